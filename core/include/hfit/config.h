@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hooks and settings of a build, each with a default that costs nothing.
+ *
+ * A build changes them by naming one header of its own: -DHFIT_CONFIG_FILE='"my_config.h"'.
+ */
+#ifndef HFIT_CONFIG_H
+#define HFIT_CONFIG_H
+
+#ifdef HFIT_CONFIG_FILE
+#include HFIT_CONFIG_FILE
+#endif
+
+/* One aligned 32-bit word of metadata was loaded or stored. The host engine counts these. */
+#ifndef HFIT_ON_LOAD
+#define HFIT_ON_LOAD() ((void)0)
+#endif
+#ifndef HFIT_ON_STORE
+#define HFIT_ON_STORE() ((void)0)
+#endif
+
+/* So many bytes of the caller's payload were copied or zeroed by us. */
+#ifndef HFIT_ON_PAYLOAD
+#define HFIT_ON_PAYLOAD(bytes) ((void)(bytes))
+#endif
+
+/* An invariant of our own; a false one is a bug in heapfit. */
+#ifndef HFIT_ASSERT
+#define HFIT_ASSERT(statement) ((void)0)
+#endif
+
+/* The caller handed in a block that cannot be freed or resized. The call changes nothing and returns
+ * after this; `kind` is an hfit_misuse. */
+#ifndef HFIT_ON_MISUSE
+#define HFIT_ON_MISUSE(heap, kind, pointer) ((void)(heap), (void)(kind), (void)(pointer))
+#endif
+
+/* Copies or clears `bytes` bytes. The default loops need -fno-tree-loop-distribute-patterns where there is no
+ * memcpy and memset to link with, since gcc otherwise turns them into calls of these. */
+#ifndef HFIT_COPY
+#define HFIT_COPY(to, from, bytes) hfit_copy_bytes((to), (from), (bytes))
+#endif
+#ifndef HFIT_CLEAR
+#define HFIT_CLEAR(to, bytes) hfit_clear_bytes((to), (bytes))
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an allocator says of itself: its names, where it comes from, what can be tuned, and its operations.
+ *
+ * The command line, the documentation, the reports and the generator read descriptors; firmware links operations
+ * alone and drops the texts.
+ */
+#ifndef HFIT_DESCRIPTOR_H
+#define HFIT_DESCRIPTOR_H
+
+#include "hfit/contract.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a tunable lies in the plan, at `offset` bytes from its start. */
+typedef enum hfit_tunable_kind {
+    HFIT_SCALAR, /* a uint32_t from `lowest` to `highest` */
+    HFIT_POOLS,  /* an hfit_pool_list (hfit/pools.h) */
+    HFIT_SHARED, /* an hfit_shared (hfit/pools.h): the allocator that serves what the pools do not */
+} hfit_tunable_kind;
+
+typedef struct hfit_tunable {
+    const char *name;
+    const char *meaning; /* one sentence, unit included */
+    hfit_tunable_kind kind;
+    size_t offset;
+    uint32_t lowest;
+    uint32_t highest;
+    uint32_t standard; /* the value of a plan that says nothing */
+} hfit_tunable;
+
+/* The alignment every plan begins with, for use in a tunables table. */
+#define HFIT_ALIGNMENT_TUNABLE                                                                     \
+    {"alignment", "Alignment of every block, in bytes: 4, 8 or 16.", HFIT_SCALAR,                  \
+     offsetof(hfit_plan, alignment), 4, 16, 8}
+
+typedef struct hfit_allocator {
+    const char *name;   /* as in allocators.def */
+    const char *title;  /* a few words for a table */
+    const char *origin; /* paper and section, or published description */
+    const hfit_tunable *tunables;
+    uint32_t tunable_count;
+    size_t plan_size; /* bytes of the allocator's plan struct */
+    /* True if no placement depends on where the region ends. One run in a large region then tells the smallest
+     * region: its footprint. */
+    bool ignores_region_end;
+    const hfit_operations *operations;
+} hfit_allocator;
+
+/* The registered allocators in the order of allocators.def; stores how many there are. */
+const hfit_allocator *const *hfit_allocators(size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A region seen from inside: words of metadata at offsets from its start, and addresses of blocks.
+ *
+ * Every load and store of metadata goes through load_word and store_word, so the host build can count them.
+ */
+#ifndef HFIT_REGION_H
+#define HFIT_REGION_H
+
+#include "hfit/config.h"
+#include "hfit/contract.h"
+
+#include "src/size.h"
+
+/* Offset 0 is the heap's own first word, never a block or a chunk, so it can stand for "none". */
+#define NO_OFFSET 0u
+
+/* Metadata share memory with payloads of any type. */
+typedef uint32_t __attribute__((may_alias)) metadata_word;
+
+static inline uint32_t load_word(const hfit_heap *heap, uint32_t offset) {
+    HFIT_ON_LOAD();
+    return *(const metadata_word *)(const void *)((const unsigned char *)heap + offset);
+}
+
+static inline void store_word(hfit_heap *heap, uint32_t offset, uint32_t value) {
+    HFIT_ON_STORE();
+    *(metadata_word *)(void *)((unsigned char *)heap + offset) = value;
+}
+
+static inline void *block_at(const hfit_heap *heap, uint32_t offset) {
+    return (unsigned char *)(uintptr_t)heap + offset;
+}
+
+/* The offset of an address, or NO_OFFSET if it lies outside the first `end` bytes of the region. */
+static inline uint32_t offset_of(const hfit_heap *heap, const void *block, uint32_t end) {
+    const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
+    return distance < end ? (uint32_t)distance : NO_OFFSET;
+}
+
+/* Bytes to add to `offset` so that its address is a multiple of `alignment`, a power of two. */
+static inline uint32_t alignment_gap(const hfit_heap *heap, uint32_t offset, uint32_t alignment) {
+    return (uint32_t)(0u - ((uintptr_t)heap + offset)) & (alignment - 1);
+}
+
+static inline bool is_alignment_allowed(uint32_t alignment) {
+    return alignment == 4 || alignment == 8 || alignment == 16;
+}
+
+/* True if a heap of the plan's alignment may be laid out in this region. */
+static inline bool is_region_usable(const void *region, size_t size, const hfit_plan *plan) {
+    return region != NULL && plan != NULL && is_alignment_allowed(plan->alignment) &&
+           ((uintptr_t)region & (plan->alignment - 1)) == 0 && (uint64_t)size < UINT64_C(0x100000000);
+}
+
+static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
+    unsigned char *target = to;
+    const unsigned char *source = from;
+    for (size_t i = 0; i < bytes; i++) {
+        target[i] = source[i];
+    }
+}
+
+static inline void hfit_clear_bytes(void *to, size_t bytes) {
+    unsigned char *target = to;
+    for (size_t i = 0; i < bytes; i++) {
+        target[i] = 0;
+    }
+}
+
+/* Copies payload on behalf of `resize`, and counts it. */
+static inline void copy_payload(void *to, const void *from, size_t bytes) {
+    HFIT_ON_PAYLOAD(bytes);
+    HFIT_COPY(to, from, bytes);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one checked rounding helper. No other code in core adds to a caller's size.
+ */
+#ifndef HFIT_SIZE_H
+#define HFIT_SIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The largest block size in bytes: sums of two stay below 2^32. */
+#define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
+
+/* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two up to 2^31); a size of 0 counts
+ * as 1. False, and nothing stored, if the result would exceed HFIT_LARGEST_BLOCK. */
+static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+    const size_t asked = size == 0 ? 1 : size;
+    if (extra > HFIT_LARGEST_BLOCK || alignment - 1 > HFIT_LARGEST_BLOCK - extra ||
+        asked > HFIT_LARGEST_BLOCK - extra - (alignment - 1)) {
+        return false;
+    }
+    *rounded = ((uint32_t)asked + extra + alignment - 1) & ~(alignment - 1);
+    return true;
+}
+
+static inline bool is_power_of_two(size_t n) {
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host build of core: counts every metadata access and remembers every misuse, per thread.
+ *
+ * C, since core includes it; the engine reads the same counters, heapfit_counts.
+ */
+#ifndef HEAPFIT_METERED_CONFIG_H
+#define HEAPFIT_METERED_CONFIG_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define HEAPFIT_THREAD_LOCAL thread_local
+extern "C" {
+#else
+#define HEAPFIT_THREAD_LOCAL _Thread_local
+#endif
+
+typedef struct heapfit_access_counts {
+    uint64_t loads;   /* of one 32-bit metadata word */
+    uint64_t stores;  /* of one 32-bit metadata word */
+    uint64_t payload; /* bytes copied or zeroed by the allocator */
+    uint64_t misuses; /* blocks refused by free or resize */
+} heapfit_access_counts;
+
+/* initial-exec: the counters are touched several times an event, so no call may stand in between. */
+extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts __attribute__((tls_model("initial-exec")));
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HFIT_ON_LOAD() ((void)heapfit_counts.loads++)
+#define HFIT_ON_STORE() ((void)heapfit_counts.stores++)
+#define HFIT_ON_PAYLOAD(bytes) ((void)(heapfit_counts.payload += (bytes)))
+#define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
+    ((void)(heap), (void)(kind), (void)(pointer), (void)heapfit_counts.misuses++)
+
+#endif
