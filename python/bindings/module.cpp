@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// heapfit._engine: each engine header has one source here with one bind_ function.
+// heapfit._engine: each engine header has one source here, with one bind_ function listed below.
 #include <nanobind/nanobind.h>
 
+#include "heapfit/error.hpp"
+#include "hfit/version.h"
+
+namespace nb = nanobind;
+
 namespace heapfit::bindings {
+
+namespace {
+
+void translate_error(const std::exception_ptr &pointer, void *) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const Error &error) {
+        const nb::object family = nb::module_::import_("heapfit.errors").attr("HeapfitError");
+        PyErr_SetString(family.ptr(), error.what());
+    }
 }
 
+}  // namespace
+
+}  // namespace heapfit::bindings
+
 NB_MODULE(_engine, module) {
-    module.doc() = "The heapfit engine: replay, search, profile and readers, without any file of its own.";
+    module.doc() = "The heapfit engine: replay, search, profile and readers.";
+    module.attr("version") = HFIT_VERSION;
+    nb::register_exception_translator(heapfit::bindings::translate_error);
 }
