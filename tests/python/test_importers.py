@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Importing: a format is told by content, hostile files end in one line, nothing is half-written."""
+"""Importing: content tells the format, hostile files end in one line, no output is half-written."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ class Format:
 
 def _first_line(head: bytes) -> bytes:
     """The first line that is neither blank nor a comment."""
-    for line in head.splitlines():
+    for line in head.split(b"\n"):
         if line.strip() and not line.startswith(b"#"):
-            return line
+            return line.removesuffix(b"\r")
     return b""
 
 
