@@ -60,7 +60,7 @@ void CaptureReader::State::open(FrameBytes &chunk) {
     }
     format = recognise(pending.data());
     if (std::holds_alternative<std::monostate>(format)) {
-        throw Error(position.file + ": offset 0: not a capture (pcap and pcapng are)");
+        throw Error("offset 0: not a capture (pcap and pcapng are)");
     }
 }
 
@@ -110,10 +110,7 @@ bool CaptureReader::State::is_whole() const {
     return pending.empty() && drop == 0 && std::visit(is_between, format);
 }
 
-CaptureReader::CaptureReader(std::string file) : state_(std::make_unique<State>()) {
-    state_->position.file = std::move(file);
-    state_->position.packet = 1;
-}
+CaptureReader::CaptureReader() : state_(std::make_unique<State>()) {}
 
 CaptureReader::~CaptureReader() = default;
 CaptureReader::CaptureReader(CaptureReader &&) noexcept = default;
@@ -136,8 +133,8 @@ void CaptureReader::finish() const {
     const State &state = *state_;
     const PacketCounts &counts = state.packets.counts;
     if (std::holds_alternative<std::monostate>(state.format)) {
-        throw Error(state.position.file + ": offset 0: not a capture: only " +
-                    std::to_string(state.pending.size()) + " bytes");
+        throw Error("offset 0: not a capture: only " + std::to_string(state.pending.size()) +
+                    " bytes");
     }
     if (!state.is_whole()) {
         const std::uint64_t end = state.position.offset + state.pending.size();
@@ -147,7 +144,7 @@ void CaptureReader::finish() const {
     if (counts.packets > 0) {
         return;
     }
-    throw Error(state.position.file + ": " + counts.no_packets());
+    throw Error(counts.no_packets());
 }
 
 const PacketCounts &CaptureReader::counts() const {

@@ -16,14 +16,13 @@ inline constexpr std::uint32_t largest_record = 1U << 24;
 
 // Where a reader is, and the errors it raises there.
 struct CapturePosition {
-    std::string file;
     std::uint64_t offset = 0; // of the next byte to be handled
     std::uint64_t record = 0; // of the first byte of the record or block being handled
-    std::uint64_t packet = 0; // of the packet being handled, or of the next one; counted from 1
+    std::uint64_t packet = 1; // of the packet being handled, or of the next one; counted from 1
 
     [[noreturn]] void fail(const std::string &what) const {
-        throw Error(file + ": packet " + std::to_string(packet) + " at offset " +
-                    std::to_string(record) + ": " + what);
+        throw Error("packet " + std::to_string(packet) + " at offset " + std::to_string(record) +
+                    ": " + what);
     }
 };
 

@@ -128,12 +128,12 @@ void PacketTableReader::finish() const {
                  : "the file ends inside this line (it was cut short; copy or make it again)");
     }
     if (packets_.counts.packets == 0) {
-        throw Error(file_ + ": " + packets_.counts.no_packets());
+        throw Error(packets_.counts.no_packets());
     }
 }
 
 void PacketTableReader::fail(const std::string &what) const {
-    throw Error(file_ + ": line " + std::to_string(line_) + ": " + what);
+    throw Error("line " + std::to_string(line_) + ": " + what);
 }
 
 } // namespace heapfit

@@ -26,17 +26,16 @@ std::optional<PcapFormat> PcapFormat::recognise(const std::uint8_t *magic) {
     return std::nullopt;
 }
 
-void PcapFormat::take_header(FrameBytes piece, const CapturePosition &position) {
+void PcapFormat::take_header(FrameBytes piece) {
     const std::uint16_t major = load16(&piece[4], order_);
     if (major != supported_major) {
-        throw Error(position.file + ": offset 4: pcap version " + std::to_string(major) +
-                    " is not supported (2 is)");
+        throw Error("offset 4: pcap version " + std::to_string(major) + " is not supported (2 is)");
     }
     // The upper half of this word tells about frame check sequences, which the size rule ignores.
     const auto link_type = static_cast<std::uint16_t>(load32(&piece[20], order_));
     find_ip_ = ip_finder(link_type);
     if (find_ip_ == nullptr) {
-        throw Error(position.file + ": offset 20: link type " + link_type_title(link_type) +
+        throw Error("offset 20: link type " + link_type_title(link_type) +
                     " is not supported (supported: " + supported_link_types() + ")");
     }
 }
@@ -68,7 +67,7 @@ std::uint64_t PcapFormat::take(FrameBytes piece, CapturePosition &position,
     }
     std::uint64_t drop = 0;
     if (state_ == State::header) {
-        take_header(piece, position);
+        take_header(piece);
     } else {
         drop = take_frame(piece, position, packets);
     }

@@ -68,14 +68,14 @@ Model parsed(std::string_view text) {
 } // namespace
 
 void QueueEvents::alloc(ObjectId id, Bytes bytes, Tick at_us) {
-    op.push_back(Op::alloc);
+    op.push_back(static_cast<std::uint8_t>(Op::alloc));
     object.push_back(id);
     size.push_back(bytes);
     time_us.push_back(at_us);
 }
 
 void QueueEvents::free(ObjectId id, Tick at_us) {
-    op.push_back(Op::free);
+    op.push_back(static_cast<std::uint8_t>(Op::free));
     object.push_back(id);
     size.push_back(0);
     time_us.push_back(at_us);

@@ -42,9 +42,11 @@ std::uint64_t log2_fixed(std::uint64_t x) {
     std::uint64_t log = static_cast<std::uint64_t>(whole);
     for (int i = 0; i < fraction_bits; ++i) {
         const Wide square = Wide{mantissa} * mantissa; // in [1, 4), 126 bits of fraction
-        const bool reaches_2 = (square >> 127) != 0;
-        mantissa = static_cast<std::uint64_t>(square >> (reaches_2 ? 64 : 63));
-        log = log << 1 | (reaches_2 ? 1U : 0U);
+        const auto upper = static_cast<std::uint64_t>(square >> 64);
+        const std::uint64_t lower_top = static_cast<std::uint64_t>(square) >> 63;
+        const std::uint64_t reaches_2 = upper >> 63; // a coin toss: a branch would cost more
+        mantissa = upper << (1 - reaches_2) | (lower_top & (1 - reaches_2));
+        log = log << 1 | reaches_2;
     }
     return log;
 }

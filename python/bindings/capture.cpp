@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures, packet tables and queue models: chunks of a file in, numpy columns out.
+#include <span>
+#include <utility>
+
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
-
+#include "arrays.hpp"
 #include "heapfit/capture.hpp"
 #include "heapfit/packet_table.hpp"
 #include "heapfit/queue_model.hpp"
@@ -21,44 +19,25 @@ namespace heapfit::bindings {
 
 namespace {
 
-using PacketArrays = nb::typed<nb::tuple, nb::ndarray<nb::numpy, Tick, nb::ndim<1>>,
-                               nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>>;
-using EventArrays = nb::typed<nb::tuple, nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>,
-                              nb::ndarray<nb::numpy, ObjectId, nb::ndim<1>>,
-                              nb::ndarray<nb::numpy, Bytes, nb::ndim<1>>,
-                              nb::ndarray<nb::numpy, Tick, nb::ndim<1>>>;
-template <class Number>
-using Column = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a column to numpy without copying it; the array owns it.
-template <class Number, class Element>
-nb::ndarray<nb::numpy, Number, nb::ndim<1>> as_array(std::vector<Element> &&column) {
-    static_assert(sizeof(Number) == sizeof(Element));
-    auto owned = std::make_unique<std::vector<Element>>(std::move(column));
-    auto *const data = reinterpret_cast<Number *>(owned->data());
-    const std::size_t length = owned->size();
-    const nb::capsule owner(
-        owned.release(), [](void *p) noexcept { delete static_cast<std::vector<Element> *>(p); });
-    return {data, {length}, owner};
-}
+using PacketArrays = nb::typed<nb::tuple, Array<Tick>, Array<std::uint32_t>>;
+using EventArrays =
+    nb::typed<nb::tuple, Array<std::uint8_t>, Array<ObjectId>, Array<Bytes>, Array<Tick>>;
 
 PacketArrays as_arrays(PacketColumns &&packets) {
-    return nb::make_tuple(as_array<Tick>(std::move(packets.time_us)),
-                          as_array<std::uint32_t>(std::move(packets.size)));
+    return nb::make_tuple(to_array(std::move(packets.time_us)), to_array(std::move(packets.size)));
 }
 
 EventArrays as_arrays(QueueEvents &&events) {
-    return nb::make_tuple(
-        as_array<std::uint8_t>(std::move(events.op)), as_array<ObjectId>(std::move(events.object)),
-        as_array<Bytes>(std::move(events.size)), as_array<Tick>(std::move(events.time_us)));
+    return nb::make_tuple(to_array(std::move(events.op)), to_array(std::move(events.object)),
+                          to_array(std::move(events.size)), to_array(std::move(events.time_us)));
 }
 
-std::span<const std::uint8_t> as_span(const nb::bytes &chunk) {
+std::span<const std::uint8_t> bytes_of(const nb::bytes &chunk) {
     return {static_cast<const std::uint8_t *>(chunk.data()), chunk.size()};
 }
 
 template <class Reader> PacketArrays feed(Reader &reader, const nb::bytes &chunk) {
-    const std::span<const std::uint8_t> bytes = as_span(chunk);
+    const std::span<const std::uint8_t> bytes = bytes_of(chunk);
     PacketColumns packets;
     {
         const nb::gil_scoped_release unlocked;
@@ -70,7 +49,7 @@ template <class Reader> PacketArrays feed(Reader &reader, const nb::bytes &chunk
 // Both readers look the same from Python.
 template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
     nb::class_<Reader>(module, name, doc)
-        .def(nb::init<std::string>(), nb::arg("file"), "`file` is what errors call it.")
+        .def(nb::init<>())
         .def("feed", &feed<Reader>, nb::arg("chunk"),
              "Read the next bytes; times (us since the first packet) and sizes of new packets.")
         .def("finish", &Reader::finish,
@@ -88,7 +67,7 @@ template <class Reader> void bind_reader(nb::module_ &module, const char *name, 
 
 EventArrays feed_queue(QueueModel &model, const Column<Tick> &time,
                        const Column<std::uint32_t> &size) {
-    return as_arrays(model.feed({time.data(), time.size()}, {size.data(), size.size()}));
+    return as_arrays(model.feed(as_span(time), as_span(size)));
 }
 
 void bind_queue_model(nb::module_ &module) {
@@ -111,7 +90,7 @@ void bind_capture(nb::module_ &module) {
                                    "Reads packet tables (.pkt) from chunks.");
     bind_queue_model(module);
     module.def(
-        "is_capture", [](const nb::bytes &front) { return is_capture(as_span(front)); },
+        "is_capture", [](const nb::bytes &front) { return is_capture(bytes_of(front)); },
         nb::arg("front"), "Whether a file that begins with these bytes is pcap or pcapng.");
     module.def(
         "is_packet_table",

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "heapfit/packets.hpp"
 
@@ -19,14 +18,14 @@ namespace heapfit {
 
 class CaptureReader {
   public:
-    // `file` is what errors call it.
-    explicit CaptureReader(std::string file);
+    CaptureReader();
     ~CaptureReader();
     CaptureReader(CaptureReader &&) noexcept;
     CaptureReader &operator=(CaptureReader &&) noexcept;
 
     // Reads the file's next bytes; gives the packets that became complete. Throws Error, naming the
-    // packet and its offset, where the file is damaged or its link type is not supported.
+    // packet and its offset, where the file is damaged or its link type is not supported; after
+    // that the reader is of no more use.
     [[nodiscard]] PacketColumns feed(std::span<const std::uint8_t> chunk);
 
     // Throws Error if the file cannot end here, or held no IP packet.

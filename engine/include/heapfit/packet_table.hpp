@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "heapfit/packets.hpp"
 
@@ -23,9 +22,6 @@ namespace heapfit {
 
 class PacketTableReader {
   public:
-    // `file` is what errors call it.
-    explicit PacketTableReader(std::string file) : file_(std::move(file)) {}
-
     // Reads the file's next bytes (unpacked); gives the packets of the lines that became complete.
     // Throws Error naming the line.
     [[nodiscard]] PacketColumns feed(std::span<const std::uint8_t> chunk);
@@ -43,7 +39,6 @@ class PacketTableReader {
     void keep_rest(std::string_view rest);
     [[noreturn]] void fail(const std::string &what) const;
 
-    std::string file_;
     std::uint64_t line_ = 1; // number of the line being read
     std::string pending_;    // the front of a line that began in an earlier chunk
     PacketCollector packets_;

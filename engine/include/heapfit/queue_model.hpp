@@ -28,7 +28,7 @@ namespace heapfit {
 
 // Events of packets, one column each. Objects are ordinals of arrivals; a free has size 0.
 struct QueueEvents {
-    std::vector<Op> op;
+    std::vector<std::uint8_t> op; // numbers of Op
     std::vector<ObjectId> object;
     std::vector<Bytes> size;
     std::vector<Tick> time_us;

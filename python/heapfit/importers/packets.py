@@ -1,35 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures (pcap, pcapng) and packet tables (.pkt), plain or gzip, as requests to a heap.
+"""Captures (pcap, pcapng) and packet tables (.pkt) as requests to a heap.
 
 A packet is allocated when it arrives and freed when the queue model releases it. Parsing, sizing
-and queueing are the engine's; here a file is read, unpacked and handed over in chunks.
+and queueing are the engine's; here its parts are joined.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
+from heapfit.importers.stream import ByteStream
+from heapfit.source_name import source_name
+from heapfit.trace import TraceInfo
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from heapfit import _engine
-
-    Columns = dict[str, NDArray[np.unsignedinteger]]
-
-CHUNK = 1 << 20
-GZIP_MAGIC = b"\x1f\x8b"
-# Captures and tables pack to a tenth or so. A file that still unpacks to more than this many times
-# its size beyond this many bytes is not traffic, and would keep the reader busy for hours.
-LARGEST_RATIO = 100
-UNPACKED_FREELY = 1 << 30
+    from heapfit.importers.options import ImportOptions
+    from heapfit.trace import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,71 +34,72 @@ class Packets:
     size: NDArray[np.uint32]
 
 
-def is_packets(source: Path) -> bool:
-    """Whether the file is a capture or a packet table, by its first bytes."""
+def is_packets(head: bytes) -> bool:
+    """Whether a file that begins so is a capture or a packet table."""
     from heapfit import _engine
 
-    try:
-        front = next(_chunks(source), b"")
-    except HeapfitError:
-        return False
-    return _engine.is_capture(front) or _engine.is_packet_table(front)
+    return _engine.is_capture(head) or _engine.is_packet_table(head)
+
+
+def open_packets(stream: ByteStream, options: ImportOptions) -> PacketSource:
+    """The packets of a file as the source of a trace."""
+    return PacketSource(stream, options.queue)
 
 
 class PacketSource:
-    """One capture or packet table; `notes` and `packets` are complete once it was read to its end.
+    """A capture or packet table on its way to a trace, by a queue model like `fill-drain:1000`."""
 
-    Read it once: by `batches` for the packets alone, or by `columns` for the events of a heap.
-    """
-
-    def __init__(self, source: Path) -> None:
-        self.source = source
-        self.packets = 0
-        self.notes: tuple[str, ...] = ()
-
-    def batches(self) -> Iterator[Packets]:
-        """The packets, a chunk of the file at a time."""
-        chunks = _chunks(self.source)
-        front = next(chunks, b"")
-        reader = _reader(self.source, front)
-        yield Packets(*reader.feed(front))
-        for chunk in chunks:
-            yield Packets(*reader.feed(chunk))
-        reader.finish()
-        self.packets = reader.packets
-        self.notes = tuple(reader.notes)
-
-    def columns(self, queue: str) -> Iterator[Columns]:
-        """Columns of the stored trace, by a queue model such as `fill-drain:1000`."""
+    def __init__(self, stream: ByteStream, queue: str) -> None:
         from heapfit import _engine
 
-        model = _engine.QueueModel(queue)
-        for packets in self.batches():
-            yield _trace_columns(*model.feed(packets.time, packets.size))
-        yield _trace_columns(*model.finish())
+        self._stream = stream
+        self._queue = queue
+        self._model = _engine.QueueModel(queue)
+        self._reader = _reader(stream.head)
+
+    def columns(self) -> Iterator[Columns]:
+        """The events in file order, a chunk of the file at a time."""
+        for packets in _batches(self._reader, self._stream):
+            yield _trace_columns(*self._model.feed(packets.time, packets.size))
+        yield _trace_columns(*self._model.finish())
+
+    def info(self) -> TraceInfo:
+        """What the trace is of, with the oddities counted so far."""
+        return TraceInfo(
+            program=source_name(self._stream.path),
+            kind="packets",
+            queue=self._queue,
+            notes=tuple(self._reader.notes),
+        )
 
 
-def load_packets(source: Path) -> Packets:
-    """All packets of a file at once: 12 bytes each."""
+def load_packets(path: Path) -> Packets:
+    """The packets alone, all of them: 12 bytes each."""
     import numpy as np
 
-    batches = list(PacketSource(source).batches())
+    with ByteStream(path) as stream:
+        try:
+            batches = list(_batches(_reader(stream.head), stream))
+        except HeapfitError as error:
+            raise HeapfitError(f"{path}: {error}") from error
     return Packets(
         np.concatenate([batch.time for batch in batches]),
         np.concatenate([batch.size for batch in batches]),
     )
 
 
-def _reader(source: Path, front: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
+def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
     from heapfit import _engine
 
-    if _engine.is_capture(front):
-        return _engine.CaptureReader(source.name)
-    if _engine.is_packet_table(front):
-        return _engine.PacketTableReader(source.name)
-    raise HeapfitError(
-        f"{source.name}: offset 0: neither a capture (pcap, pcapng) nor a packet table"
-    )
+    return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()
+
+
+def _batches(
+    reader: _engine.CaptureReader | _engine.PacketTableReader, stream: ByteStream
+) -> Iterator[Packets]:
+    for chunk in stream.chunks():
+        yield Packets(*reader.feed(chunk))
+    reader.finish()
 
 
 def _trace_columns(
@@ -125,33 +120,3 @@ def _trace_columns(
         "thread": unknown,
         "site": unknown,
     }
-
-
-def _chunks(source: Path) -> Iterator[bytes]:
-    try:
-        with source.open("rb") as file:
-            is_packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
-            yield from _unpacked(source, file) if is_packed else iter(lambda: file.read(CHUNK), b"")
-    except OSError as error:
-        raise HeapfitError(f"{source}: cannot be read: {error.strerror or error}") from error
-
-
-def _unpacked(source: Path, file: BinaryIO) -> Iterator[bytes]:
-    size = 0
-    with gzip.GzipFile(fileobj=file) as stream:
-        while True:
-            try:
-                chunk = stream.read(CHUNK)
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise HeapfitError(
-                    f"{source.name}: offset {file.tell()}: damaged or cut gzip data ({error})"
-                ) from error
-            if not chunk:
-                return
-            size += len(chunk)
-            if size > UNPACKED_FREELY and size > LARGEST_RATIO * file.tell():
-                raise HeapfitError(
-                    f"{source.name}: offset {file.tell()}: unpacks to more than {LARGEST_RATIO} "
-                    "times its size (if it is sound, unpack it with gunzip first)"
-                )
-            yield chunk
