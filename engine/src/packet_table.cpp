@@ -58,13 +58,18 @@ PacketColumns PacketTableReader::feed(std::span<const std::uint8_t> chunk) {
 }
 
 void PacketTableReader::keep_rest(std::string_view rest) {
-    if (pending_.size() + rest.size() > longest_line) {
-        fail("longer than " + std::to_string(longest_line) + " bytes (not a packet table)");
-    }
+    check_length(pending_.size() + rest.size());
     pending_ += rest;
 }
 
+void PacketTableReader::check_length(std::size_t size) const {
+    if (size > longest_line) {
+        fail("longer than " + std::to_string(longest_line) + " bytes (not a packet table)");
+    }
+}
+
 void PacketTableReader::take_line(std::string_view line) {
+    check_length(line.size());
     if (line.ends_with('\r')) {
         line.remove_suffix(1);
     }

@@ -10,6 +10,9 @@ namespace heapfit {
 
 namespace {
 
+// A damaged file may claim thousands.
+constexpr std::size_t most_link_types_named = 8;
+
 std::string counted(std::uint64_t count, const std::string &text) {
     return std::to_string(count) + (count == 1 ? " packet " : " packets ") + text;
 }
@@ -25,9 +28,16 @@ std::vector<std::string> PacketCounts::notes() const {
     };
     note(no_ip, "without IP skipped");
     note(encrypted, "of encrypted 802.11 skipped");
+    std::size_t named = 0;
+    std::uint64_t others = 0;
     for (const auto &[link_type, count] : unlisted) {
-        note(count, "of link type " + link_type_title(link_type) + " skipped: not supported");
+        if (++named <= most_link_types_named) {
+            note(count, "of link type " + link_type_title(link_type) + " skipped: not supported");
+        } else {
+            others += count;
+        }
     }
+    note(others, "of still other link types skipped: not supported");
     note(size_from_frame, "sized by the frame: the IP header tells no usable length");
     note(above_mtu, "above " + std::to_string(usual_mtu) +
                         " B kept (offloads or a large MTU; largest " + std::to_string(largest) +

@@ -99,6 +99,15 @@ def test_unlisted_interfaces_alone_are_refused_with_the_supported_ones():
         Reading(ng(interface(147), enhanced(0, FRAMES[0])))
 
 
+def test_at_most_eight_unlisted_link_types_are_named():
+    strange = b"".join(interface(60_000 + i) for i in range(20))
+    packets = b"".join(enhanced(0, FRAMES[0], index=i) for i in range(21))
+    notes = Reading(ng(strange, interface(), packets)).notes
+    assert len(notes) == 9
+    assert notes[0] == "1 packet of link type 60000 skipped: not supported"
+    assert notes[-1] == "12 packets of still other link types skipped: not supported"
+
+
 @pytest.mark.parametrize(
     ("resolution", "ticks", "times"),
     [

@@ -8,6 +8,7 @@
 // the frame was encrypted. ip_len 0: no IP was seen (skipped).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,7 @@ class PacketTableReader {
     void take_first_line(std::string_view line) const;
     void take_packet(std::string_view line);
     [[nodiscard]] bool take_80211(std::string_view line) const;
+    void check_length(std::size_t size) const;
     void keep_rest(std::string_view rest);
     [[noreturn]] void fail(const std::string &what) const;
 

@@ -42,7 +42,7 @@ struct PacketCounts {
     std::uint64_t long_gaps = 0;                     // kept as they are
     std::map<std::uint16_t, std::uint64_t> unlisted; // skipped: packets of each unknown link type
 
-    // What was skipped, set or doubtful: one sentence each, none if nothing was.
+    // What was skipped, set or doubtful: a sentence each, a score at most, none if nothing was.
     [[nodiscard]] std::vector<std::string> notes() const;
 
     // Why a file without a packet kept is no use.

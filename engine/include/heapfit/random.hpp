@@ -19,7 +19,7 @@ class Philox {
     // Uniform over 0 .. 2^53 - 1; divided by 2^53 it is numpy's Generator.random().
     [[nodiscard]] std::uint64_t next53() { return next() >> 11; }
 
-    // Exponentially distributed with this mean (below 2^60), rounded to a whole number:
+    // Exponentially distributed with this mean (below 2^58), rounded to a whole number:
     // -mean * log(1 - u), u = next53() / 2^53.
     [[nodiscard]] std::uint64_t exponential(std::uint64_t mean);
 
