@@ -26,7 +26,7 @@ struct Profile::Visitor {
 
     bool allocated(std::size_t i, const Event &event, Object &object) {
         totals.operations[static_cast<std::size_t>(event.op)]++;
-        object.birth = first + i;
+        object.birth = (first + i) & ((std::uint64_t{1} << 40) - 1);
         SizeCount &count = enter(event.size, object);
         count.allocations++;
         totals.blocks_max = std::max(totals.blocks_max, objects.live());
@@ -55,7 +55,7 @@ struct Profile::Visitor {
     SizeCount &enter(Bytes size, Object &object) {
         object.size = size;
         const std::uint32_t number = sizes.add(size);
-        object.number = number;
+        object.number = number & ((1u << 24) - 1);
         if (number == counts.size()) {
             counts.emplace_back();
         }

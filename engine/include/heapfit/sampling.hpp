@@ -28,7 +28,10 @@ struct Extremes {
 // Where the buckets begin and end. Bucket b holds the events from b * width to (b + 1) * width - 1.
 class Buckets {
   public:
-    explicit Buckets(std::size_t points) : limit_(2 * std::max<std::size_t>(points, 1)) {}
+    // `expected_events`, where known, saves the doublings; 0 where not.
+    explicit Buckets(std::size_t points, std::uint64_t expected_events = 0)
+        : limit_(2 * std::max<std::size_t>(points, 1)),
+          width_(std::max<std::uint64_t>(1, expected_events / std::max<std::size_t>(points, 1))) {}
 
     [[nodiscard]] std::uint64_t width() const { return width_; }
 
@@ -61,8 +64,8 @@ class Buckets {
 
   private:
     std::size_t limit_; // even, so that full buckets join without a rest
+    std::uint64_t width_;
     std::size_t closed_ = 0;
-    std::uint64_t width_ = 1;
     std::uint64_t filled_ = 0;
 };
 
