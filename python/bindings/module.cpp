@@ -10,6 +10,11 @@ namespace nb = nanobind;
 namespace heapfit::bindings {
 
 void bind_event(nb::module_ &module);
+void bind_plan(nb::module_ &module);
+void bind_replay(nb::module_ &module);
+void bind_region_search(nb::module_ &module);
+void bind_profile(nb::module_ &module);
+void bind_budget(nb::module_ &module);
 
 namespace {
 
@@ -31,4 +36,9 @@ NB_MODULE(_engine, module) {
     module.attr("version") = HFIT_VERSION;
     nb::register_exception_translator(heapfit::bindings::translate_error);
     heapfit::bindings::bind_event(module);
+    heapfit::bindings::bind_plan(module);
+    heapfit::bindings::bind_replay(module);
+    heapfit::bindings::bind_region_search(module);
+    heapfit::bindings::bind_profile(module);
+    heapfit::bindings::bind_budget(module);
 }

@@ -24,8 +24,8 @@ struct Followed {
 // Follows `events` until the visitor says stop or an event breaks the rules. Neither throws nor
 // allocates, the table's pages aside.
 template <typename Value, typename Visitor>
-[[nodiscard, gnu::always_inline]] inline Followed follow(std::span<const Event> events, ObjectTable<Value> &objects,
-                              Visitor &visitor) {
+[[nodiscard, gnu::always_inline]] inline Followed
+follow(std::span<const Event> events, ObjectTable<Value> &objects, Visitor &visitor) {
     for (std::size_t i = 0; i < events.size(); i++) {
         const Event &event = events[i];
         const bool is_allocation = event.op < Op::resize;

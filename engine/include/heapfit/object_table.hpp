@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass over a trace keeps of each live object, found by the object's number in one indirection.
+// What a pass over a trace keeps of each live object, found by the object's number in one
+// indirection.
 //
 //   pages_   +---+---+---+---+      a page: 1,024 values, and which of them are live
-//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given back
+//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given
+//            back
 //            +-|-+---+---+-|-+
 //              v           v        Memory follows the live objects, not the length of the trace.
 //            page        page
@@ -32,14 +34,14 @@ template <typename Value> class ObjectTable {
         std::array<Value, page_objects> values;
     };
 
-public:
+  public:
     // A live object's place; null if there is no such object. Valid until the object's end.
     class Place {
-    public:
+      public:
         explicit operator bool() const { return page_ != nullptr; }
         [[nodiscard]] Value &value() const { return page_->values[index_]; }
 
-    private:
+      private:
         friend class ObjectTable;
         Place() = default;
         Place(Page *page, std::size_t index) : page_(page), index_(index) {}
@@ -47,8 +49,13 @@ public:
         std::size_t index_ = 0;
     };
 
-    // The place of an object that is born now, its value to be filled in; null unless it is the next
-    // one.
+    ObjectTable() = default;
+    ObjectTable(ObjectTable &&) =
+        default; // moves only: a copy of a long trace's state is a mistake
+    ObjectTable &operator=(ObjectTable &&) = default;
+
+    // The place of an object that is born now, its value to be filled in; null unless it is the
+    // next one.
     [[nodiscard]] Place begin(ObjectId object) {
         if (object != next_) {
             return {};
@@ -87,7 +94,7 @@ public:
     // possible.
     [[nodiscard]] std::uint64_t next() const { return next_; }
 
-private:
+  private:
     std::unique_ptr<Page> take_page() {
         if (spare_.empty()) {
             return std::make_unique_for_overwrite<Page>();
