@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """core/ builds, installs and is used by other projects where there is no Python."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -58,7 +57,7 @@ def version(root: Path) -> str:
 
 
 def test_the_toolbox_holds_no_python(toolbox: Toolbox) -> None:
-    assert not [name for name in os.listdir(toolbox.folder) if "python" in name]
+    assert [tool for tool in toolbox.folder.iterdir() if "python" in tool.name] == []
 
 
 def test_core_installs_headers_library_and_nothing_else(prefix: Path) -> None:

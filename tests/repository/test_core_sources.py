@@ -131,7 +131,8 @@ def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str])
     language = "c++" if name == "g++" else "c"
     for header in sorted((root / "core/include/hfit").glob("*.h")):
         command = [name, standard, "-x", language, "-fsyntax-only", "-Wall", "-Wextra",
-                   "-Wconversion", "-Wpedantic", "-Werror", f"-I{root / 'core/include'}", "-"]  # fmt: skip
+                   "-Wconversion", "-Wpedantic", "-Werror",
+                   f"-I{root / 'core/include'}", "-"]  # fmt: skip
         twice = f"#include <hfit/{header.name}>\n" * 2
         program = twice + "typedef int not_empty;\n"
         subprocess.run(command, input=program, text=True, check=True)
