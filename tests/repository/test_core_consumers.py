@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/ builds, installs and is used by other projects where there is no Python."""
+"""core/ builds, is tested, installs and is used by other projects where there is no Python."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = ("gcc", "as", "ld", "ar", "ranlib", "cmake", "ninja", "pkg-config", "sh")
+TOOLS = ("gcc", "as", "ld", "ar", "ranlib", "cmake", "ninja", "ctest", "pkg-config", "sh")
 CONSUMERS = Path(__file__).parent / "consumers"
 
 
@@ -43,7 +43,8 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
 def prefix(root: Path, toolbox: Toolbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the core of this clone is installed."""
     folder = tmp_path_factory.mktemp("core")
-    toolbox.build(root, folder / "build", f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}")
+    settings = (f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}", "-DHFIT_BUILD_TESTS=ON")
+    toolbox.build(root, folder / "build", *settings)
     toolbox.run("cmake", "--install", folder / "build")
     return folder / "prefix"
 
@@ -58,6 +59,11 @@ def version(root: Path) -> str:
 
 def test_the_toolbox_holds_no_python(toolbox: Toolbox) -> None:
     assert [tool for tool in toolbox.folder.iterdir() if "python" in tool.name] == []
+
+
+def test_the_contract_suite_needs_no_python(toolbox: Toolbox, prefix: Path) -> None:
+    told = toolbox.run("ctest", "--test-dir", prefix.parent / "build", "--no-tests=error")
+    assert "100% tests passed" in told
 
 
 def test_core_installs_headers_library_and_nothing_else(prefix: Path) -> None:
