@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) tests -name '*.c' -o -name '*.h' -o -name '
 python_files := $(wildcard python scripts tests bench examples docs)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test style types core-builds ctest ctest-32 pytest bench format lint clean \
+.PHONY: help demo test style types core-builds ctest ctest-32 pytest format docs lint clean \
         build-packages test-packages
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -52,6 +52,9 @@ pytest: $(extension) | test-packages ## Python tests and the checks of the repos
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	$(VENV)/bin/clang-format -i $(c_files)
+
+docs: $(extension) ## write the pages that are made from the code
+	$(PYTHON) scripts/allocators_page.py >docs/allocators.md
 
 lint: style types ## style and types only
 

@@ -70,6 +70,13 @@ def test_every_path_named_in_a_page_is_there(root: Path) -> None:
         assert [name for name in named if not (root / name).exists()] == [], page
 
 
+def test_the_index_leads_to_every_page_of_the_documentation(root: Path) -> None:
+    index = (root / "docs/README.md").read_text()
+    pages = [page.relative_to(root / "docs") for page in (root / "docs").rglob("*.md")]
+    assert len(pages) > 5
+    assert [page for page in pages if page.name != "README.md" and f"]({page})" not in index] == []
+
+
 def test_the_page_of_allocators_is_fresh(root: Path) -> None:
     script = [sys.executable, "scripts/allocators_page.py"]
     fresh = subprocess.run(script, cwd=root, check=True, capture_output=True, text=True).stdout
