@@ -74,4 +74,5 @@ $(environment): pyproject.toml scripts/install-environment | build-packages
 $(extension): $(environment) $(native)
 	$(PYTHON) -m pip install --quiet --no-build-isolation --no-deps \
 	    --config-settings=build-dir=build/extension --editable .
+	@cp build/extension/python/bindings/_engine.pyi python/heapfit/  # for mypy and editors
 	@touch $@
