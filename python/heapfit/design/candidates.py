@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plans worth measuring for a trace, each with the reason it is tried, or why it does not apply."""
+"""The plans worth measuring for a trace, each with why it is tried or why it does not apply."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from heapfit import _engine
+from heapfit.design import budgets, special_pools
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan
+
 if TYPE_CHECKING:
-    from heapfit.plan import Plan
+    from heapfit.design.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,8 @@ class Candidate:
 
     name: str
     plan: Plan
-    reason: str  # one line
+    reason: str  # why it is tried, one line
+    trained_on_this_trace: bool  # made from the very trace it is measured on
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +31,79 @@ class NotApplicable:
 
     name: str
     why: str  # one line
+
+
+def candidates(workload: Workload) -> list[Candidate | NotApplicable]:
+    """Every registered allocator that takes no pools, then the designs with pools."""
+    plain = [
+        _without_pools(info, workload) for info in _engine.allocators() if not takes_pools(info)
+    ]
+    return [*plain, _special_pools(workload), *_budgets(workload)]
+
+
+def candidates_of(allocator: str, workload: Workload) -> list[Candidate | NotApplicable]:
+    """The plans to measure where the user names an allocator: its standard one, or its designs."""
+    known = {info.name: info for info in _engine.allocators()}
+    if allocator not in known:
+        raise HeapfitError(f"no allocator {allocator!r} (one of {', '.join(known)})")
+    if not takes_pools(known[allocator]):
+        return [_without_pools(known[allocator], workload)]
+    if allocator == budgets.ALLOCATOR:
+        return _budgets(workload)
+    return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
+
+
+def takes_pools(info: _engine.AllocatorInfo) -> bool:
+    """Whether a plan of this allocator is nothing without pools made for a trace."""
+    return any(tunable.kind == "pools" for tunable in info.tunables)
+
+
+def _without_pools(info: _engine.AllocatorInfo, workload: Workload) -> Candidate:
+    plan = Plan(info.name, {"alignment": workload.alignment})
+    return Candidate(info.name, plan, info.title, trained_on_this_trace=False)
+
+
+def _special_pools(workload: Workload) -> Candidate | NotApplicable:
+    name = special_pools.ALLOCATOR
+    special = special_pools.special_sizes(workload.profile)
+    if special:
+        return _pools_by_histogram(name, special, workload)
+    return NotApplicable(name, "no size has 10 % of the allocations")
+
+
+def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Workload) -> Candidate:
+    sizes = special_pools.pool_sizes(special, max(workload.profile.sizes.tolist(), default=1))
+    plan = special_pools.special_pools_plan(allocator, workload.events, sizes, workload.alignment)
+    shown = ", ".join(f"{size:,}" for size in special) or "none"
+    reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
+    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+
+
+def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
+    """Budgets for two selections of sizes; the second only where it makes a different plan."""
+    largest = _budgeted(
+        "budgeted_4_largest",
+        budgets.largest_classes(workload.trace, workload.profile, workload.alignment),
+        "the 4 sizes with most bytes at the peak",
+        workload,
+    )
+    frequent = _budgeted(
+        "budgeted_16_frequent",
+        budgets.frequent_classes(workload.profile, workload.alignment),
+        "the 16 most frequent sizes",
+        workload,
+    )
+    if isinstance(largest, Candidate) and isinstance(frequent, Candidate):
+        if largest.plan == frequent.plan:
+            return [largest, NotApplicable(frequent.name, f"the same plan as {largest.name}")]
+    return [largest, frequent]
+
+
+def _budgeted(
+    name: str, sizes: list[int], chosen: str, workload: Workload
+) -> Candidate | NotApplicable:
+    plan = budgets.budgeted_plan(workload.events, sizes, workload.alignment)
+    if plan is None:
+        return NotApplicable(name, f"no budget for {chosen} leaves the peak as it is")
+    reason = f"greedy budgets for {chosen}"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)
