@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from heapfit import _engine
 from heapfit.design import budgets, special_pools
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan
+from heapfit.plan import Plan, PlanFile
+from heapfit.trace_content import content_hash
 
 if TYPE_CHECKING:
     from heapfit.design.workload import Workload
@@ -53,6 +54,17 @@ def candidates_of(allocator: str, workload: Workload) -> list[Candidate | NotApp
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
 
 
+def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
+    """A plan that was made before, perhaps from another trace."""
+    trained_on = plan_file.trained_on
+    return Candidate(
+        plan_file.name,
+        plan_file.plan,
+        f"plan made from {trained_on.trace}",
+        trained_on_this_trace=trained_on.content == content_hash(workload.trace),
+    )
+
+
 def takes_pools(info: _engine.AllocatorInfo) -> bool:
     """Whether a plan of this allocator is nothing without pools made for a trace."""
     return any(tunable.kind == "pools" for tunable in info.tunables)
@@ -93,9 +105,9 @@ def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
         "the 16 most frequent sizes",
         workload,
     )
-    if isinstance(largest, Candidate) and isinstance(frequent, Candidate):
-        if largest.plan == frequent.plan:
-            return [largest, NotApplicable(frequent.name, f"the same plan as {largest.name}")]
+    both = isinstance(largest, Candidate) and isinstance(frequent, Candidate)
+    if both and largest.plan == frequent.plan:
+        return [largest, NotApplicable(frequent.name, f"the same plan as {largest.name}")]
     return [largest, frequent]
 
 
