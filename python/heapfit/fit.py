@@ -13,7 +13,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
 from heapfit.design.candidates import Candidate, NotApplicable, candidates
-from heapfit.design.workload import STANDARD_ALIGNMENT, Workload, load_workload
+from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan import PlanFile, TrainedOn, save_plan

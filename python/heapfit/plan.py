@@ -173,7 +173,8 @@ class _Table:
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
         value = self._take(key)
-        if type(value) is not int or not lowest <= value <= highest:
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or not lowest <= value <= highest:
             self.refuse(
                 key, f"must be a whole number from {lowest} to {highest}, not {_show(value)}"
             )
@@ -209,7 +210,7 @@ class _Table:
         for key in self._entries:
             self.refuse(key, "unknown key (take it out; docs/plan-schema.md lists the keys)")
 
-    def _take(self, key: str) -> Any:
+    def _take(self, key: str) -> object:
         if key not in self._entries:
             self.refuse(key, "missing (docs/plan-schema.md lists the keys)")
         return self._entries.pop(key)
