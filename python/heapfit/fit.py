@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
-from heapfit.design.candidates import Candidate, NotApplicable, candidates
+from heapfit.design.candidates import NotApplicable, standard_portfolio
+from heapfit.design.plans import plan_file_of, trained_on_trace
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import PlanFile, TrainedOn, save_plan
+from heapfit.plan import PlanFile, save_plan
+from heapfit.pointer_size import pointer_size_warning
 from heapfit.profile import Profile
 from heapfit.progress import Progress, no_progress
-from heapfit.source_name import different_names
+from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
-from heapfit.trace_content import content_hash
 from heapfit.verdict import verdict
 
 
@@ -80,70 +80,63 @@ def fit(
     progress: Progress = no_progress,
 ) -> Fit:
     """Fits one source and writes everything into `folder`; HeapfitError if it cannot be done."""
-    return _fit(source, different_names([source])[0], folder, options or FitOptions(), progress)
-
-
-def fit_all(
-    sources: Sequence[Path],
-    folder: Path,
-    options: FitOptions | None = None,
-    progress: Progress = no_progress,
-) -> list[Fit | Failure]:
-    """Fits each source into a folder of its own inside `folder`; one that fails stops no other."""
-    outcomes: list[Fit | Failure] = []
-    for source, name in zip(sources, different_names(list(sources)), strict=True):
-        try:
-            outcomes.append(_fit(source, name, folder / name, options or FitOptions(), progress))
-        except HeapfitError as error:
-            outcomes.append(Failure(source, str(error)))
-    return outcomes
-
-
-def _fit(source: Path, name: str, folder: Path, options: FitOptions, progress: Progress) -> Fit:
-    progress("import", 0.0)
-    trace = open_any(source, options.importing, folder)
+    options = options or FitOptions()
+    trace = open_any(source, options.importing, folder, progress)
     workload = load_workload(trace, options.alignment, progress)
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
-    found = candidates(workload)
-    contenders = [one for one in found if isinstance(one, Candidate)]
-    not_applicable = tuple(one for one in found if isinstance(one, NotApplicable))
-    comparison = compare(workload, contenders, progress)
-    if comparison.rows[0].r_safe is None:
+    portfolio = standard_portfolio(workload)
+    comparison = compare(workload, portfolio.candidates, progress)
+    winner = comparison.rows[0]
+    if winner.r_safe is None:
         raise HeapfitError(
             f"{source}: no candidate serves this trace in a region below 4 GiB "
             f"(its live bytes reach {comparison.u_max:,})"
         )
     fitted = Fit(
-        name=name,
+        name=source_name(source),
         source=source,
         trace=trace,
         profile=workload.profile,
         comparison=comparison,
-        not_applicable=not_applicable,
-        plan_file=plan_file_of(comparison.rows[0], comparison, trace, name),
-        verdict=verdict(comparison, not_applicable),
-        warnings=_warnings(trace.info, comparison.rows[0]),
-        paths=FitPaths(
-            folder, trace.path, folder / "plan.toml", folder / "code", folder / "report.html"
-        ),
+        not_applicable=portfolio.not_applicable,
+        plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
+        verdict=verdict(comparison, portfolio.not_applicable),
+        warnings=_warnings(trace.info, winner),
+        paths=_paths(folder, trace),
     )
     _write(fitted, progress)
     return fitted
 
 
-def plan_file_of(row: Row, comparison: Comparison, trace: Trace, trace_name: str) -> PlanFile:
-    """The row's plan together with what was measured and the trace it comes from."""
-    return PlanFile(
-        name=row.name,
-        plan=row.plan,
-        region=row.r_safe,
-        r_min=row.r_min,
-        base_alignment=comparison.base_alignment,
-        u_max=comparison.u_max,
-        pointer_bits=trace.info.pointer_bits,
-        trained_on=TrainedOn(trace_name, content_hash(trace), trace.info.events),
-        heapfit_version=_engine.version,
+def try_fit(
+    source: Path,
+    folder: Path,
+    options: FitOptions | None = None,
+    progress: Progress = no_progress,
+) -> Fit | Failure:
+    """As `fit`, for one of many sources: a failure must not stop the others."""
+    try:
+        return fit(source, folder, options, progress)
+    except HeapfitError as error:
+        return Failure(source, str(error))
+
+
+def folders_for(sources: Sequence[Path], output: Path | None) -> list[Path]:
+    """Where each source's fit goes: `output` itself for one, a folder inside it for each of many.
+
+    >>> folders_for([Path("echo.pcap")], None)
+    [PosixPath('out/echo')]
+    """
+    names = different_names(list(sources))
+    if output is not None and len(sources) == 1:
+        return [output]
+    return [(output or Path("out")) / name for name in names]
+
+
+def _paths(folder: Path, trace: Trace) -> FitPaths:
+    return FitPaths(
+        folder, trace.path, folder / "plan.toml", folder / "code", folder / "report.html"
     )
 
 
@@ -159,19 +152,9 @@ def _write(fitted: Fit, progress: Progress) -> None:
     progress("write plan, code and report", 1.0)
 
 
-def pointer_size_warning(info: TraceInfo) -> str | None:
-    """The caution due where sizes may hold pointers of another width than the target's."""
-    if info.kind != "heap" or info.pointer_bits == 32:
-        return None
-    recorded = (
-        f"recorded on {info.pointer_bits} bit" if info.pointer_bits else "recorded on unknown"
-    )
-    return f"{recorded}: sizes on a 32-bit target will differ; record on the target or with -m32"
-
-
 def _warnings(info: TraceInfo, winner: Row) -> tuple[str, ...]:
     warnings = list(info.notes)
-    pointer_size = pointer_size_warning(info)
+    pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
     if pointer_size is not None:
         warnings.append(pointer_size)
     if winner.plan.pools:

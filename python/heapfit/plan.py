@@ -65,6 +65,7 @@ class TrainedOn:
     trace: str  # its name, for people; printable
     content: str  # heapfit.trace_content.content_hash: equal for equal requests
     events: int
+    kind: str = "heap"  # or "packets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
             "trace": plan_file.trained_on.trace,
             "content": plan_file.trained_on.content,
             "events": plan_file.trained_on.events,
+            "kind": plan_file.trained_on.kind,
         },
         "plan": plan_table(plan_file.plan),
     }
@@ -256,8 +258,11 @@ def _read_trained_on(table: _Table) -> TrainedOn:
     if not _CONTENT.fullmatch(content):
         table.refuse("content", "must be sha256: and 64 hexadecimal digits")
     events = table.whole("events", 0, _LARGEST_COUNT)
+    kind = table.text("kind")
+    if kind not in ("heap", "packets"):
+        table.refuse("kind", f'must be "heap" or "packets", not {_show(kind)}')
     table.finish()
-    return TrainedOn(trace, content, events)
+    return TrainedOn(trace, content, events, kind)
 
 
 def _read_plan(table: _Table, shared_left: int) -> Plan:

@@ -2,10 +2,10 @@
 """Seed 003's budgets: the classes chosen, and N_i against the paper's figure 4 taken literally."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
+
 from heapfit import _engine
 from heapfit.design.budgets import budgeted_plan, classes_with_most, live_sizes_at
 
@@ -125,7 +125,7 @@ class Batches:
         self._events = events
         self._length = length
 
-    def batches(self, columns: tuple[str, ...]):  # noqa: ANN201
+    def batches(self, columns: tuple[str, ...]):
         assert columns == ("object", "size")
         for start in range(0, len(self._events), self._length):
             part = self._events[start : start + self._length]

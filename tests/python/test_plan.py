@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan import Plan, PlanFile, Pool, TrainedOn, load_plan, save_plan
-from hypothesis import given
-from hypothesis import strategies as st
 
 BUDGETED = Plan(
     "budgeted",
@@ -175,7 +176,7 @@ def test_a_name_that_could_break_out_of_a_path_or_a_comment_is_refused(
         2_000_000 * b"#",
         b"schema = 1\n" + b"[plan" + 300 * b".shared" + b"]",
         b"\x1b[31m = 1\nschema = 1",
-        "\"\\u001b[31m\" = 1\nschema = 1".encode(),
+        b'"\\u001b[31m" = 1\nschema = 1',
     ],
 )
 def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:

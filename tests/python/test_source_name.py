@@ -4,9 +4,10 @@
 from pathlib import Path
 
 import pytest
-from heapfit.source_name import different_names, source_name
 from hypothesis import given
 from hypothesis import strategies as st
+
+from heapfit.source_name import different_names, source_name
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
 from heapfit import _engine
 from heapfit.design.special_pools import pool_sizes, special_pools_plan, special_sizes
-from numpy.typing import NDArray
 
 POWERS = [(64, False), (128, False), (256, False), (512, False), (1024, False)]
 PAPER = [(40, True), *POWERS, (1500, True)]
@@ -28,7 +29,7 @@ def histogram(counts: dict[int, int]) -> Histogram:
 
 def paper_mix() -> Histogram:
     """43 % of 40 B, 26 % of 1500 B, the rest over many sizes of 0.02 % each."""
-    rest = {size: 2 for size in range(41, 1500)}
+    rest = dict.fromkeys(range(41, 1500), 2)
     return histogram({40: 4300, 1500: 2600, **rest})
 
 
@@ -61,11 +62,11 @@ def test_a_size_of_exactly_ten_percent_is_special() -> None:
 
 
 def test_ten_equal_sizes_are_all_special() -> None:
-    assert len(special_sizes(histogram({size: 7 for size in range(10, 110, 10)}))) == 10
+    assert len(special_sizes(histogram(dict.fromkeys(range(10, 110, 10), 7)))) == 10
 
 
 def test_a_histogram_without_a_mode_has_no_special_size() -> None:
-    assert special_sizes(histogram({size: 1 for size in range(1, 100)})) == ()
+    assert special_sizes(histogram(dict.fromkeys(range(1, 100), 1))) == ()
 
 
 def test_a_special_request_of_nothing_is_one_byte() -> None:

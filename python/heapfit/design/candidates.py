@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,24 +35,34 @@ class NotApplicable:
     why: str  # one line
 
 
-def candidates(workload: Workload) -> list[Candidate | NotApplicable]:
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """The plans to measure and the kinds left out."""
+
+    candidates: tuple[Candidate, ...]
+    not_applicable: tuple[NotApplicable, ...]
+
+
+def standard_portfolio(workload: Workload) -> Portfolio:
     """Every registered allocator that takes no pools, then the designs with pools."""
     plain = [
-        _without_pools(info, workload) for info in _engine.allocators() if not takes_pools(info)
+        _without_pools(info, {}, workload) for info in _engine.allocators() if not takes_pools(info)
     ]
-    return [*plain, _special_pools(workload), *_budgets(workload)]
+    return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
 
 
-def candidates_of(allocator: str, workload: Workload) -> list[Candidate | NotApplicable]:
-    """The plans to measure where the user names an allocator: its standard one, or its designs."""
-    known = {info.name: info for info in _engine.allocators()}
-    if allocator not in known:
-        raise HeapfitError(f"no allocator {allocator!r} (one of {', '.join(known)})")
-    if not takes_pools(known[allocator]):
-        return [_without_pools(known[allocator], workload)]
-    if allocator == budgets.ALLOCATOR:
-        return _budgets(workload)
-    return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
+def named_portfolio(
+    workload: Workload, allocators: Sequence[str], plan_files: Sequence[PlanFile]
+) -> Portfolio:
+    """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
+
+    An allocator that takes pools stands for the designs that make its pools from this trace.
+    """
+    found: list[Candidate | NotApplicable] = []
+    for named in allocators:
+        found += _named(named, workload)
+    found += [candidate_from_file(plan_file, workload) for plan_file in plan_files]
+    return _sorted_out(found)
 
 
 def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
@@ -70,9 +81,44 @@ def takes_pools(info: _engine.AllocatorInfo) -> bool:
     return any(tunable.kind == "pools" for tunable in info.tunables)
 
 
-def _without_pools(info: _engine.AllocatorInfo, workload: Workload) -> Candidate:
-    plan = Plan(info.name, {"alignment": workload.alignment})
-    return Candidate(info.name, plan, info.title, trained_on_this_trace=False)
+def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
+    return Portfolio(
+        tuple(one for one in found if isinstance(one, Candidate)),
+        tuple(one for one in found if isinstance(one, NotApplicable)),
+    )
+
+
+def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
+    allocator, _, settings = named.partition(":")
+    known = {info.name: info for info in _engine.allocators()}
+    if allocator not in known:
+        raise HeapfitError(f"{allocator}: no such allocator (one of {', '.join(known)})")
+    if not takes_pools(known[allocator]):
+        return [_without_pools(known[allocator], _scalars(named, settings), workload)]
+    if settings:
+        raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
+    if allocator == budgets.ALLOCATOR:
+        return _budgets(workload)
+    return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
+
+
+def _scalars(named: str, settings: str) -> dict[str, int]:
+    """The values in "coalesce=0,alignment=4"; the engine checks names and ranges."""
+    scalars = {}
+    for setting in filter(None, settings.split(",")):
+        tunable, _, value = setting.partition("=")
+        if not value.isdecimal():
+            raise HeapfitError(f"{named}: {setting} is not TUNABLE=NUMBER")
+        scalars[tunable] = int(value)
+    return scalars
+
+
+def _without_pools(
+    info: _engine.AllocatorInfo, scalars: dict[str, int], workload: Workload
+) -> Candidate:
+    plan = Plan(info.name, {"alignment": workload.alignment, **scalars})
+    name = ":".join([info.name, *(f"{key}={value}" for key, value in scalars.items())])
+    return Candidate(name, plan, info.title, trained_on_this_trace=False)
 
 
 def _special_pools(workload: Workload) -> Candidate | NotApplicable:
