@@ -4,11 +4,10 @@
 import itertools
 from dataclasses import dataclass
 
-from heapfit.trace import TraceInfo
-
 from heapfit.comparison import Comparison, Row, ranked
 from heapfit.design.candidates import NotApplicable
 from heapfit.plan import Plan, Pool
+from heapfit.trace import TraceInfo
 from heapfit.verdict import verdict
 
 INFO = TraceInfo("program", "source", 32, "heap", "", 100, ())

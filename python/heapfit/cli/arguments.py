@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+
+if TYPE_CHECKING:
+    from heapfit.importers.options import ImportOptions
 
 
 class PointerBits(StrEnum):
@@ -54,3 +57,12 @@ PointerBitsOption: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 STANDARD_QUEUE = "fill-drain:1000"
+
+
+def import_options(
+    queue: str, drop_unknown: bool, pointer_bits: PointerBits | None
+) -> ImportOptions:
+    """The choices for an import, from the three options above."""
+    from heapfit.importers.options import ImportOptions
+
+    return ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)

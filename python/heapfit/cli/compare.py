@@ -18,6 +18,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Source,
+    import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
@@ -42,15 +43,13 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-    from heapfit.importers import ImportOptions
-
     from heapfit.comparison import compare
     from heapfit.design.candidates import named_portfolio, standard_portfolio
     from heapfit.design.workload import load_workload
     from heapfit.plan import load_plan
 
     plan_files = [load_plan(path) for path in plans or []]
-    importing = ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)
+    importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,
         opened_trace(source, importing, progress) as trace,

@@ -18,6 +18,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Source,
+    import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
@@ -38,13 +39,11 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for a trace, measure it, and write it as a plan file."""
-    from heapfit.importers import ImportOptions
-
     from heapfit.design.plans import design
     from heapfit.source_name import source_name
 
     name = source_name(source)
-    importing = ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)
+    importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,
         opened_trace(source, importing, progress) as trace,

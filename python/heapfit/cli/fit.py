@@ -19,6 +19,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Sources,
+    import_options,
 )
 from heapfit.cli.ranking import print_ranking, ranking_json
 
@@ -45,11 +46,9 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""
-    from heapfit.importers import ImportOptions
-
     from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 
-    importing = ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)
+    importing = import_options(queue, drop_unknown, pointer_bits)
     options = FitOptions(int(alignment), importing)
     fit_one = fit if len(sources) == 1 else try_fit
     outcomes: list[Fit | Failure] = []

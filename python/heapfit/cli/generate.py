@@ -21,7 +21,6 @@ def command(
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
     from heapfit.generate import generate
-
     from heapfit.plan import load_plan
     from heapfit.pointer_size import pointer_size_warning
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heapfit.cli import console
-from heapfit.plan import plan_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +64,8 @@ def _cells(row: Row) -> tuple[object, ...]:
 
 
 def _row_json(row: Row) -> dict[str, Any]:
+    from heapfit.plan import plan_table
+
     return {
         "name": row.name,
         "reason": row.reason,
