@@ -23,62 +23,52 @@ struct Profile::Visitor {
     Totals totals;
     std::uint64_t first; // number of the event at index 0
 
-    bool allocated(std::size_t i, const Event &event, Object &object) {
+    // Allocations and frees mix like coin flips, so nothing here branches on `begins`.
+    bool turned(std::size_t i, const Event &event, Object &object, bool begins) {
+        const std::uint64_t now = first + i;
         totals.operations[static_cast<std::size_t>(event.op)]++;
-        SizeCount &count = enter(event.size, first + i, object);
-        count.allocations++;
-        totals.blocks++;
+        std::uint32_t asked = sizes.find(event.size);
+        if (begins & (asked == SizeIndex::none)) [[unlikely]] {
+            asked = add(event.size);
+        }
+        const std::uint32_t number = begins ? asked : object.number();
+        const std::uint64_t birth = begins ? now : object.birth();
+        const Bytes size = begins ? event.size : object.size;
+        object = {size, birth << 24 | number};
+        lifetimes.objects[static_cast<std::size_t>(std::bit_width(now - birth))]++;
+        lifetimes.bytes[static_cast<std::size_t>(std::bit_width(now - birth))] += size;
+        SizeCount &count = counts[number];
+        count.allocations += begins;
+        count.live += begins ? 1u : ~0u;
+        count.peak = std::max(count.peak, count.live);
+        totals.blocks += begins ? 1 : ~std::uint64_t{0};
         totals.blocks_max = std::max(totals.blocks_max, totals.blocks);
-        return is_grown_within_limit(first + i);
+        totals.live += begins ? size : 0 - size;
+        return is_within_limit(now);
     }
 
     bool resized(std::size_t i, const Event &event, Object &object) {
         totals.operations[static_cast<std::size_t>(Op::resize)]++;
-        leave(object);
-        enter(event.size, object.birth(), object);
-        totals.bucket.lowest = std::min(totals.bucket.lowest, totals.live);
-        return is_grown_within_limit(first + i);
-    }
-
-    bool freed(std::size_t i, const Event &event, Object &object) {
-        totals.operations[static_cast<std::size_t>(event.op)]++;
-        leave(object);
-        totals.blocks--;
-        const auto bin = static_cast<std::size_t>(std::bit_width(first + i - object.birth())) - 1;
-        lifetimes.objects[bin]++;
-        lifetimes.bytes[bin] += object.size;
-        totals.bucket.lowest = std::min(totals.bucket.lowest, totals.live);
-        return true;
+        counts[object.number()].live--;
+        totals.live -= object.size;
+        const std::uint32_t number = add(event.size);
+        SizeCount &count = counts[number];
+        count.peak = std::max(count.peak, ++count.live);
+        totals.live += event.size;
+        object = {event.size, object.birth() << 24 | number};
+        return is_within_limit(first + i);
     }
 
   private:
-    SizeCount &enter(Bytes size, std::uint64_t birth, Object &object) {
-        const std::uint32_t number = number_of(size);
-        object = {size, birth << 24 | number};
-        SizeCount &count = counts[number];
-        count.peak = std::max(count.peak, ++count.live);
-        totals.live += size;
-        return count;
-    }
-
-    std::uint32_t number_of(Bytes size) {
-        const std::uint32_t known = sizes.find(size);
-        if (known != SizeIndex::none) [[likely]] {
-            return known;
-        }
+    std::uint32_t add(Bytes size) {
         const std::uint32_t number = sizes.add(size);
         counts.resize(sizes.sizes().size());
         return number;
     }
 
-    void leave(const Object &object) {
-        counts[object.number()].live--;
-        totals.live -= object.size;
-    }
-
-    // Live bytes rose, or may have: false if they reached the limit.
-    bool is_grown_within_limit(std::uint64_t event) {
-        totals.bucket.highest = std::max(totals.bucket.highest, totals.live);
+    // Notes the live bytes after an event; false if they reached the limit.
+    bool is_within_limit(std::uint64_t event) {
+        totals.bucket.include(totals.live);
         if (totals.live > totals.peak) {
             totals.peak = totals.live;
             totals.peak_event = event;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass over a trace keeps of each live object, found by the object's number in one indirection.
+// What a pass over a trace keeps of each live object, found by the object's number in one
+// indirection.
 //
 //   pages_   +---+---+---+---+      a page: 1,024 values, and which of them are live
-//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given back
+//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given
+//            back
 //            +-|-+---+---+-|-+
 //              v           v        Memory follows the live objects, not the length of the trace.
 //            page        page
@@ -29,17 +31,17 @@ template <typename Value> class ObjectTable {
     struct Page {
         std::uint32_t live = 0;
         std::array<bool, page_objects> is_live{};
-        std::array<Value, page_objects> values;
+        std::array<Value, page_objects> values{};
     };
 
-public:
+  public:
     // A live object's place; null if there is no such object. Valid until the object's end.
     class Place {
-    public:
+      public:
         explicit operator bool() const { return page_ != nullptr; }
         [[nodiscard]] Value &value() const { return page_->values[index_]; }
 
-    private:
+      private:
         friend class ObjectTable;
         Place() = default;
         Place(Page *page, std::size_t index) : page_(page), index_(index) {}
@@ -47,38 +49,34 @@ public:
         std::size_t index_ = 0;
     };
 
-    // The place of an object that is born now, its value to be filled in; null unless it is the next
-    // one.
-    [[nodiscard]] Place begin(ObjectId object) {
-        if (object != next_) {
+    ObjectTable() { pages_.push_back(take_page()); }
+
+    // The place of an object that begins now (null unless it is the next one), or that is live
+    // (null if it is not). No branch on `begins`: which of the two it is, is a coin flip in many
+    // traces.
+    [[nodiscard]] Place find(ObjectId object, bool begins) const {
+        if (object > next_) {
             return {};
         }
         const std::size_t index = object % page_objects;
-        if (index == 0) {
+        Page *const page = pages_[object / page_objects].get();
+        if (page == nullptr) {
+            return {};
+        }
+        const bool is_wrong = (page->is_live[index] == begins) | (begins & (object != next_));
+        return is_wrong ? Place{} : Place{page, index};
+    }
+
+    // Begins or ends the object that `find` gave this place.
+    void turn(const Place &place, ObjectId object, bool begins) {
+        Page &page = *place.page_;
+        page.is_live[place.index_] = begins;
+        page.live += begins ? 1u : ~0u;
+        next_ += begins;
+        if (next_ == pages_.size() * page_objects) {
             pages_.push_back(take_page());
         }
-        next_++;
-        Page *const page = pages_[object / page_objects].get();
-        page->is_live[index] = true;
-        page->live++;
-        return {page, index};
-    }
-
-    // The place of a live object, else null.
-    [[nodiscard]] Place find(ObjectId object) const {
-        if (object >= next_) {
-            return {};
-        }
-        const std::size_t index = object % page_objects;
-        Page *const page = pages_[object / page_objects].get();
-        return page != nullptr && page->is_live[index] ? Place{page, index} : Place{};
-    }
-
-    // Ends the live object at `place`; its value is gone.
-    void end(const Place &place, ObjectId object) {
-        place.page_->is_live[place.index_] = false;
-        place.page_->live--;
-        if (place.page_->live == 0) {
+        if (page.live == 0) {
             give_back_if_full(object / page_objects);
         }
     }
@@ -87,10 +85,10 @@ public:
     // possible.
     [[nodiscard]] std::uint64_t next() const { return next_; }
 
-private:
+  private:
     std::unique_ptr<Page> take_page() {
         if (spare_.empty()) {
-            return std::make_unique_for_overwrite<Page>();
+            return std::make_unique<Page>();
         }
         std::unique_ptr<Page> page = std::move(spare_.back());
         spare_.pop_back();
