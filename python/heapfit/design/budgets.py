@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
-from heapfit.design.special_pools import SHARED
+from heapfit.design.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan import Plan, Pool
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def classes_with_most(
     classes, members = np.unique(rounded, return_inverse=True)
     totals = np.bincount(members, weights=weights.astype(np.float64))
     order = np.lexsort((classes, -totals))  # most weight first, then the smaller size
-    return sorted(int(classes[i]) for i in order[:count] if totals[i] > 0)
+    fitting = [int(classes[i]) for i in order if totals[i] > 0 and classes[i] <= LARGEST_POOL]
+    return sorted(fitting[:count])
 
 
 def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -21,6 +21,7 @@ SHARED = "tlsf"
 SPECIAL_PERCENT = 10  # of the allocations
 SMALLEST_POWER = 64  # bytes; the paper's
 MOST_POOLS = 16  # requests too large for them go to the shared allocator
+LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
 
 def special_sizes(profile: Profile) -> tuple[int, ...]:
@@ -30,7 +31,7 @@ def special_sizes(profile: Profile) -> tuple[int, ...]:
     return tuple(
         max(size, 1)  # a request of 0 is served as 1 byte
         for size, count in counts.items()
-        if count > 0 and 100 * count >= SPECIAL_PERCENT * total
+        if count > 0 and 100 * count >= SPECIAL_PERCENT * total and size <= LARGEST_POOL
     )
 
 
