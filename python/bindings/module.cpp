@@ -11,6 +11,7 @@ namespace heapfit::bindings {
 
 void bind_event(nb::module_ &module);
 void bind_trace(nb::module_ &module);
+void bind_capture(nb::module_ &module);
 
 namespace {
 
@@ -33,4 +34,5 @@ NB_MODULE(_engine, module) {
     nb::register_exception_translator(heapfit::bindings::translate_error);
     heapfit::bindings::bind_event(module);
     heapfit::bindings::bind_trace(module);
+    heapfit::bindings::bind_capture(module);
 }
