@@ -70,5 +70,5 @@ def special_pools_plan(
         for (size, is_exact), count in zip(sizes, peaks.counts, strict=True)
         if count > 0
     )
-    shared = Plan(SHARED, {"alignment": alignment}) if peaks.shared_count > 0 else None
+    shared = Plan(SHARED, {"alignment": alignment}) if peaks.shared_requests > 0 else None
     return Plan(allocator, {"alignment": alignment}, pools, shared)
