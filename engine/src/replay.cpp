@@ -22,10 +22,6 @@ struct Replay::Visitor {
 
     static constexpr std::size_t no_event = std::numeric_limits<std::size_t>::max();
 
-    bool turned(std::size_t i, const Event &event, Block &block, bool begins) {
-        return begins ? allocated(i, event, block) : freed(block);
-    }
-
     bool allocated(std::size_t i, const Event &event, Block &block) {
         if (event.alignment_log2 > base_alignment_log2) {
             overaligned = i;
@@ -56,7 +52,7 @@ struct Replay::Visitor {
         return true;
     }
 
-    bool freed(const Block &block) {
+    bool freed(std::size_t, const Event &, const Block &block) {
         if (block.offset != refused) {
             totals.frees++;
             operations.free(heap, plan, address_of(block));
