@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapfit.report.figure import (
     ACCENT,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heapfit.comparison import Row
     from heapfit.profile import Profile
 
-MOST_CURVES = 8  # candidates drawn over time, best first: more legend entries than that nobody reads
+MOST_CURVES = 8  # candidates drawn over time, best first: nobody reads a longer legend
 
 
 def region_chart(rows: Sequence[Row]) -> Chart:
@@ -49,19 +49,23 @@ def region_chart(rows: Sequence[Row]) -> Chart:
             "showlegend": False,
             "hovermode": False,
             "margin": {"l": 12, "r": 12, "t": 28, "b": 44},
-            "xaxis": {"title": {"text": "region over U<sub>max</sub>"}, "range": [0, longest * 1.14]},
+            "xaxis": {
+                "title": {"text": "region over U<sub>max</sub>"},
+                "range": [0, longest * 1.14],
+            },
             "yaxis": {"visible": False, "range": [len(rows) - 0.4, -0.75]},
             "shapes": [_unbeatable_line()],
             "annotations": [_bar_name(row, i) for i, row in enumerate(rows)],
         },
         height=84 + 46 * len(rows),
+        has_tools=False,
     )
 
 
 def _bars(
     lengths: Sequence[float | None],
     places: Sequence[int],
-    colour: Any,
+    colour: str | Sequence[str],
     texts: Sequence[str] | None = None,
 ) -> Trace:
     return {
@@ -104,17 +108,17 @@ def _unbeatable_line() -> Layout:
         "y1": 1,
         "line": {"color": "var(--ink)", "width": 1.5, "dash": "dash"},
         "label": {
-            "text": "U<sub>max</sub>: no heap can be smaller",
+            "text": "<b>U<sub>max</sub></b>",
             "textposition": "end",
             "textangle": 0,
-            "xanchor": "right",
+            "xanchor": "center",
             "yanchor": "bottom",
         },
     }
 
 
 def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
-    """Live bytes of the program below the footprint of the winner; the others wait in the legend."""
+    """Live bytes of the program and footprint of the winner; the others wait in the legend."""
     live = live_bytes(profile)
     return Chart(
         identity="chart-memory",
@@ -132,7 +136,7 @@ def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
 def live_bytes(profile: Profile) -> Extremes:
     """U(t), lowest and highest within each step."""
     return Extremes(
-        profile.live_events.tolist(),
+        [i * profile.bucket_width for i in range(len(profile.live_lowest))],
         profile.live_lowest.tolist(),
         profile.live_highest.tolist(),
     )

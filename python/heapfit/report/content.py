@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING
 from heapfit.report.candidate_charts import fragmentation_chart, memory_chart, region_chart
 from heapfit.report.figure import Chart
 from heapfit.report.live_blocks import live_blocks
-from heapfit.report.numbers import count, percent, printable, size
+from heapfit.report.numbers import count, printable, size
 from heapfit.report.plan_layers import Layer, plan_layers
-from heapfit.report.size_charts import lifetime_chart, live_blocks_chart, size_chart
+from heapfit.report.size_charts import (
+    SMALL_CHART_POINTS,
+    lifetime_chart,
+    live_blocks_chart,
+    size_chart,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -90,13 +95,14 @@ def gather(fit: Fit) -> Content:
 
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
-    pools = live_blocks(fit)
+    winner = fit.winner
+    pools = live_blocks(fit.trace, winner.plan, winner.alignment, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
         kind="packet capture" if info.kind == "packets" else "heap trace",
         source=_source(fit),
         operations=_operations(profile),
-        step=_step(fit.winner),
+        step=_step(winner),
         warnings=tuple(w for w in fit.warnings if w not in info.notes),
         special_share=f"{SPECIAL_SHARE:.0%}",
         special=_special_rows(profile, special),
@@ -108,7 +114,7 @@ def gather(fit: Fit) -> Content:
         lifetimes=lifetime_chart(profile),
         pool_charts=_pool_charts(pools),
         pool_count=len(pools),
-        layers=plan_layers(fit.winner),
+        layers=plan_layers(winner),
         plan_text=_lines(fit.paths.plan.read_text(encoding="utf-8")),
         commands=_commands(fit),
     )
@@ -129,10 +135,9 @@ def _source(fit: Fit) -> str:
 
 
 def _operations(profile: Profile) -> str:
-    return (
-        f"{count(profile.allocated)} allocations, {count(profile.freed)} frees, "
-        f"{count(profile.resized)} resizes"
-    )
+    alloc, zeroed, aligned, resizes, frees = profile.operations.tolist()
+    allocations = alloc + zeroed + aligned
+    return f"{count(allocations)} allocations, {count(frees)} frees, {count(resizes)} resizes"
 
 
 def _step(winner: Row) -> str:
@@ -166,12 +171,19 @@ def _pool_charts(pools: Sequence[LiveBlocks]) -> tuple[PoolChart, ...]:
 
 
 def _commands(fit: Fit) -> tuple[Command, ...]:
-    source, plan = _argument(fit.source), _argument(fit.paths.plan)
+    plan = _argument(fit.paths.plan)
     return (
-        Command("This fit, from the recording on:", f"heapfit fit {source}"),
-        Command("The plan against other plans:", f"heapfit compare {source} --plan {plan}"),
+        Command("This fit, from the recording on:", _fit_command(fit)),
+        Command("The plan on another recording:", f"heapfit compare OTHER --plan {plan}"),
         Command("The C code of the plan:", f"heapfit generate {plan}"),
     )
+
+
+def _fit_command(fit: Fit) -> str:
+    """With the options that decide the result; what has its standard value is said as well."""
+    info = fit.trace.info
+    queue = f" --queue {_argument(info.queue)}" if info.kind == "packets" else ""
+    return f"heapfit fit {_argument(fit.source)} --alignment {fit.winner.alignment}{queue}"
 
 
 def _argument(path: object) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every chart of a report is made of: plain dictionaries in plotly's form.
 
-A colour is written "var(--name)" and resolved by template/page.js, so that one figure serves light, dark
-and paper. Every foreign name goes through `plotly_text`.
+A colour is written "var(--name)" and resolved by template/page.js, so that one figure serves
+light, dark and paper. Every foreign name goes through `plotly_text`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Chart:
     data: list[Trace]
     layout: Layout
     height: int  # CSS pixels
+    has_tools: bool = True  # buttons to zoom and to save a picture
 
     def figure(self) -> dict[str, Any]:
         """What plotly draws."""
@@ -43,18 +44,8 @@ class Extremes:
     lowest: list[int]
     highest: list[int]
 
-    def coarser(self, points: int) -> Extremes:
-        """The same in fewer steps, at most twice `points`, for a small chart."""
-        width = max(1, len(self.events) // points)
-        starts = range(0, len(self.events), width)
-        return Extremes(
-            [self.events[i] for i in starts],
-            [min(self.lowest[i : i + width]) for i in starts],
-            [max(self.highest[i : i + width]) for i in starts],
-        )
 
-
-def line(name: str, x: Sequence[float], y: Sequence[float], **style: Any) -> Trace:
+def line(name: str, x: Sequence[float], y: Sequence[float], **style: str | float) -> Trace:
     """A curve that holds its value to the next point; `style` is the line's."""
     return {
         "type": "scatter",
@@ -67,7 +58,7 @@ def line(name: str, x: Sequence[float], y: Sequence[float], **style: Any) -> Tra
     }
 
 
-def level(name: str, x: Sequence[float], y: float, **style: Any) -> Trace:
+def level(name: str, x: Sequence[float], y: float, **style: str | float) -> Trace:
     """A straight line at `y` from the first to the last `x`, told in the legend."""
     ends = [x[0], x[-1]] if x else []
     return line(name, ends, [y] * len(ends), width=1.4, **style) | {"hoverinfo": "skip"}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How figures and foreign names are written in a report.
 
-Bytes are exact, with thousands separators and their unit. Names come from recordings, so they may hold
-anything: `printable` shows what cannot be printed, `plotly_text` takes the meaning from plotly's markup.
+Bytes are exact, with thousands separators and their unit. Names come from recordings, so they may
+hold anything: `printable` writes out what cannot be printed, `plotly_text` also takes the meaning
+from plotly's markup.
 """
 
 from __future__ import annotations
@@ -63,13 +64,13 @@ def rate(value: float | None) -> str:
     return NOT_MEASURED if value is None else f"{value:,.2f}"
 
 
-def percent(part: float) -> str:
+def percent(part: float | None) -> str:
     """A share of 1, to a tenth of a percent.
 
     >>> percent(0.425).replace(NO_BREAK, " ")
     '42.5 %'
     """
-    return f"{part * 100:,.1f}{NO_BREAK}%"
+    return NOT_MEASURED if part is None else f"{part * 100:,.1f}{NO_BREAK}%"
 
 
 def printable(text: str) -> str:

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: everything it shows gathered from a Fit, rendered as one self-contained HTML file.
 
-What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2 escapes every
-expression, unprintable characters are written out, data lie in a JSON block that cannot be left, and the
-content security policy runs no script but the two of this package, known by their hashes, and opens no
-connection.
+What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2
+escapes every expression, unprintable characters are written out, data lie in a JSON block that
+cannot be left, and the content security policy runs no script but the two written here, known by
+their hashes, and opens no connection.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapfit.report import numbers
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     import jinja2
 
     from heapfit.fit import Fit
-    from heapfit.report.figure import Chart
 
 _TEMPLATE = Path(__file__).parent / "template"
 
@@ -99,6 +97,6 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _printable_text(value: Any) -> Any:
+def _printable_text(value: object) -> object:
     """Plain text made printable; markup, which is a subclass, and numbers as they are."""
     return numbers.printable(value) if type(value) is str else value

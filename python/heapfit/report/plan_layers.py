@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan laid out for reading: each allocator in it with its tunables, its pools and the region to scale."""
+"""A plan laid out for reading: its allocators, their tunables, the pools, the region to scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heapfit.comparison import Row
     from heapfit.plan import Plan
 
-NARROWEST_LABEL = 0.06  # of the region: a piece of the strip narrower than this stays without a label
+NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of the requests: how often each size is asked for, how many are live, how long they live."""
+"""Charts of the requests: how often each size is asked for, how many live, for how long."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapfit.report.figure import ACCENT, Chart, Layout, Trace, band, level
 from heapfit.report.numbers import count, percent, size
@@ -14,20 +14,22 @@ if TYPE_CHECKING:
     from heapfit.profile import Profile
     from heapfit.report.live_blocks import LiveBlocks
 
-BAR_WIDTH = 0.035  # of a bar's place: equally wide everywhere on a logarithmic axis
-LABEL_WIDTH, LABEL_HEIGHT = 0.15, 0.09  # of the panel, on a phone: labels closer than this would overlap
+BAR_WIDTH = 0.006  # of the axis
+LABEL_WIDTH = 0.15  # of the panel, on a phone: closer labels would overlap
+LABEL_HEIGHT = 0.09  # likewise
 SMALL_CHART_POINTS = 100
 SIZE_ZERO = 0.5  # where requests of 0 bytes stand on a logarithmic axis
 
 
 def size_chart(profile: Profile, special: Sequence[int], special_share: float) -> Chart:
-    """Two panels over one logarithmic axis: each size's share of the allocations and of the bytes."""
+    """Each size's share of the allocations and of the bytes, over one logarithmic axis."""
     sizes = profile.sizes.tolist()
     allocations = profile.allocations.tolist()
     asked = [s * n for s, n in zip(sizes, allocations, strict=True)]
     shares, byte_shares = _shares(allocations), _shares(asked)
     tallest = max(shares, default=0.0)
     labels = _labels([(s, shares[sizes.index(s)]) for s in special], _span(sizes), tallest)
+    top = max([tallest, special_share, *(label["y"] for label in labels)])
     return Chart(
         identity="chart-sizes",
         meaning="Share of each request size in the allocations and in the bytes asked for.",
@@ -46,8 +48,7 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
             "barmode": "overlay",
             "hovermode": "closest",
             "xaxis": _size_axis(sizes),
-            "yaxis": _share_axis("of allocations", [0.54, 1.0])
-            | {"range": [0, max([tallest, special_share, *(label["y"] for label in labels)]) * 1.13]},
+            "yaxis": _share_axis("of allocations", [0.54, 1.0]) | {"range": [0, top * 1.13]},
             "yaxis2": _share_axis("of bytes", [0.0, 0.44]) | {"rangemode": "tozero"},
             "annotations": labels,
         },
@@ -69,6 +70,8 @@ def _panel(
 ) -> list[Trace]:
     """Bars of one panel, once for the special sizes and once for all others."""
     axis, unit = axis_and_unit
+    low, high = _span(sizes)
+    width = 10 ** (BAR_WIDTH * (high - low)) - 1  # of its place, so equally wide on the log axis
     traces = []
     for is_special, name, colour in ((False, "size", "var(--quiet)"), (True, "special", ACCENT)):
         chosen = [i for i, s in enumerate(sizes) if (s in special) is is_special]
@@ -82,7 +85,7 @@ def _panel(
                 "yaxis": axis,
                 "x": places,
                 "y": [shares[i] for i in chosen],
-                "width": [place * BAR_WIDTH for place in places],
+                "width": [place * width for place in places],
                 "marker": {"color": colour, "line": {"width": 0}},
                 "customdata": [[sizes[i], amounts[i]] for i in chosen],
                 "hovertemplate": "%{customdata[0]:,d} B: %{customdata[1]:,d} "
@@ -94,7 +97,7 @@ def _panel(
 
 
 def _span(sizes: Sequence[int]) -> tuple[float, float]:
-    """The decades the size axis shows, with air at both ends; at least one power of two each side."""
+    """The decades of the size axis: all sizes, and at least one power of two on each side."""
     low = math.log10(sizes[0] or SIZE_ZERO) if sizes else 0.0
     high = math.log10(sizes[-1] or SIZE_ZERO) if sizes else 1.0
     air = max(0.05 * (high - low), math.log10(2))
@@ -104,7 +107,8 @@ def _span(sizes: Sequence[int]) -> tuple[float, float]:
 def _size_axis(sizes: Sequence[int]) -> Layout:
     """Ticks at powers of two, about eight of them."""
     low, high = _span(sizes)
-    first, last = math.ceil(low / math.log10(2)), math.floor(high / math.log10(2))
+    first = math.ceil(low / math.log10(2) - 1e-9)
+    last = math.floor(high / math.log10(2) + 1e-9)
     step = max(1, round((last - first) / 8))
     powers = [2**k for k in range(max(first, 0), last + 1, step)]
     return {
@@ -129,7 +133,8 @@ def _labels(
     labels = []
     for bar_size, share in sorted(bars, key=lambda bar: -bar[1]):
         x = math.log10(bar_size or SIZE_ZERO)
-        across = x / (span[1] - span[0])
+        across = (x - span[0]) / (span[1] - span[0])
+        anchor = _anchor(across, [other for other, _ in placed])
         y = share
         while any(
             abs(across - other) < LABEL_WIDTH and abs(y - height) < LABEL_HEIGHT * tallest
@@ -137,16 +142,26 @@ def _labels(
         ):
             y += 0.25 * LABEL_HEIGHT * tallest
         placed.append((across, y))
-        labels.append(_label(x, y, f"{size(bar_size)}"))
+        labels.append(_label(x, y, size(bar_size), anchor))
     return labels
 
 
-def _label(x: float, y: float, text: str) -> Layout:
+def _anchor(across: float, taller: Sequence[float]) -> str:
+    """The end of a label that stands above its bar: it grows away from the nearest taller bar."""
+    near = [other for other in taller if abs(other - across) < LABEL_WIDTH]
+    if not near:
+        return "center"
+    nearest = min(near, key=lambda other: abs(other - across))
+    return "left" if nearest < across else "right"
+
+
+def _label(x: float, y: float, text: str, anchor: str) -> Layout:
     return {
         "x": x,
         "y": y,
         "text": f"<b>{text}</b>",
         "showarrow": False,
+        "xanchor": anchor,
         "yanchor": "bottom",
         "font": {"color": ACCENT},
         "bgcolor": "var(--veil)",
@@ -156,7 +171,7 @@ def _label(x: float, y: float, text: str) -> Layout:
 
 def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
     """P_i(t) of one pool with its N_i as a dashed line."""
-    series = live.blocks.coarser(SMALL_CHART_POINTS)
+    series = live.blocks
     highest = max([live.pool.count, live.peak])
     ticks = {"dtick": 1} if highest <= 3 else {"nticks": 4}
     return Chart(
@@ -173,6 +188,7 @@ def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
+        has_tools=False,
     )
 
 
@@ -181,49 +197,48 @@ def lifetime_chart(profile: Profile) -> Chart:
     objects = profile.lifetimes.tolist()
     while objects and objects[-1] == 0:
         objects.pop()
-    amounts = [*objects, profile.never_freed]
-    names = [*(_lifetime_bin(b) for b in range(len(objects))), "never freed"]
     return Chart(
         identity="chart-lifetimes",
         meaning="Share of the objects by lifetime in events, and those never freed.",
-        data=[_lifetime_bars(names, amounts)],
+        data=[_lifetime_bars(objects, profile.never_freed)],
         layout={
             "showlegend": False,
             "hovermode": "closest",
             "bargap": 0.12,
-            "xaxis": {"title": {"text": "events between allocation and free"}, "type": "category"},
+            "xaxis": {
+                "title": {"text": "lived this many events, up to twice as many"},
+                "type": "category",
+            },
             "yaxis": {"title": {"text": "of objects"}, "tickformat": ".0%", "rangemode": "tozero"},
         },
         height=340,
     )
 
 
-def _lifetime_bars(names: Sequence[str], amounts: Sequence[int]) -> dict[str, Any]:
+def _lifetime_bars(objects: Sequence[int], never_freed: int) -> Trace:
+    """Bar b for lifetimes of 2^b to 2^(b + 1) - 1 events, the last one for what was never freed."""
+    amounts = [*objects, never_freed]
     shares = _shares(amounts)
+    lives = [f"{1 << b:,} to {(2 << b) - 1:,} events" for b in range(len(objects))]
+    texts = zip([*lives, "never freed"], amounts, shares, strict=True)
     return {
         "type": "bar",
-        "x": list(names),
+        "x": [*(_short(1 << b) for b in range(len(objects))), "never"],
         "y": shares,
-        "marker": {"color": [ACCENT] * (len(names) - 1) + ["var(--other-1)"], "line": {"width": 0}},
-        "customdata": [[count(n), percent(s)] for n, s in zip(amounts, shares, strict=True)],
-        "hovertemplate": "%{x} events: %{customdata[0]} objects (%{customdata[1]})<extra></extra>",
+        "marker": {"color": [ACCENT] * len(objects) + ["var(--other-1)"], "line": {"width": 0}},
+        "customdata": [[life, count(n), percent(share)] for life, n, share in texts],
+        "hovertemplate": "%{customdata[0]}: %{customdata[1]} objects (%{customdata[2]})"
+        "<extra></extra>",
     }
 
 
-def _lifetime_bin(exponent: int) -> str:
-    """The lifetimes of bin 2^exponent to 2^(exponent + 1) - 1, rounded above a thousand.
+def _short(power: int) -> str:
+    """A power of two for an axis, in the binary prefixes that keep it a power of two.
 
-    >>> [_lifetime_bin(b) for b in (0, 3, 10, 21)]
-    ['1', '8–15', '1k–2k', '2.1M–4.2M']
+    >>> [_short(1 << b) for b in (3, 10, 21)]
+    ['8', '1 Ki', '2 Mi']
     """
-    low, high = 1 << exponent, (2 << exponent) - 1
-    if low == high:
-        return str(low)
-    return f"{_short(low)}–{_short(high)}"
-
-
-def _short(number: int) -> str:
-    for factor, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number >= factor:
-            return f"{number / factor:.2g}{unit}" if number < 10 * factor else f"{number / factor:.0f}{unit}"
-    return str(number)
+    for shift, unit in ((40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki")):
+        if power >> shift:
+            return f"{power >> shift} {unit}"
+    return str(power)

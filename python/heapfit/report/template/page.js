@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the charts of the page from its JSON block, in the colours of light, dark or paper, and copies texts.
+// Draws the charts from the page's JSON block in the colours of light, dark or paper; copies texts.
 "use strict";
 
 const figures = JSON.parse(document.getElementById("figures").textContent);
@@ -24,8 +24,10 @@ function painted(value, key, style) {
 }
 
 const axis = {
-    automargin: true, gridcolor: "var(--grid)", linecolor: "var(--line)", zeroline: false,
-    showline: true, ticks: "outside", ticklen: 4, tickcolor: "var(--line)", title: {standoff: 8, font: {size: 13}},
+    automargin: true, gridcolor: "var(--grid)", zeroline: false,
+    showline: true, linecolor: "var(--line)",
+    ticks: "outside", ticklen: 4, tickcolor: "var(--line)",
+    title: {standoff: 8, font: {size: 13}},
 };
 
 // What all charts share. Figures override it.
@@ -33,10 +35,16 @@ const template = {
     layout: {
         paper_bgcolor: "transparent", plot_bgcolor: "transparent", autosize: true,
         font: {family: "system-ui, sans-serif", size: 13, color: "var(--ink)"},
+        // A finger scrolls the page.
+        dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
         margin: {l: 12, r: 12, t: 30, b: 12},
         hovermode: "x unified",
-        hoverlabel: {bgcolor: "var(--paper)", bordercolor: "var(--line)", font: {color: "var(--ink)"}},
-        legend: {orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom"},
+        hoverlabel: {
+            bgcolor: "var(--paper)", bordercolor: "var(--line)", font: {color: "var(--ink)"},
+        },
+        legend: {
+            orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom",
+        },
         modebar: {bgcolor: "transparent", color: "var(--muted)", activecolor: "var(--accent)"},
         xaxis: axis, yaxis: axis,
     },
@@ -44,19 +52,20 @@ const template = {
 
 // Plotly's buttons, but for those that leave the page.
 const config = {
-    displaylogo: false, responsive: true, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
+    displaylogo: false, responsive: true,
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
 };
 
-function draw(width) {
+// Draws every chart as wide as its place, but not wider than `widest` where that is given.
+function draw(widest) {
     const style = getComputedStyle(document.documentElement);
     const shared = painted(template, "", style);
     for (const [id, figure] of Object.entries(figures)) {
         const {data, layout} = painted(figure, "", style);
         const place = document.getElementById(id);
-        const size = {height: place.clientHeight, ...(width && {width: Math.min(width, place.clientWidth)})};
-        const isSmall = place.classList.contains("small");
-        Plotly.react(place, data, {...layout, ...size, template: shared},
-                     {...config, displayModeBar: isSmall ? false : "hover"});
+        const width = widest && Math.min(widest, place.clientWidth);
+        Plotly.react(place, data, {...layout, height: place.clientHeight, width, template: shared},
+                     {...config, displayModeBar: "tools" in place.dataset && "hover"});
     }
 }
 
