@@ -28,7 +28,7 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
     asked = [s * n for s, n in zip(sizes, allocations, strict=True)]
     shares, byte_shares = _shares(allocations), _shares(asked)
     tallest = max(shares, default=0.0)
-    labels = _labels([(s, shares[sizes.index(s)]) for s in special], _span(sizes), tallest)
+    labels = labels([(s, shares[sizes.index(s)]) for s in special], _span(sizes), tallest)
     top = max([tallest, special_share, *(label["y"] for label in labels)])
     return Chart(
         identity="chart-sizes",
@@ -125,7 +125,7 @@ def _share_axis(title: str, domain: list[float]) -> Layout:
     return {"title": {"text": title}, "tickformat": ".0%", "domain": domain}
 
 
-def _labels(
+def labels(
     bars: Sequence[tuple[int, float]], span: tuple[float, float], tallest: float
 ) -> list[Layout]:
     """A label above each (size, share), tall bars first, lifted until no two overlap."""
