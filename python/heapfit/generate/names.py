@@ -29,8 +29,8 @@ def checked_prefix(prefix: str) -> Text:
     """The word every generated name begins with; HeapfitError if it is not fit for one."""
     if not _PREFIX.fullmatch(prefix) or prefix.startswith("hfit"):
         raise HeapfitError(
-            f"prefix {prefix[:40]!a}: must be a small letter, then at most 31 small letters, digits and "
-            "_, and must not begin with hfit, as core's names do (for example: app)"
+            f"prefix {prefix[:40]!a}: must be a letter, then at most 31 small letters, digits "
+            "and _, but not begin with hfit, as core's names do (for example: app)"
         )
     return Text(prefix)
 
@@ -44,7 +44,7 @@ def identifier(prefix: Text, name: str) -> Text:
 
 def printable(text: str) -> Text:
     """`text` for a comment or a page: what could end either, or mean something there, becomes _."""
-    harmless = _HARMLESS.sub("_", text)
+    harmless = _HARMLESS.sub("_", text) or "unnamed"
     return Text(
         harmless if len(harmless) <= _LONGEST_TEXT else harmless[: _LONGEST_TEXT - 3] + "..."
     )

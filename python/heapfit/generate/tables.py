@@ -154,9 +154,18 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
         alignment=plan.alignment,
         scalars=scalars,
         takes_pools=takes_pools,
-        pools=tuple(PoolRow(p.size, p.count, int(p.is_exact), p.base, p.first) for p in plan.pools),
+        pools=_rows(plan),
         shared=None if plan.shared is None else _table(plan.shared, Text(f"{name}_shared")),
     )
+
+
+def _rows(plan: _engine.Plan) -> tuple[PoolRow, ...]:
+    rows: list[PoolRow] = []
+    first = 0
+    for size, count, is_exact, base in plan.pools:
+        rows.append(PoolRow(size, count, int(is_exact), base, first))
+        first += count
+    return tuple(rows)
 
 
 def _tunables(allocator: str) -> list[_engine.Tunable]:
