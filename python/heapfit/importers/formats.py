@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.packets import is_packets, open_packets
 from heapfit.importers.source import ReaderSource, Source
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _open_csv(stream: ByteStream, options: ImportOptions) -> Source:
 
 
 FORMATS = (
+    Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
     Format("text", "text form (a c m r f lines)", _is_text, _open_text),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),
     Format("csv", "CSV with a header line naming op, object, size, ...", _is_csv, _open_csv),
