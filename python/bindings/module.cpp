@@ -9,6 +9,8 @@ namespace nb = nanobind;
 
 namespace heapfit::bindings {
 
+void bind_trace(nb::module_ &module);
+
 namespace {
 
 void translate_error(const std::exception_ptr &pointer, void *) {
@@ -28,4 +30,5 @@ NB_MODULE(_engine, module) {
     module.doc() = "The heapfit engine: replay, search, profile and readers.";
     module.attr("version") = HFIT_VERSION;
     nb::register_exception_translator(heapfit::bindings::translate_error);
+    heapfit::bindings::bind_trace(module);
 }
