@@ -9,6 +9,7 @@ namespace nb = nanobind;
 
 namespace heapfit::bindings {
 
+void bind_event(nb::module_ &module);
 void bind_trace(nb::module_ &module);
 
 namespace {
@@ -22,13 +23,14 @@ void translate_error(const std::exception_ptr &pointer, void *) {
     }
 }
 
-}  // namespace
+} // namespace
 
-}  // namespace heapfit::bindings
+} // namespace heapfit::bindings
 
 NB_MODULE(_engine, module) {
     module.doc() = "The heapfit engine: replay, search, profile and readers.";
     module.attr("version") = HFIT_VERSION;
     nb::register_exception_translator(heapfit::bindings::translate_error);
+    heapfit::bindings::bind_event(module);
     heapfit::bindings::bind_trace(module);
 }

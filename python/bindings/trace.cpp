@@ -3,13 +3,14 @@
 // of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing releases the
 // GIL.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "arrays.hpp"
 #include "heapfit/csv_trace.hpp"
 #include "heapfit/rep_trace.hpp"
 #include "heapfit/text_trace.hpp"
@@ -20,20 +21,10 @@ namespace heapfit::bindings {
 
 namespace {
 
-template <class T> using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+using Columns = nb::typed<nb::dict, nb::str, nb::any>;
 
-template <class T> Array<T> to_array(std::vector<T> &&values) {
-    auto vector = std::make_unique<std::vector<T>>(std::move(values));
-    T *data = vector->data();
-    const std::size_t size = vector->size();
-    nb::capsule owner(vector.get(),
-                      [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    vector.release();
-    return Array<T>(data, {size}, owner);
-}
-
-nb::dict to_dict(TraceColumns &&columns) {
-    nb::dict arrays;
+Columns to_dict(TraceColumns &&columns) {
+    Columns arrays;
     arrays["op"] = to_array(std::move(columns.op));
     arrays["object"] = to_array(std::move(columns.object));
     arrays["size"] = to_array(std::move(columns.size));
@@ -51,9 +42,9 @@ template <class Reader> void feed(Reader &reader, nb::bytes chunk) {
 }
 
 // Header values are the file's bytes, in any encoding.
-nb::object to_text(const std::string &value) {
+nb::str to_text(const std::string &value) {
     const auto length = static_cast<Py_ssize_t>(value.size());
-    return nb::steal(PyUnicode_DecodeUTF8(value.data(), length, "replace"));
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(value.data(), length, "replace"));
 }
 
 // A reader has feed(bytes), finish(), builder() and header().
