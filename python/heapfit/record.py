@@ -25,7 +25,7 @@ from heapfit.importers import ImportOptions, import_file
 from heapfit.progress import Progress, no_progress
 from heapfit.trace import Trace
 
-_LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
+LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
 
 _PRELOAD_SEPARATORS = frozenset(" :")
@@ -151,11 +151,11 @@ def _run(command: Sequence[str], folder: Path) -> tuple[int, int]:
 
 def _preloadable(stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
-    if _PRELOAD_SEPARATORS.isdisjoint(str(_LIBRARY)):
-        return _LIBRARY
+    if _PRELOAD_SEPARATORS.isdisjoint(str(LIBRARY)):
+        return LIBRARY
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-")))
-    link = folder / _LIBRARY.name
-    link.symlink_to(_LIBRARY)
+    link = folder / LIBRARY.name
+    link.symlink_to(LIBRARY)
     return link
 
 
