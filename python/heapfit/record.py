@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import stat
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,8 +132,9 @@ def _require_place(output: Path) -> None:
 
 
 def _run(command: Sequence[str], folder: Path) -> tuple[int, int]:
-    """The process's number and how it ended. Ctrl-C is the program's to act on."""
+    """The process's number and how it ended."""
     with ExitStack() as stack:
+        stack.enter_context(_interrupts_left_to_the_program())
         preload = [str(_preloadable(stack)), os.environ.get("LD_PRELOAD", "")]
         recorded = {
             **os.environ,
@@ -142,11 +145,26 @@ def _run(command: Sequence[str], folder: Path) -> tuple[int, int]:
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
-        while True:
-            try:
-                return process.pid, process.wait()
-            except KeyboardInterrupt:
-                continue
+        return process.pid, process.wait()
+
+
+@contextmanager
+def _interrupts_left_to_the_program() -> Iterator[None]:
+    """Ctrl-C reaches both: the program acts on it, and what it did is kept.
+
+    A handler of ours, unlike one that ignores the signal, is not inherited by the program.
+    """
+    is_ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if is_ours:
+        signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _preloadable(stack: ExitStack) -> Path:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def command(
     program: Annotated[
-        list[str], typer.Argument(metavar="PROGRAM", help="What to run, after --, with its arguments.")
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="What to run, after --, with its arguments."),
     ],
     output: Annotated[
         Path | None,
