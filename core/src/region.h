@@ -2,7 +2,8 @@
 /*
  * A region seen from inside: words of metadata at offsets from its start, and addresses of blocks.
  *
- * Every load and store of metadata goes through load_word and store_word, so the host build can count them.
+ * Every load and store of metadata goes through load_word and store_word, so the host build can
+ * count them.
  */
 #ifndef HFIT_REGION_H
 #define HFIT_REGION_H
@@ -47,10 +48,11 @@ static inline bool is_alignment_allowed(uint32_t alignment) {
     return alignment == 4 || alignment == 8 || alignment == 16;
 }
 
-/* True if a heap of the plan's alignment may be laid out in this region. */
+/* True if a heap of the plan's alignment may be laid out in this region. Two shifts, since size_t
+ * may have 32 bits. */
 static inline bool is_region_usable(const void *region, size_t size, const hfit_plan *plan) {
     return region != NULL && plan != NULL && is_alignment_allowed(plan->alignment) &&
-           ((uintptr_t)region & (plan->alignment - 1)) == 0 && (uint64_t)size < UINT64_C(0x100000000);
+           ((uintptr_t)region & (plan->alignment - 1)) == 0 && (size >> 16) >> 16 == 0;
 }
 
 static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {

@@ -12,8 +12,9 @@
 /* The largest block size in bytes: sums of two stay below 2^32. */
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
 
-/* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two up to 2^31); a size of 0 counts
- * as 1. False, and nothing stored, if the result would exceed HFIT_LARGEST_BLOCK. */
+/* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two up to 2^31); a
+ * size of 0 counts as 1. False, and nothing stored, if the result would exceed HFIT_LARGEST_BLOCK.
+ */
 static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     const size_t asked = size == 0 ? 1 : size;
     if (extra > HFIT_LARGEST_BLOCK || alignment - 1 > HFIT_LARGEST_BLOCK - extra ||

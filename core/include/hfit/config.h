@@ -29,14 +29,15 @@
 #define HFIT_ASSERT(statement) ((void)0)
 #endif
 
-/* The caller handed in a block that cannot be freed or resized. The call changes nothing and returns
- * after this; `kind` is an hfit_misuse. */
+/* The caller handed in a block that cannot be freed or resized. The call changes nothing and
+ * returns after this; `kind` is an hfit_misuse. */
 #ifndef HFIT_ON_MISUSE
 #define HFIT_ON_MISUSE(heap, kind, pointer) ((void)(heap), (void)(kind), (void)(pointer))
 #endif
 
-/* Copies or clears `bytes` bytes. The default loops need -fno-tree-loop-distribute-patterns where there is no
- * memcpy and memset to link with, since gcc otherwise turns them into calls of these. */
+/* Copies or clears `bytes` bytes. The default loops need -fno-tree-loop-distribute-patterns where
+ * there is no memcpy and memset to link with, since gcc otherwise turns them into calls of these.
+ */
 #ifndef HFIT_COPY
 #define HFIT_COPY(to, from, bytes) hfit_copy_bytes((to), (from), (bytes))
 #endif

@@ -8,14 +8,15 @@
  *   +-------------------------------------------+   +---------------------------+
  *     ^ hfit_heap *
  *
- * A heap is its region: the handle that `init` returns is the region's first byte, and metadata hold offsets
- * from it, never pointers. So a heap has the same layout on 32 and 64 bits. The plan is passed beside the heap in
- * every call and must be the one it was initialised with.
+ * A heap is its region: the handle that `init` returns is the region's first byte, and metadata
+ * hold offsets from it, never pointers. So a heap has the same layout on 32 and 64 bits. The plan
+ * is passed beside the heap in every call and must be the one it was initialised with.
  *
  * Rules for all allocators:
  * - A function that cannot serve a request returns NULL and leaves the heap as it was.
  * - A request of 0 bytes is served as 1 byte, so live blocks always have different addresses.
- * - Sizes that would overflow, or that no region below 4 GiB can hold, are refused like any other too large one.
+ * - Sizes that would overflow, or that no region below 4 GiB can hold, are refused like any other
+ * too large one.
  * - Blocks are aligned to `plan->alignment`; more is had from `alloc_aligned`.
  * - Nothing is thread-safe by itself; one heap serves one caller at a time.
  */
@@ -33,26 +34,29 @@ extern "C" {
 /* A heap living at the start of its region. Never dereferenced by callers. */
 typedef struct hfit_heap hfit_heap;
 
-/* What every plan begins with. An allocator's own plan has this as its first member, named `common`. */
+/* What every plan begins with. An allocator's own plan has this as its first member, named
+ * `common`. */
 typedef struct hfit_plan {
     uint32_t alignment; /* of every block, in bytes: 4, 8 or 16 */
 } hfit_plan;
 
 /* What HFIT_ON_MISUSE is told about a block that cannot be freed or resized. */
 typedef enum hfit_misuse {
-    HFIT_MISUSE_FOREIGN,     /* the address is not one this heap could have handed out */
-    HFIT_MISUSE_NOT_LIVE,    /* a block of this heap, but not allocated now: most often a double free */
+    HFIT_MISUSE_FOREIGN,  /* the address is not one this heap could have handed out */
+    HFIT_MISUSE_NOT_LIVE, /* a block of this heap, but not allocated now: most often a double free
+                           */
 } hfit_misuse;
 
-/* Told of every block by `walk`, in ascending order of address within each part of the heap: where its payload
- * starts, how many bytes the caller may use, and whether it is allocated. */
+/* Told of every block by `walk`, in ascending order of address within each part of the heap: where
+ * its payload starts, how many bytes the caller may use, and whether it is allocated. */
 typedef void (*hfit_visitor)(void *context, const void *block, size_t usable_size, bool is_used);
 
-/* The operations of one allocator. Every allocator offers each of them as a function, hfit_<name>_<operation>. */
+/* The operations of one allocator. Every allocator offers each of them as a function,
+ * hfit_<name>_<operation>. */
 typedef struct hfit_operations {
-    /* Makes a heap of `region_size` bytes at `region`, which the caller owns and keeps until it is done with the
-     * heap. NULL if the region is NULL, not aligned to the plan's alignment, 4 GiB or larger or too small for the
-     * control structures, or if the plan is malformed. */
+    /* Makes a heap of `region_size` bytes at `region`, which the caller owns and keeps until it is
+     * done with the heap. NULL if the region is NULL, not aligned to the plan's alignment, 4 GiB or
+     * larger or too small for the control structures, or if the plan is malformed. */
     hfit_heap *(*init)(void *region, size_t region_size, const hfit_plan *plan);
 
     /* A block of at least `size` bytes, contents undefined, or NULL. */
@@ -64,29 +68,53 @@ typedef struct hfit_operations {
     /* As `free`, for callers that know the size they asked for last; can be faster. */
     void (*free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
 
-    /* Makes `block` at least `size` bytes long, moving it if it must, and keeps the contents up to the smaller of
-     * both sizes. NULL if it cannot; `block` then stays as it was. `resize(NULL, n)` is `alloc(n)`.
-     * `size` 0 is served as 1 byte: who wants realloc's old habit calls `free`. */
+    /* Makes `block` at least `size` bytes long, moving it if it must, and keeps the contents up to
+     * the smaller of both sizes. NULL if it cannot; `block` then stays as it was. `resize(NULL, n)`
+     * is `alloc(n)`. `size` 0 is served as 1 byte: who wants realloc's old habit calls `free`. */
     void *(*resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
 
-    /* As `alloc`, at an address that is a multiple of `alignment`, a power of two. NULL if it is not one. */
+    /* As `alloc`, at an address that is a multiple of `alignment`, a power of two. NULL if it is
+     * not one. */
     void *(*alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment, size_t size);
 
-    /* Bytes the caller may use in a live block: at least what was asked for. 0 for any other address. */
+    /* Bytes the caller may use in a live block: at least what was asked for. 0 for any other
+     * address. */
     size_t (*usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block);
 
     /* Tells `visitor` of every block, used and free. The heap must not change meanwhile. */
     void (*walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor, void *context);
 
-    /* True if every invariant of the heap's metadata holds. Cost: linear in the number of blocks, or worse. */
+    /* True if every invariant of the heap's metadata holds. Cost: linear in the number of blocks,
+     * or worse. */
     bool (*check)(const hfit_heap *heap, const hfit_plan *plan);
 
-    /* Bytes from the region's start to the end of the highest byte ever in use, control structures included. */
+    /* Bytes from the region's start to the end of the highest byte ever in use, control structures
+     * included. */
     size_t (*footprint)(const hfit_heap *heap, const hfit_plan *plan);
 
     /* The smallest region `init` accepts for this plan; 0 if the plan is malformed. */
     size_t (*smallest_region)(const hfit_plan *plan);
 } hfit_operations;
+
+/* Declares the functions of allocator `name`, as described above, and their table
+ * hfit_<name>_operations. */
+#define HFIT_DECLARE_ALLOCATOR(name)                                                               \
+    hfit_heap *hfit_##name##_init(void *region, size_t region_size, const hfit_plan *plan);        \
+    void *hfit_##name##_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size);                \
+    void hfit_##name##_free(hfit_heap *heap, const hfit_plan *plan, void *block);                  \
+    void hfit_##name##_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,             \
+                                  size_t size);                                                    \
+    void *hfit_##name##_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);  \
+    void *hfit_##name##_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,    \
+                                      size_t size);                                                \
+    size_t hfit_##name##_usable_size(const hfit_heap *heap, const hfit_plan *plan,                 \
+                                     const void *block);                                           \
+    void hfit_##name##_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,    \
+                            void *context);                                                        \
+    bool hfit_##name##_check(const hfit_heap *heap, const hfit_plan *plan);                        \
+    size_t hfit_##name##_footprint(const hfit_heap *heap, const hfit_plan *plan);                  \
+    size_t hfit_##name##_smallest_region(const hfit_plan *plan);                                   \
+    extern const hfit_operations hfit_##name##_operations
 
 #ifdef __cplusplus
 }

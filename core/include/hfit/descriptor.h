@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an allocator says of itself: its names, where it comes from, what can be tuned, and its operations.
+ * What an allocator says of itself: its names, where it comes from, what can be tuned, and its
+ * operations.
  *
- * The command line, the documentation, the reports and the generator read descriptors; firmware links operations
- * alone and drops the texts.
+ * The command line, the documentation, the reports and the generator read descriptors; firmware
+ * links operations alone and drops the texts.
  */
 #ifndef HFIT_DESCRIPTOR_H
 #define HFIT_DESCRIPTOR_H
@@ -18,7 +19,8 @@ extern "C" {
 typedef enum hfit_tunable_kind {
     HFIT_SCALAR, /* a uint32_t from `lowest` to `highest` */
     HFIT_POOLS,  /* an hfit_pool_list (hfit/pools.h) */
-    HFIT_SHARED, /* an hfit_shared (hfit/pools.h): the allocator that serves what the pools do not */
+    HFIT_SHARED, /* an hfit_shared (hfit/pools.h): the allocator that serves what the pools do not
+                  */
 } hfit_tunable_kind;
 
 typedef struct hfit_tunable {
@@ -33,8 +35,21 @@ typedef struct hfit_tunable {
 
 /* The alignment every plan begins with, for use in a tunables table. */
 #define HFIT_ALIGNMENT_TUNABLE                                                                     \
-    {"alignment", "Alignment of every block, in bytes: 4, 8 or 16.", HFIT_SCALAR,                  \
-     offsetof(hfit_plan, alignment), 4, 16, 8}
+    {                                                                                              \
+        "alignment", "Alignment of every block, in bytes: 4, 8 or 16.", HFIT_SCALAR,               \
+            offsetof(hfit_plan, alignment), 4, 16, 8                                               \
+    }
+
+/* The two tunables of an hfit_pools_plan (hfit/pools.h). */
+#define HFIT_POOLS_TUNABLES                                                                        \
+    {"pools",    "Blocks set aside: size in bytes, count, exact or not.",                          \
+     HFIT_POOLS, offsetof(hfit_pools_plan, pools),                                                 \
+     0,          0,                                                                                \
+     0},                                                                                           \
+    {                                                                                              \
+        "shared", "The allocator that serves what the pools do not.", HFIT_SHARED,                 \
+            offsetof(hfit_pools_plan, shared), 0, 0, 0                                             \
+    }
 
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
@@ -43,8 +58,8 @@ typedef struct hfit_allocator {
     const hfit_tunable *tunables;
     uint32_t tunable_count;
     size_t plan_size; /* bytes of the allocator's plan struct */
-    /* True if no placement depends on where the region ends. One run in a large region then tells the smallest
-     * region: its footprint. */
+    /* True if no placement depends on where the region ends. One run in a large region then tells
+     * the smallest region: its footprint. */
     bool ignores_region_end;
     const hfit_operations *operations;
 } hfit_allocator;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans made of pools: equal blocks set aside together, in front of a shared heap that serves the rest.
+ * Plans made of pools: equal blocks set aside together, in front of a shared heap that serves the
+ * rest.
  *
- *   0            control             pools[0].base     pools[1].base          end of pools      region end
+ *   0            control             pools[0].base     pools[1].base          end of pools region
+ * end
  *   +------------+-------------------+-----------------+----------------------+------------------+
  *   | free lists | one used bit per  | count blocks of | count blocks of      | shared heap      |
  *   |            | block             | pools[0].size   | pools[1].size        | (if any is left) |
  *   +------------+-------------------+-----------------+----------------------+------------------+
  *
- * Nothing lies between the blocks of a pool. Bases never change, so they are computed once, on the host or at
- * start, by hfit_pools_lay_out, and lie in the const plan.
+ * Nothing lies between the blocks of a pool. Bases never change, so they are computed once, on the
+ * host or at start, by hfit_pools_lay_out, and lie in the const plan.
  */
 #ifndef HFIT_POOLS_H
 #define HFIT_POOLS_H
@@ -34,7 +36,8 @@ typedef struct hfit_pool_list {
     uint32_t count;
 } hfit_pool_list;
 
-/* The allocator that serves what the pools do not, and its plan, of the same alignment. Both NULL: none. */
+/* The allocator that serves what the pools do not, and its plan, of the same alignment. Both NULL:
+ * none. */
 typedef struct hfit_shared {
     const hfit_operations *operations;
     const hfit_plan *plan;
@@ -46,8 +49,8 @@ typedef struct hfit_pools_plan {
     hfit_shared shared;
 } hfit_pools_plan;
 
-/* Fills in `base` and `first` of `count` pools and returns where the last one ends, in bytes from the region's
- * start. 0 if a size is 0, sizes do not ascend, or the end would reach 4 GiB. */
+/* Fills in `base` and `first` of `count` pools and returns where the last one ends, in bytes from
+ * the region's start. 0 if a size is 0, sizes do not ascend, or the end would reach 4 GiB. */
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment);
 
 #ifdef __cplusplus

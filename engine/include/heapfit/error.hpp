@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the engine: bad input, told as "what: where: what is wrong (and what to do)".
+// The one exception of the engine: bad input, told as "what: where: what is wrong (and what to
+// do)".
 #pragma once
 
 #include <stdexcept>
@@ -10,4 +11,4 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-}  // namespace heapfit
+} // namespace heapfit

@@ -12,7 +12,8 @@
 
 namespace heapfit {
 
-// What a program asked of its heap. The numbers are those of the trace schema (docs/trace-schema.md).
+// What a program asked of its heap. The numbers are those of the trace schema
+// (docs/trace-schema.md).
 enum class Op : std::uint8_t { alloc = 0, zeroed = 1, aligned = 2, resize = 3, free = 4 };
 
 inline constexpr std::uint8_t op_count = 5;
@@ -20,23 +21,25 @@ inline constexpr std::uint8_t op_count = 5;
 // Bytes asked for or held.
 using Bytes = std::uint64_t;
 
-// Ordinal of an object's allocation in its trace: 0, 1, 2, ... in order of allocation, never reused.
+// Ordinal of an object's allocation in its trace: 0, 1, 2, ... in order of allocation, never
+// reused.
 using ObjectId = std::uint32_t;
 
 // Events number from 0 in file order; times are microseconds since the first event.
 using Tick = std::uint64_t;
 
-// The largest request an importer lets through: no address space holds more. Live bytes stay below 2^63.
+// The largest request an importer lets through: no address space holds more. Live bytes stay below
+// 2^63.
 inline constexpr Bytes largest_request = Bytes{1} << 47;
 
 struct Event {
-    Bytes size;                   // alloc, zeroed, aligned: asked for; resize: the new size; free: 0
+    Bytes size; // alloc, zeroed, aligned: asked for; resize: the new size; free: 0
     ObjectId object;
     Op op;
-    std::uint8_t alignment_log2;  // of an aligned request; 0 = the heap's own alignment
-    std::uint16_t unused;         // 0
+    std::uint8_t alignment_log2; // of an aligned request; 0 = the heap's own alignment
+    std::uint16_t unused;        // 0
 };
 
 static_assert(sizeof(Event) == 16 && std::is_trivially_copyable_v<Event>);
 
-}  // namespace heapfit
+} // namespace heapfit

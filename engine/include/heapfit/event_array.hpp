@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of events in memory, made from the columns of a stored trace and checked on the way in.
+//
+// What is in an EventArray keeps these promises: every op is one of Op, no size is above
+// largest_request, and only an aligned request carries an alignment. The loops over events rely on
+// them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heapfit/event.hpp"
+
+namespace heapfit {
+
+// Columns of equal length, as the trace schema names them. No alignments means that all are 0.
+struct EventColumns {
+    std::span<const std::uint8_t> ops;
+    std::span<const ObjectId> objects;
+    std::span<const Bytes> sizes;
+    std::span<const std::uint32_t> alignments;
+};
+
+class EventArray {
+  public:
+    // Events are numbered from `first_event` in error messages: not 0 for a later batch of a long
+    // trace.
+    explicit EventArray(std::uint64_t first_event = 0) : first_event_(first_event) {}
+
+    // Throws Error, and appends nothing, if the columns differ in length or an event breaks a
+    // promise.
+    void append(const EventColumns &columns);
+
+    [[nodiscard]] std::span<const Event> events() const { return events_; }
+
+  private:
+    std::uint64_t first_event_;
+    std::vector<Event> events_;
+};
+
+} // namespace heapfit

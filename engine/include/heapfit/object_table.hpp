@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass over a trace keeps of each live object, found by the object's number in one
+// indirection.
+//
+//   pages_   +---+---+---+---+      a page: 1,024 values, and which of them are live
+//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given
+//            back
+//            +-|-+---+---+-|-+
+//              v           v        Memory follows the live objects, not the length of the trace.
+//            page        page
+//
+// Objects are numbered 0, 1, 2, ... in order of allocation and numbers are never reused
+// (docs/trace-schema.md), so an object that is not live is dead if its number is below `next`, else
+// not yet born.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heapfit/event.hpp"
+
+namespace heapfit {
+
+template <typename Value> class ObjectTable {
+    static constexpr std::size_t page_objects = 1024;
+    static constexpr std::size_t spare_pages = 16; // kept to be filled again while they are warm
+
+    struct Page {
+        std::uint32_t live = 0;
+        std::array<bool, page_objects> is_live{};
+        std::array<Value, page_objects> values;
+    };
+
+  public:
+    // A live object's place; null if there is no such object. Valid until the object's end.
+    class Place {
+      public:
+        explicit operator bool() const { return page_ != nullptr; }
+        [[nodiscard]] Value &value() const { return page_->values[index_]; }
+
+      private:
+        friend class ObjectTable;
+        Place() = default;
+        Place(Page *page, std::size_t index) : page_(page), index_(index) {}
+        Page *page_ = nullptr;
+        std::size_t index_ = 0;
+    };
+
+    ObjectTable() = default;
+    ObjectTable(ObjectTable &&) =
+        default; // moves only: a copy of a long trace's state is a mistake
+    ObjectTable &operator=(ObjectTable &&) = default;
+
+    // The place of an object that is born now, its value to be filled in; null unless it is the
+    // next one.
+    [[nodiscard]] Place begin(ObjectId object) {
+        if (object != next_) {
+            return {};
+        }
+        const std::size_t index = object % page_objects;
+        if (index == 0) {
+            pages_.push_back(take_page());
+        }
+        next_++;
+        Page *const page = pages_[object / page_objects].get();
+        page->is_live[index] = true;
+        page->live++;
+        return {page, index};
+    }
+
+    // The place of a live object, else null.
+    [[nodiscard]] Place find(ObjectId object) const {
+        if (object >= next_) {
+            return {};
+        }
+        const std::size_t index = object % page_objects;
+        Page *const page = pages_[object / page_objects].get();
+        return page != nullptr && page->is_live[index] ? Place{page, index} : Place{};
+    }
+
+    // Ends the live object at `place`; its value is gone.
+    void end(const Place &place, ObjectId object) {
+        place.page_->is_live[place.index_] = false;
+        place.page_->live--;
+        if (place.page_->live == 0) {
+            give_back_if_full(object / page_objects);
+        }
+    }
+
+    // The number that the next allocation must have. 64 bits: one past the last ObjectId is
+    // possible.
+    [[nodiscard]] std::uint64_t next() const { return next_; }
+
+  private:
+    std::unique_ptr<Page> take_page() {
+        if (spare_.empty()) {
+            return std::make_unique_for_overwrite<Page>();
+        }
+        std::unique_ptr<Page> page = std::move(spare_.back());
+        spare_.pop_back();
+        return page;
+    }
+
+    // Gives a page without a live object back, unless objects will still be born in it. It holds no
+    // mark of the dead, so it can be filled again as it is.
+    void give_back_if_full(std::size_t number) {
+        if (next_ / page_objects == number) {
+            return;
+        }
+        std::unique_ptr<Page> page = std::move(pages_[number]);
+        if (spare_.size() < spare_pages) {
+            spare_.push_back(std::move(page));
+        }
+    }
+
+    std::vector<std::unique_ptr<Page>> pages_;
+    std::vector<std::unique_ptr<Page>> spare_;
+    std::uint64_t next_ = 0;
+};
+
+} // namespace heapfit

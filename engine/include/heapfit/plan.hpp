@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for any registered allocator, built from names and values by the tunables of its
+// descriptor.
+//
+//   Plan -> allocator's plan struct    a tunable lies at its offset:
+//           | alignment | ... |        HFIT_SCALAR  the value
+//           | pools.items ----+--->    HFIT_POOLS   the pools, laid out, owned by the Plan
+//           | shared.plan ----+--->    HFIT_SHARED  another Plan, owned by the Plan
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hfit/descriptor.h"
+#include "hfit/pools.h"
+
+#include "heapfit/event.hpp"
+
+namespace heapfit {
+
+// The registered allocators, in the order of allocators.def.
+[[nodiscard]] std::span<const hfit_allocator *const> registered_allocators();
+
+// A registered allocator by name; Error, with the names there are, if there is none.
+[[nodiscard]] const hfit_allocator &find_allocator(std::string_view name);
+
+struct PoolSpec {
+    Bytes size;
+    std::uint64_t count;
+    bool is_exact;
+};
+
+// An immutable plan; copies share what it owns. What a plan leaves out has the tunable's standard
+// value.
+class Plan {
+  public:
+    using Scalars = std::map<std::string, std::uint64_t>;
+
+    // Throws Error on an unknown name, a value out of range, or pools that cannot be laid out.
+    Plan(std::string_view allocator, const Scalars &scalars, const std::vector<PoolSpec> &pools,
+         const std::optional<Plan> &shared);
+
+    [[nodiscard]] const hfit_allocator &allocator() const;
+    [[nodiscard]] const hfit_operations &operations() const { return *allocator().operations; }
+    [[nodiscard]] const hfit_plan *raw() const;
+
+    // The value of every scalar tunable.
+    [[nodiscard]] const Scalars &scalars() const;
+
+    // In ascending order of size, with their bases.
+    [[nodiscard]] std::span<const hfit_pool> pools() const;
+
+    [[nodiscard]] const std::optional<Plan> &shared() const;
+    [[nodiscard]] std::uint32_t alignment() const { return raw()->alignment; }
+    [[nodiscard]] std::size_t smallest_region() const {
+        return operations().smallest_region(raw());
+    }
+
+  private:
+    struct Parts;
+    std::shared_ptr<const Parts> parts_;
+};
+
+} // namespace heapfit

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes values into a plan struct at the offsets that the descriptor's tunables give.
+#include "heapfit/plan.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+namespace {
+
+std::span<const hfit_tunable> tunables_of(const hfit_allocator &allocator) {
+    return {allocator.tunables, allocator.tunable_count};
+}
+
+[[noreturn]] void refuse(const hfit_allocator &allocator, const std::string &what) {
+    throw Error("plan: " + std::string(allocator.name) + ": " + what);
+}
+
+void append(std::string &list, std::string_view item, std::string_view separator = ", ") {
+    if (!list.empty()) {
+        list += separator;
+    }
+    list += item;
+}
+
+const hfit_tunable *find_tunable(const hfit_allocator &allocator, hfit_tunable_kind kind) {
+    const auto tunables = tunables_of(allocator);
+    const auto found = std::ranges::find(tunables, kind, &hfit_tunable::kind);
+    return found == tunables.end() ? nullptr : &*found;
+}
+
+std::string scalar_names(const hfit_allocator &allocator) {
+    std::string names;
+    for (const hfit_tunable &tunable : tunables_of(allocator)) {
+        if (tunable.kind == HFIT_SCALAR) {
+            append(names, tunable.name);
+        }
+    }
+    return names;
+}
+
+void require_known(const hfit_allocator &allocator, const Plan::Scalars &scalars) {
+    for (const auto &[name, value] : scalars) {
+        const bool is_known = std::ranges::any_of(
+            tunables_of(allocator), [&, &wanted = name](const hfit_tunable &tunable) {
+                return tunable.kind == HFIT_SCALAR && tunable.name == wanted;
+            });
+        if (!is_known) {
+            refuse(allocator,
+                   "no tunable is named '" + name + "' (it has " + scalar_names(allocator) + ")");
+        }
+    }
+}
+
+std::uint32_t checked_value(const hfit_allocator &allocator, const hfit_tunable &tunable,
+                            const Plan::Scalars &scalars) {
+    const auto given = scalars.find(tunable.name);
+    if (given == scalars.end()) {
+        return tunable.standard;
+    }
+    if (given->second < tunable.lowest || given->second > tunable.highest) {
+        refuse(allocator, std::string(tunable.name) + " " + std::to_string(given->second) +
+                              " is out of range (" + std::to_string(tunable.lowest) + " to " +
+                              std::to_string(tunable.highest) + ")");
+    }
+    return static_cast<std::uint32_t>(given->second);
+}
+
+hfit_pool checked_pool(const hfit_allocator &allocator, const PoolSpec &pool) {
+    if (pool.size == 0 || pool.size > INT32_MAX || pool.count > INT32_MAX) {
+        refuse(allocator, "a pool of " + std::to_string(pool.count) + " blocks of " +
+                              std::to_string(pool.size) +
+                              " bytes (size must be 1 to 2147483647, count at most that)");
+    }
+    return {static_cast<std::uint32_t>(pool.size), static_cast<std::uint32_t>(pool.count),
+            pool.is_exact ? 1u : 0u, 0, 0};
+}
+
+// Sorted by size and laid out.
+std::vector<hfit_pool> lay_out(const hfit_allocator &allocator, const std::vector<PoolSpec> &specs,
+                               std::uint32_t alignment) {
+    std::vector<hfit_pool> pools;
+    for (const PoolSpec &spec : specs) {
+        pools.push_back(checked_pool(allocator, spec));
+    }
+    std::ranges::sort(pools, {}, &hfit_pool::size);
+    const auto twin = std::ranges::adjacent_find(pools, {}, &hfit_pool::size);
+    if (twin != pools.end()) {
+        refuse(allocator, "two pools have the size " + std::to_string(twin->size));
+    }
+    const auto count = static_cast<std::uint32_t>(pools.size());
+    if (hfit_pools_lay_out(pools.data(), count, alignment) == 0) {
+        refuse(allocator, std::to_string(count) + " pools cannot be laid out at alignment " +
+                              std::to_string(alignment) +
+                              " (they must end below 2 GiB, and be at most 4096)");
+    }
+    return pools;
+}
+
+// Each value is in range, but the allocator does not take them; its tunables' meanings say why.
+[[noreturn]] void refuse_combination(const hfit_allocator &allocator,
+                                     const Plan::Scalars &scalars) {
+    std::string values;
+    std::string meanings;
+    for (const hfit_tunable &tunable : tunables_of(allocator)) {
+        const auto value = scalars.find(tunable.name);
+        if (value != scalars.end()) {
+            append(values, value->first + " " + std::to_string(value->second));
+        }
+        append(meanings, tunable.meaning, " ");
+    }
+    refuse(allocator, "a plan with " + values + " is not valid (" + meanings + ")");
+}
+
+} // namespace
+
+struct Plan::Parts {
+    const hfit_allocator *allocator;
+    Scalars scalars;
+    std::vector<hfit_pool> pools;
+    std::optional<Plan> shared;
+    std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
+
+    template <typename Value> void write(const hfit_tunable &tunable, const Value &value) {
+        std::memcpy(reinterpret_cast<std::byte *>(plan.data()) + tunable.offset, &value,
+                    sizeof value);
+    }
+
+    void write_scalars(const Scalars &given);
+    void write_pools(const std::vector<PoolSpec> &specs);
+    void write_shared();
+
+    [[nodiscard]] const hfit_plan *raw() const {
+        return reinterpret_cast<const hfit_plan *>(plan.data());
+    }
+};
+
+void Plan::Parts::write_scalars(const Scalars &given) {
+    require_known(*allocator, given);
+    for (const hfit_tunable &tunable : tunables_of(*allocator)) {
+        if (tunable.kind == HFIT_SCALAR) {
+            const std::uint32_t value = checked_value(*allocator, tunable, given);
+            scalars[tunable.name] = value;
+            write(tunable, value);
+        }
+    }
+}
+
+void Plan::Parts::write_pools(const std::vector<PoolSpec> &specs) {
+    const hfit_tunable *const tunable = find_tunable(*allocator, HFIT_POOLS);
+    if (tunable != nullptr) {
+        pools = lay_out(*allocator, specs, raw()->alignment);
+        write(*tunable, hfit_pool_list{pools.data(), static_cast<std::uint32_t>(pools.size())});
+    } else if (!specs.empty()) {
+        refuse(*allocator, "this allocator takes no pools");
+    }
+}
+
+void Plan::Parts::write_shared() {
+    if (!shared) {
+        return; // both pointers stay null: there is no shared heap
+    }
+    const hfit_tunable *const tunable = find_tunable(*allocator, HFIT_SHARED);
+    if (tunable == nullptr) {
+        refuse(*allocator, "this allocator takes no shared allocator");
+    }
+    if (shared->alignment() != raw()->alignment) {
+        refuse(*allocator, "alignment " + std::to_string(raw()->alignment) + " differs from " +
+                               std::to_string(shared->alignment()) + " of the shared " +
+                               shared->allocator().name + " (give both the same)");
+    }
+    write(*tunable, hfit_shared{&shared->operations(), shared->raw()});
+}
+
+Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector<PoolSpec> &pools,
+           const std::optional<Plan> &shared) {
+    const auto parts = std::make_shared<Parts>();
+    parts->allocator = &find_allocator(allocator);
+    parts->shared = shared;
+    parts->plan.resize((parts->allocator->plan_size + 7) / 8);
+    parts->write_scalars(scalars);
+    parts->write_pools(pools);
+    parts->write_shared();
+    if (parts->allocator->operations->smallest_region(parts->raw()) == 0) {
+        refuse_combination(*parts->allocator, parts->scalars);
+    }
+    parts_ = parts;
+}
+
+const hfit_allocator &Plan::allocator() const {
+    return *parts_->allocator;
+}
+
+const hfit_plan *Plan::raw() const {
+    return parts_->raw();
+}
+
+const Plan::Scalars &Plan::scalars() const {
+    return parts_->scalars;
+}
+
+std::span<const hfit_pool> Plan::pools() const {
+    return parts_->pools;
+}
+
+const std::optional<Plan> &Plan::shared() const {
+    return parts_->shared;
+}
+
+std::span<const hfit_allocator *const> registered_allocators() {
+    std::size_t count = 0;
+    const hfit_allocator *const *const first = hfit_allocators(&count);
+    return {first, count};
+}
+
+const hfit_allocator &find_allocator(std::string_view name) {
+    std::string names;
+    for (const hfit_allocator *const allocator : registered_allocators()) {
+        if (allocator->name == name) {
+            return *allocator;
+        }
+        append(names, allocator->name);
+    }
+    throw Error("plan: no allocator is named '" + std::string(name) + "' (there are " + names +
+                ")");
+}
+
+} // namespace heapfit

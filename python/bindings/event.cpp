@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// EventArray: columns of a stored trace in, events for the engine out.
+#include <optional>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include "arrays.hpp"
+#include "heapfit/event_array.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+void append(EventArray &array, const Column<std::uint8_t> &ops, const Column<ObjectId> &objects,
+            const Column<Bytes> &sizes, const std::optional<Column<std::uint32_t>> &alignments) {
+    const EventColumns columns{as_span(ops), as_span(objects), as_span(sizes),
+                               alignments ? as_span(*alignments)
+                                          : std::span<const std::uint32_t>{}};
+    const nb::gil_scoped_release release;
+    array.append(columns);
+}
+
+} // namespace
+
+void bind_event(nb::module_ &module) {
+    nb::class_<EventArray>(module, "EventArray", "Events of a trace in memory, 16 bytes each.")
+        .def(nb::init<std::uint64_t>(), nb::arg("first_event") = 0,
+             "Events are numbered from `first_event` in error messages.")
+        .def("append", &append, nb::arg("op"), nb::arg("object"), nb::arg("size"),
+             nb::arg("alignment") = nb::none(),
+             "Appends columns of equal length; no alignments means that all are 0.")
+        .def("__len__", [](const EventArray &array) { return array.events().size(); })
+        .def_prop_ro("nbytes", [](const EventArray &array) { return array.events().size_bytes(); });
+}
+
+} // namespace heapfit::bindings

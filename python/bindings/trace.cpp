@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace readers (text, .rep, CSV, recordings): fed with bytes in chunks of any split, they give the columns
+// of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing releases the
+// GIL.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "arrays.hpp"
+#include "heapfit/csv_trace.hpp"
+#include "heapfit/rep_trace.hpp"
+#include "heapfit/text_trace.hpp"
+#include "heapfit/wire_trace.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+using Columns = nb::typed<nb::dict, nb::str, nb::any>;
+
+Columns to_dict(TraceColumns &&columns) {
+    Columns arrays;
+    arrays["op"] = to_array(std::move(columns.op));
+    arrays["object"] = to_array(std::move(columns.object));
+    arrays["size"] = to_array(std::move(columns.size));
+    arrays["alignment"] = to_array(std::move(columns.alignment));
+    arrays["time"] = to_array(std::move(columns.time));
+    arrays["thread"] = to_array(std::move(columns.thread));
+    arrays["site"] = to_array(std::move(columns.site));
+    return arrays;
+}
+
+template <class Reader> void feed(Reader &reader, nb::bytes chunk) {
+    const std::string_view bytes(chunk.c_str(), chunk.size());
+    nb::gil_scoped_release unlocked;
+    reader.feed(bytes);
+}
+
+// Header values are the file's bytes, in any encoding.
+nb::str to_text(const std::string &value) {
+    const auto length = static_cast<Py_ssize_t>(value.size());
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(value.data(), length, "replace"));
+}
+
+// A recording has notes of its own beside those of its events.
+template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
+    if constexpr (requires { reader.notes(); }) {
+        return reader.notes();
+    } else {
+        return reader.builder().notes();
+    }
+}
+
+// A reader has feed(bytes), finish(), builder() and header().
+template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
+    nb::class_<Reader>(module, name, doc)
+        .def(
+            "__init__",
+            [](Reader *self, bool drop_unknown) {
+                new (self) Reader(drop_unknown ? OnUnknown::drop : OnUnknown::refuse);
+            },
+            nb::arg("drop_unknown") = false)
+        .def("feed", &feed<Reader>, nb::arg("chunk"), "Reads the next bytes of the file.")
+        .def("finish", &Reader::finish, "Ends the file; refuses one that is cut or empty.")
+        .def(
+            "take", [](Reader &self) { return to_dict(self.builder().take()); },
+            "The columns of the events read since the last call.")
+        .def_prop_ro("pending", [](Reader &self) { return self.builder().pending(); })
+        .def_prop_ro("events", [](Reader &self) { return self.builder().events(); })
+        .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
+        .def_prop_ro("program", [](Reader &self) { return to_text(self.header().program); })
+        .def_prop_ro("source", [](Reader &self) { return to_text(self.header().source); })
+        .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; });
+}
+
+} // namespace
+
+void bind_trace(nb::module_ &module) {
+    module.attr("LARGEST_REQUEST") = largest_request;
+    module.attr("LARGEST_ALIGNMENT") = largest_alignment;
+    bind_reader<TextTrace>(module, "TextTrace", "Reads the text form of a trace.");
+    bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
+    bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
+    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
+}
+
+} // namespace heapfit::bindings

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m heapfit` is `heapfit`."""
+
+from heapfit.cli.main import run
+
+run()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files appear whole or not at all: written aside in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+
+
+@contextlib.contextmanager
+def file_aside(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` at the end and vanishes on any exception."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
+    os.close(handle)
+    aside = Path(name)
+    try:
+        yield aside
+        aside.chmod(0o666 & ~_umask())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

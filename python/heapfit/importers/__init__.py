@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Importing: any known file becomes a stored trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.importers.formats import FORMATS, STORED_MAGIC, Format, format_of
+from heapfit.importers.options import ImportOptions
+from heapfit.importers.stream import ByteStream
+from heapfit.progress import Progress, no_progress
+from heapfit.source_name import source_name
+from heapfit.trace import Trace, TraceInfo, write_trace
+
+if TYPE_CHECKING:
+    from heapfit.importers.source import Source
+    from heapfit.trace import Columns
+
+__all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any"]
+
+_STEP = "import"
+
+
+def import_file(
+    source: Path, output: Path, options: ImportOptions, progress: Progress = no_progress
+) -> Trace:
+    """Stores the events of `source`, of any known format, as a trace at `output`."""
+    with ByteStream(source) as stream:
+        if stream.head.startswith(STORED_MAGIC):
+            raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")
+        return _import(stream, output, options, progress)
+
+
+def open_any(
+    source: Path, options: ImportOptions, folder: Path, progress: Progress = no_progress
+) -> Trace:
+    """A stored trace as it is; any other known file imported to a trace in `folder`."""
+    with ByteStream(source) as stream:
+        if stream.head.startswith(STORED_MAGIC):
+            return Trace.open(source)
+        return _import(stream, folder / f"{source_name(source)}.parquet", options, progress)
+
+
+def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
+    if output.exists() and output.samefile(stream.path):
+        raise HeapfitError(f"{output}: is the file to import (choose another output)")
+    incoming = format_of(stream).open(stream, options)
+
+    def info() -> TraceInfo:
+        told = incoming.info()
+        return replace(
+            told,
+            source=told.source or stream.path.name,
+            pointer_bits=(
+                told.pointer_bits if options.pointer_bits is None else options.pointer_bits
+            ),
+        )
+
+    return write_trace(output, _watched(incoming, stream, progress), info)
+
+
+def _watched(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
+    """The columns of a source, whose errors tell a place, with the file's name before it."""
+    progress(_STEP, 0.0)
+    try:
+        for columns in incoming.columns():
+            progress(_STEP, stream.done)
+            yield columns
+    except HeapfitError as error:
+        raise HeapfitError(f"{stream.path}: {error}") from error
+    progress(_STEP, 1.0)

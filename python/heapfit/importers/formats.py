@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The formats that can be imported, listed once, and how a file's content tells its format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers.packets import is_packets, open_packets
+from heapfit.importers.source import ReaderSource, Source
+
+if TYPE_CHECKING:
+    from heapfit.importers.options import ImportOptions
+    from heapfit.importers.stream import ByteStream
+
+STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
+
+_WIRE_MAGIC = b"hfitwire"
+_TEXT_LINE = re.compile(rb"[acmrf][ \t]+[0-9]")
+_TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
+_REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file: how it is told, and the source it becomes."""
+
+    name: str
+    title: str
+    matches: Callable[[bytes], bool]  # by the first bytes of the content
+    open: Callable[[ByteStream, ImportOptions], Source]
+
+
+def _first_line(head: bytes) -> bytes:
+    """The first line that is neither blank nor a comment."""
+    for line in head.split(b"\n"):
+        if line.strip() and not line.startswith(b"#"):
+            return line.removesuffix(b"\r")
+    return b""
+
+
+def _is_text(head: bytes) -> bool:
+    return bool(_TEXT_HEADER.match(head) or _TEXT_LINE.match(_first_line(head)))
+
+
+def _is_rep(head: bytes) -> bool:
+    return bool(_REP_LINE.match(_first_line(head)))
+
+
+def _is_wire(head: bytes) -> bool:
+    return head.startswith(_WIRE_MAGIC)
+
+
+def _is_csv(head: bytes) -> bool:
+    first = _first_line(head).removeprefix(b"\xef\xbb\xbf").replace(b'"', b"")
+    return {b"op", b"object"} <= set(first.split(b","))
+
+
+def _open_text(stream: ByteStream, options: ImportOptions) -> Source:
+    return ReaderSource(_engine.TextTrace(options.drop_unknown), stream)
+
+
+def _open_rep(stream: ByteStream, options: ImportOptions) -> Source:
+    return ReaderSource(_engine.RepTrace(options.drop_unknown), stream)
+
+
+def _open_csv(stream: ByteStream, options: ImportOptions) -> Source:
+    return ReaderSource(_engine.CsvTrace(options.drop_unknown), stream)
+
+
+def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
+    """A recording may have begun with blocks live, whose frees it cannot know: always dropped."""
+    return ReaderSource(_engine.WireTrace(drop_unknown=True), stream)
+
+
+FORMATS = (
+    Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
+    Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
+    Format("text", "text form (a c m r f lines)", _is_text, _open_text),
+    Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),
+    Format("csv", "CSV with a header line naming op, object, size, ...", _is_csv, _open_csv),
+)
+
+
+def format_of(stream: ByteStream) -> Format:
+    """The format of a file's content; HeapfitError names those known if it is none of them."""
+    if not stream.head:
+        raise HeapfitError(f"{stream.path}: is empty")
+    for known in FORMATS:
+        if known.matches(stream.head):
+            return known
+    names = ", ".join(known.name for known in FORMATS)
+    raise HeapfitError(f"{stream.path}: its content is no format known here ({names})")

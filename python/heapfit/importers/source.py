@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every importer offers, and the one made from an engine reader that is fed with bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from heapfit import _engine
+from heapfit.trace import TraceInfo
+
+if TYPE_CHECKING:
+    from heapfit.importers.stream import ByteStream
+    from heapfit.trace import Columns
+
+    Reader: TypeAlias = _engine.TextTrace | _engine.RepTrace | _engine.CsvTrace | _engine.WireTrace
+
+_BATCH = 1 << 17  # events; a batch may exceed it by a chunk's
+
+
+class Source(Protocol):
+    """A trace on its way in."""
+
+    def columns(self) -> Iterator[Columns]:
+        """The events in file order, in batches of bounded size."""
+
+    def info(self) -> TraceInfo:
+        """What the source tells of itself; complete once `columns` is exhausted."""
+
+
+class ReaderSource:
+    """Feeds a file's bytes to one of the engine's readers."""
+
+    def __init__(self, reader: Reader, stream: ByteStream) -> None:
+        self._reader = reader
+        self._stream = stream
+
+    def columns(self) -> Iterator[Columns]:
+        """The events in file order, in batches of bounded size."""
+        for chunk in self._stream.chunks():
+            self._reader.feed(chunk)
+            if self._reader.pending >= _BATCH:
+                yield self._reader.take()
+        self._reader.finish()
+        if self._reader.pending:
+            yield self._reader.take()
+
+    def info(self) -> TraceInfo:
+        """What the file's header says, with the oddities counted so far."""
+        return TraceInfo(
+            program=self._reader.program,
+            source=self._reader.source,
+            pointer_bits=self._reader.pointer_bits,
+            notes=tuple(self._reader.notes),
+        )

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file as a stream of bytes, gunzipped where it is gzip (by its magic), in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from heapfit.errors import HeapfitError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1 << 20  # bytes handed on at a time
+HEAD = 1 << 16  # bytes a format is told by
+
+# Real traces pack 5 to 30 times, a bomb up to 1,032 times. Past this many bytes, a file that has
+# unpacked to more than this many times its own size is refused.
+UNSUSPECTED = 1 << 30
+LARGEST_RATIO = 100
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class _CountedFile(io.FileIO):
+    """A file, or a pipe, that knows how many of its bytes were read."""
+
+    count = 0
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        read = super().readinto(buffer)
+        self.count += read or 0
+        return read
+
+
+class ByteStream:
+    """The content of a file, opened by `with`. `chunks` gives all of it, `head` included."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head = b""
+        self._given = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            try:
+                self._file = stack.enter_context(_CountedFile(self.path))
+                self._size = self.path.stat().st_size
+                plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
+                is_gzip = plain.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
+                self._content: BinaryIO | gzip.GzipFile = (
+                    stack.enter_context(gzip.GzipFile(fileobj=plain)) if is_gzip else plain
+                )
+                self.head = self._read(HEAD)
+            except OSError as error:
+                raise HeapfitError(f"{self.path}: {error.strerror or error}") from error
+            except HeapfitError as error:
+                raise HeapfitError(f"{self.path}: {error}") from error
+            self._open_files = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open_files.__exit__(kind, error, trace)
+
+    @property
+    def done(self) -> float:
+        """The share of the file that has been read, from 0 to 1."""
+        return min(1.0, self._file.count / self._size) if self._size else 0.0
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes in order, at most CHUNK at a time."""
+        chunk = self.head
+        while chunk:
+            yield chunk
+            chunk = self._read(CHUNK)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            chunk = self._content.read(size)
+        except (EOFError, zlib.error, OSError) as error:
+            raise HeapfitError(f"byte {self._file.count}: cannot be read on: {error}") from error
+        self._given += len(chunk)
+        if self._given > UNSUSPECTED and self._given > LARGEST_RATIO * self._file.count:
+            raise HeapfitError(
+                f"byte {self._file.count}: unpacks to more than {LARGEST_RATIO} times its size "
+                "(a decompression bomb? unpack it yourself if you trust it)"
+            )
+        return chunk

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract suite: what every registered allocator must do, under every plan its descriptor
+ * allows, compared with an obvious model after every step. Usage: contract [STEPS] (random steps
+ * per plan and region; seeds are fixed).
+ */
+#include "contract_config.h"
+#include "model.h"
+#include "plans.h"
+
+#include "check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static test_plan plans[MOST_PLANS];
+static size_t plan_count;
+static long steps = 4000;
+
+static uint64_t random_state;
+
+/* SplitMix64 (Steele, Lea and Flood 2014). */
+static uint64_t random_next(void) {
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static size_t random_below(size_t n) {
+    return (size_t)(random_next() % n);
+}
+
+/* A region that holds the plan's pools and this much more. */
+static size_t region_for(const test_plan *plan, size_t more) {
+    return plan->allocator->operations->smallest_region(plan_of(plan)) + more;
+}
+
+static void for_each_plan(void (*statement)(const test_plan *plan)) {
+    for (size_t i = 0; i < plan_count; i++) {
+        check_context = plans[i].name;
+        statement(&plans[i]);
+    }
+}
+
+static size_t random_size(void) {
+    static const size_t favourites[] = {0, 1, 40, 64, 128, 200, 512};
+    switch (random_below(4)) {
+    case 0:
+        return favourites[random_below(7)];
+    case 1:
+        return random_below(1500);
+    default:
+        return random_below(160);
+    }
+}
+
+static void random_step(model *m) {
+    const size_t kind = random_below(16);
+    if (m->live_count == 0 || (kind < 7 && m->live_count < MOST_LIVE)) {
+        model_alloc(m, kind == 0 ? (size_t)1 << random_below(9) : 0, random_size());
+    } else if (kind < 10) {
+        model_resize(m, random_below(m->live_count), random_size());
+    } else {
+        model_free(m, random_below(m->live_count), kind == 10);
+    }
+}
+
+static void walk_random_steps(const test_plan *plan, size_t more, uint64_t seed) {
+    static model m;
+    random_state = seed;
+    model_start(&m, plan, region_for(plan, more));
+    for (long i = 0; i < steps; i++) {
+        random_step(&m);
+        model_compare(&m);
+    }
+    while (m.live_count > 0) {
+        model_free(&m, m.live_count - 1, false);
+        model_compare(&m);
+    }
+    CHECK(misuse_count == 0);
+    model_end(&m);
+}
+
+static void agrees_with_the_model(const test_plan *plan) {
+    walk_random_steps(plan, 600, 1);
+    walk_random_steps(plan, 4096, 2);
+    walk_random_steps(plan, 20000, 3);
+}
+
+static void a_random_run_agrees_with_the_model_after_every_step(void) {
+    for_each_plan(agrees_with_the_model);
+}
+
+static void starts_in_its_smallest_region(const test_plan *plan) {
+    static model m;
+    const size_t smallest = region_for(plan, 0);
+    model_start(&m, plan, smallest);
+    model_compare(&m);
+    model_end(&m);
+    void *memory = NULL;
+    CHECK(posix_memalign(&memory, 4096, smallest) == 0);
+    CHECK(m.operations->init(memory, smallest - 1, plan_of(plan)) == NULL);
+    CHECK(m.operations->init(memory, 0, plan_of(plan)) == NULL);
+    free(memory);
+}
+
+static void a_heap_starts_in_its_smallest_region_and_in_none_below(void) {
+    for_each_plan(starts_in_its_smallest_region);
+}
+
+static void refuses_bad_regions(const test_plan *plan) {
+    static unsigned char memory[LARGEST_REGION + 4096];
+    const hfit_operations *operations = plan->allocator->operations;
+    const uintptr_t mask = 4095;
+    unsigned char *aligned = memory + ((0u - (uintptr_t)memory) & mask);
+    CHECK(operations->init(NULL, LARGEST_REGION, plan_of(plan)) == NULL);
+    CHECK(operations->init(aligned + 2, LARGEST_REGION, plan_of(plan)) == NULL);
+    CHECK(operations->init(aligned + plan_of(plan)->alignment / 2, LARGEST_REGION, plan_of(plan)) ==
+          NULL);
+#if SIZE_MAX > 0xffffffff
+    CHECK(operations->init(aligned, (size_t)1 << 32, plan_of(plan)) == NULL);
+#endif
+}
+
+static void a_null_misaligned_or_oversized_region_is_refused(void) {
+    for_each_plan(refuses_bad_regions);
+}
+
+static void refuses_oversized(const test_plan *plan) {
+    static model m;
+    model_start(&m, plan, region_for(plan, 8192));
+    model_alloc(&m, 0, 100);
+    const size_t had = m.live_count;
+    for (size_t i = 0; i < 300; i++) {
+        CHECK(!model_alloc(&m, 0, SIZE_MAX - i));
+        CHECK(!model_alloc(&m, 0, PTRDIFF_MAX - (size_t)150 + i));
+        CHECK(!model_alloc(&m, 64, SIZE_MAX - i));
+        CHECK(had == 0 || !model_resize(&m, 0, SIZE_MAX - i));
+    }
+    for (unsigned bit = 17; bit < sizeof(size_t) * 8; bit++) {
+        for (size_t i = 0; i < 80; i++) {
+            CHECK(!model_alloc(&m, 0, ((size_t)1 << bit) - 40 + i));
+        }
+        CHECK(!model_alloc(&m, (size_t)1 << bit, SIZE_MAX / 2));
+    }
+    CHECK(m.live_count == had);
+    model_compare(&m);
+    model_end(&m);
+}
+
+static void sizes_that_overflow_or_exceed_the_region_are_refused(void) {
+    for_each_plan(refuses_oversized);
+}
+
+static void refuses_bad_alignments(const test_plan *plan) {
+    static const size_t bad[] = {0, 3, 5, 6, 7, 12, 24, 100, SIZE_MAX};
+    static model m;
+    model_start(&m, plan, region_for(plan, 4096));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(m.operations->alloc_aligned(m.heap, plan_of(plan), bad[i], 8) == NULL);
+    }
+    model_compare(&m);
+    model_end(&m);
+}
+
+static void alignments_that_are_no_power_of_two_are_refused(void) {
+    for_each_plan(refuses_bad_alignments);
+}
+
+static void serves_empty_requests(const test_plan *plan) {
+    static model m;
+    model_start(&m, plan, region_for(plan, 4096));
+    if (model_alloc(&m, 0, 0) && model_alloc(&m, 0, 0)) {
+        CHECK(m.live[0].address != m.live[1].address);
+    }
+    model_compare(&m);
+    m.operations->free(m.heap, plan_of(plan), NULL);
+    model_compare(&m);
+    model_end(&m);
+}
+
+static void empty_requests_get_blocks_of_their_own_and_null_may_be_freed(void) {
+    for_each_plan(serves_empty_requests);
+}
+
+/* Frees `pointer`, which must not be live, and sees that it is told as misuse and changes nothing.
+ */
+static void check_refused_free(model *m, void *pointer) {
+    unsigned char *before = malloc(m->region_size);
+    CHECK(before != NULL);
+    memcpy(before, m->region, m->region_size);
+    const uint32_t misuses = misuse_count;
+    m->operations->free(m->heap, plan_of(m->plan), pointer);
+    CHECK(misuse_count == misuses + 1);
+    CHECK(memcmp(before, m->region, m->region_size) == 0);
+    CHECK(m->operations->resize(m->heap, plan_of(m->plan), pointer, 8) == NULL);
+    CHECK(memcmp(before, m->region, m->region_size) == 0);
+    free(before);
+}
+
+static void refuses_bad_frees(const test_plan *plan) {
+    static model m;
+    static uint64_t foreign[64];
+    model_start(&m, plan, region_for(plan, 4096));
+    while (m.live_count < 4 && model_alloc(&m, 0, 40)) {
+    }
+    if (m.live_count == 4) { /* a plan of no pools and no shared heap has no blocks */
+        unsigned char *freed = m.live[1].address;
+        model_free(&m, 1, false);
+        check_refused_free(&m, freed);
+        check_refused_free(&m, m.live[0].address + 1);
+    }
+    check_refused_free(&m, m.region);
+    check_refused_free(&m, m.region + m.region_size);
+    check_refused_free(&m, &foreign[32]);
+    model_compare(&m);
+    misuse_count = 0;
+    model_end(&m);
+}
+
+static void a_bad_free_is_told_and_changes_nothing(void) {
+    for_each_plan(refuses_bad_frees);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        steps = strtol(argv[1], NULL, 10);
+    }
+    plan_count = make_test_plans(plans);
+    CHECK(plan_count > 0);
+    printf("contract: %zu plans, %ld random steps each in 3 regions, seeds 1 to 3\n", plan_count,
+           steps);
+    RUN(a_heap_starts_in_its_smallest_region_and_in_none_below);
+    RUN(a_null_misaligned_or_oversized_region_is_refused);
+    RUN(sizes_that_overflow_or_exceed_the_region_are_refused);
+    RUN(alignments_that_are_no_power_of_two_are_refused);
+    RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed);
+    RUN(a_bad_free_is_told_and_changes_nothing);
+    RUN(a_random_run_agrees_with_the_model_after_every_step);
+    return report_passed();
+}

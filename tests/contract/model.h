@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The obvious model of a heap: a list of live blocks with the bytes the caller wrote into them.
+ *
+ * Every step on the heap under test is done on the model too, and then the whole heap is walked and
+ * compared.
+ */
+#ifndef CONTRACT_MODEL_H
+#define CONTRACT_MODEL_H
+
+#include "plans.h"
+
+#include <stdint.h>
+
+enum { MOST_LIVE = 256, LARGEST_REGION = 64 * 1024, GUARD = 64 };
+
+typedef struct live_block {
+    unsigned char *address;
+    size_t size;      /* asked for */
+    uint32_t pattern; /* what its bytes were written from */
+} live_block;
+
+typedef struct model {
+    const test_plan *plan;
+    const hfit_operations *operations;
+    hfit_heap *heap;
+    unsigned char *region;
+    size_t region_size;
+    live_block live[MOST_LIVE];
+    size_t live_count;
+    size_t highest_end; /* highest end of a block so far, from the region's start */
+    uint32_t next_pattern;
+} model;
+
+/* A heap in a fresh region of `region_size` bytes whose start is aligned to 4096. */
+void model_start(model *m, const test_plan *plan, size_t region_size);
+void model_end(model *m);
+
+/* Walks the heap and compares it with the model: every live block is there, at least as large as
+ * asked for, within the region, apart from the others; nothing else is used; `check` holds; the
+ * footprint covers all. */
+void model_compare(model *m);
+
+/* Each does the step on both sides and ends the program if the heap breaks the contract. False: the
+ * heap refused, and not one byte of the region changed. */
+bool model_alloc(model *m, size_t alignment, size_t size);
+bool model_resize(model *m, size_t index, size_t size);
+void model_free(model *m, size_t index, bool sized);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans from descriptors. See plans.h. */
+#include "plans.h"
+
+#include "check.h"
+
+#include <string.h>
+
+static const uint32_t alignments[] = {4, 8, 16};
+
+static const hfit_pool mixed_pools[TEST_POOLS] = {
+    {40, 6, 1, 0, 0},  {64, 3, 0, 0, 0},  {100, 0, 0, 0, 0},
+    {128, 5, 0, 0, 0}, {200, 4, 1, 0, 0}, {512, 2, 0, 0, 0},
+};
+
+/* Shared heaps need plans that outlive the test plans; a standard one of each alignment will do. */
+static test_plan shared_plans[8][3];
+
+static const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
+                                           hfit_tunable_kind kind) {
+    for (uint32_t i = 0; i < allocator->tunable_count; i++) {
+        if (allocator->tunables[i].kind == kind) {
+            return &allocator->tunables[i];
+        }
+    }
+    return NULL;
+}
+
+static void set_scalar(test_plan *plan, const hfit_tunable *tunable, uint32_t value) {
+    memcpy((char *)plan->bytes + tunable->offset, &value, sizeof value);
+}
+
+/* The plan that says nothing but its alignment. */
+static void make_standard(test_plan *plan, const hfit_allocator *allocator, uint32_t alignment) {
+    CHECK(allocator->plan_size <= PLAN_BYTES);
+    memset(plan, 0, sizeof *plan);
+    plan->allocator = allocator;
+    for (uint32_t i = 0; i < allocator->tunable_count; i++) {
+        if (allocator->tunables[i].kind == HFIT_SCALAR) {
+            set_scalar(plan, &allocator->tunables[i], allocator->tunables[i].standard);
+        }
+    }
+    memcpy(plan->bytes, &alignment, sizeof alignment); /* the first member of every plan */
+    snprintf(plan->name, sizeof plan->name, "%s alignment=%u", allocator->name, alignment);
+}
+
+static size_t keep_if_sound(test_plan *plans, size_t count) {
+    CHECK(count + 1 < MOST_PLANS);
+    return plans[count].allocator->operations->smallest_region(plan_of(&plans[count])) != 0
+               ? count + 1
+               : count;
+}
+
+static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                               uint32_t alignment) {
+    for (uint32_t i = 1; i < allocator->tunable_count; i++) {
+        const hfit_tunable *tunable = &allocator->tunables[i];
+        const uint32_t values[] = {tunable->lowest, tunable->highest};
+        for (size_t v = 0; tunable->kind == HFIT_SCALAR && v < 2; v++) {
+            if (values[v] != tunable->standard) {
+                test_plan *plan = &plans[count];
+                make_standard(plan, allocator, alignment);
+                set_scalar(plan, tunable, values[v]);
+                snprintf(plan->name, sizeof plan->name, "%s alignment=%u %s=%u", allocator->name,
+                         alignment, tunable->name, values[v]);
+                count = keep_if_sound(plans, count);
+            }
+        }
+    }
+    return count;
+}
+
+/* Pools of which `all_exact` are exact, in front of `shared` or of nothing. */
+static size_t add_pool_plan(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                            const test_plan *shared, uint32_t alignment, bool all_exact) {
+    test_plan *plan = &plans[count];
+    const hfit_tunable *pools = tunable_of_kind(allocator, HFIT_POOLS);
+    const hfit_tunable *behind = tunable_of_kind(allocator, HFIT_SHARED);
+    make_standard(plan, allocator, alignment);
+    memcpy(plan->pools, mixed_pools, sizeof mixed_pools);
+    for (uint32_t i = 0; i < TEST_POOLS; i++) {
+        plan->pools[i].is_exact |= all_exact;
+    }
+    CHECK(hfit_pools_lay_out(plan->pools, TEST_POOLS, alignment) != 0);
+    const hfit_pool_list list = {plan->pools, TEST_POOLS};
+    memcpy((char *)plan->bytes + pools->offset, &list, sizeof list);
+    if (shared != NULL) {
+        const hfit_shared link = {shared->allocator->operations, plan_of(shared)};
+        memcpy((char *)plan->bytes + behind->offset, &link, sizeof link);
+    }
+    snprintf(plan->name, sizeof plan->name, "%s alignment=%u %s pools, shared=%s", allocator->name,
+             alignment, all_exact ? "exact" : "mixed",
+             shared == NULL ? "none" : shared->allocator->name);
+    return keep_if_sound(plans, count);
+}
+
+static size_t add_pool_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                             size_t a) {
+    size_t allocators;
+    const hfit_allocator *const *all = hfit_allocators(&allocators);
+    for (int all_exact = 0; all_exact < 2; all_exact++) {
+        count = add_pool_plan(plans, count, allocator, NULL, alignments[a], all_exact);
+        for (size_t i = 0; i < allocators && i < 8; i++) {
+            if (tunable_of_kind(all[i], HFIT_SHARED) == NULL) {
+                make_standard(&shared_plans[i][a], all[i], alignments[a]);
+                count = add_pool_plan(plans, count, allocator, &shared_plans[i][a], alignments[a],
+                                      all_exact);
+            }
+        }
+    }
+    return count;
+}
+
+size_t make_test_plans(test_plan *plans) {
+    size_t allocators;
+    size_t count = 0;
+    const hfit_allocator *const *all = hfit_allocators(&allocators);
+    for (size_t i = 0; i < allocators; i++) {
+        for (size_t a = 0; a < sizeof alignments / sizeof alignments[0]; a++) {
+            make_standard(&plans[count], all[i], alignments[a]);
+            count = keep_if_sound(plans, count);
+            count = add_scalar_plans(plans, count, all[i], alignments[a]);
+            if (tunable_of_kind(all[i], HFIT_POOLS) != NULL) {
+                count = add_pool_plans(plans, count, all[i], a);
+            }
+        }
+    }
+    return count;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans to try an allocator with, made from its descriptor alone, so that a new allocator is
+ * covered by its line in allocators.def.
+ */
+#ifndef CONTRACT_PLANS_H
+#define CONTRACT_PLANS_H
+
+#include "hfit/descriptor.h"
+#include "hfit/pools.h"
+
+enum { MOST_PLANS = 256, PLAN_BYTES = 256, TEST_POOLS = 6 };
+
+typedef struct test_plan {
+    const hfit_allocator *allocator;
+    uint64_t bytes[PLAN_BYTES / 8]; /* the plan itself, aligned for its pointers */
+    hfit_pool pools[TEST_POOLS];
+    char name[160];
+} test_plan;
+
+static inline const hfit_plan *plan_of(const test_plan *plan) {
+    return (const hfit_plan *)(const void *)plan->bytes;
+}
+
+/* Fills `plans` (room for MOST_PLANS) with plans for every registered allocator: each alignment,
+ * each scalar at its lowest, standard and highest value, pools of several kinds, every allocator
+ * without pools as shared heap and none. Returns how many. */
+size_t make_test_plans(test_plan *plans);
+
+#endif
