@@ -210,7 +210,7 @@ def test_a_plan_that_is_no_heap_is_refused(
         Plan("class_pools", shared=PLANS["budgeted"]),
         Plan("budgeted", {"alignment": 16}, (Pool(7, 0, True), Pool(17, 33, True))),
         Plan("first_fit", {"coalesce": 0, "alignment": 4}),
-        Plan("class_pools", pools=tuple(Pool(8 * i + 8, i, i % 2 == 0) for i in range(300))),
+        Plan("class_pools", pools=tuple(Pool(8 * i + 8, i % 9, i % 2 == 0) for i in range(300))),
     ],
 )
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
