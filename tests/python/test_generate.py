@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,15 @@ def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> Non
     sizes = re.findall(r"\| ROM, code \| ([\d,]+) bytes: .*cc.* \d+\.\d+", page)
     assert sizes
     assert all(300 < int(size.replace(",", "")) < 12_000 for size in sizes)
+
+
+def test_the_readme_warns_of_a_heap_recorded_on_64_bits(tmp_path: Path) -> None:
+    plan = plan_file(PLANS["tlsf"])
+    for bits in (32, 64):
+        generate(replace(plan, pointer_bits=bits), tmp_path / str(bits))
+    assert "Caution" not in (tmp_path / "32/README.md").read_text()
+    page = (tmp_path / "64/README.md").read_text()
+    assert "Caution: recorded on 64 bit: sizes on a 32-bit target will differ" in page
 
 
 def test_without_a_compiler_the_readme_says_how_to_measure(
