@@ -224,7 +224,7 @@ def test_a_plan_that_is_no_heap_is_refused(
     ],
 )
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
-    generate(plan_file(plan, region=1_000_000), tmp_path / "code")
+    generate(plan_file(plan, region=2_000_000), tmp_path / "code")
     objects = compile_objects(tmp_path / "code", tmp_path)
     (tmp_path / "main.c").write_text(
         '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'

@@ -218,9 +218,7 @@ def test_a_capture_says_so_and_names_its_queue(pooled):
 
 
 def test_a_trace_of_one_size_has_its_page(tmp_path):
-    events = [
-        line for i in range(50) for line in (f"a {2 * i} 64", f"a {2 * i + 1} 64", f"f {2 * i}")
-    ]
+    events = [line for i in range(50) for line in (f"a {2 * i} 64", f"a {2 * i + 1} 64", f"f {2 * i}")]
     source = tmp_path / "one.heap"
     source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
     page = page_of(fit(source, tmp_path / "out"))
