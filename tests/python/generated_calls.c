@@ -3,8 +3,8 @@
  * Calls every function of a generated heap with arguments that break naive allocators, and checks
  * what its header promises. Exits with 0, or tells the first line that does not hold.
  */
-#include "app_heap.h"
 #include "generated_calls.h"
+#include "app_heap.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -105,9 +105,12 @@ static void check_large_sizes(void) {
 static void check_products(void) {
     const size_t half = (size_t)1 << (sizeof(size_t) * 4);
     const size_t pairs[][2] = {
-        {half, half},         {half + 1, half + 1},   {SIZE_MAX, 2},         {2, SIZE_MAX},
-        {SIZE_MAX / 2 + 1, 2}, {SIZE_MAX / 2 + 2, 2},  {SIZE_MAX / 3 + 1, 3}, {SIZE_MAX, SIZE_MAX},
-        {half * 2, half / 2}, {SIZE_MAX / 16 + 2, 16}, {half, half + 1},      {SIZE_MAX / 40 + 1, 40},
+        {half, half},          {half + 1, half + 1},
+        {SIZE_MAX, 2},         {2, SIZE_MAX},
+        {SIZE_MAX / 2 + 1, 2}, {SIZE_MAX / 2 + 2, 2},
+        {SIZE_MAX / 3 + 1, 3}, {SIZE_MAX, SIZE_MAX},
+        {half * 2, half / 2},  {SIZE_MAX / 16 + 2, 16},
+        {half, half + 1},      {SIZE_MAX / 40 + 1, 40},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         CHECK(app_calloc(pairs[i][0], pairs[i][1]) == NULL);

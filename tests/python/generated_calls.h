@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HFIT_CONFIG_FILE of the generated code under test: counts what it locks and what it refuses. */
+/* The HFIT_CONFIG_FILE of the generated code under test: counts what it locks and what it refuses.
+ */
 #ifndef GENERATED_CALLS_H
 #define GENERATED_CALLS_H
 

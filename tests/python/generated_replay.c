@@ -55,8 +55,8 @@ static void replay(const event *event, void **object) {
         place(object, app_calloc(size, 1));
         break;
     case ALIGNED:
-        place(object, event->alignment > 1 ? app_aligned_alloc(event->alignment, size)
-                                           : app_malloc(size));
+        place(object,
+              event->alignment > 1 ? app_aligned_alloc(event->alignment, size) : app_malloc(size));
         break;
     case RESIZE:
         if (*object != NULL && size != 0) {

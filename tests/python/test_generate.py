@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,15 @@ def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> Non
     assert all(300 < int(size.replace(",", "")) < 12_000 for size in sizes)
 
 
+def test_the_readme_warns_of_a_heap_recorded_on_64_bits(tmp_path: Path) -> None:
+    plan = plan_file(PLANS["tlsf"])
+    for bits in (32, 64):
+        generate(replace(plan, pointer_bits=bits), tmp_path / str(bits))
+    assert "Caution" not in (tmp_path / "32/README.md").read_text()
+    page = (tmp_path / "64/README.md").read_text()
+    assert "Caution: recorded on 64 bit: sizes on a 32-bit target will differ" in page
+
+
 def test_without_a_compiler_the_readme_says_how_to_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,11 +220,11 @@ def test_a_plan_that_is_no_heap_is_refused(
         Plan("class_pools", shared=PLANS["budgeted"]),
         Plan("budgeted", {"alignment": 16}, (Pool(7, 0, True), Pool(17, 33, True))),
         Plan("first_fit", {"coalesce": 0, "alignment": 4}),
-        Plan("class_pools", pools=tuple(Pool(8 * i + 8, i, i % 2 == 0) for i in range(300))),
+        Plan("class_pools", pools=tuple(Pool(8 * i + 8, i % 9, i % 2 == 0) for i in range(300))),
     ],
 )
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
-    generate(plan_file(plan, region=1_000_000), tmp_path / "code")
+    generate(plan_file(plan, region=2_000_000), tmp_path / "code")
     objects = compile_objects(tmp_path / "code", tmp_path)
     (tmp_path / "main.c").write_text(
         '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'

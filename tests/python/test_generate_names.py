@@ -104,5 +104,5 @@ def test_a_template_takes_no_text_that_was_not_checked() -> None:
 
 def test_a_prefix_becomes_a_name_as_it_is() -> None:
     assert checked_prefix("net_2") == "net_2"
-    with pytest.raises(HeapfitError, match="must be a letter"):
+    with pytest.raises(HeapfitError, match="must be at most 32"):
         checked_prefix("app\n")

@@ -18,6 +18,17 @@ import pytest
 
 NAME = "demo_fit"
 TEMPLATE = "first_fit"
+PLAN = f"""
+schema = 1
+name = "by_hand"
+heapfit = "0"
+region = 4096
+base_alignment = 16
+u_max = 1000
+pointer_bits = 32
+trained_on = {{ trace = "none", content = "sha256:{"0" * 64}", events = 0, kind = "heap" }}
+plan = {{ allocator = "{NAME}", coalesce = 1 }}
+"""
 Run = Callable[..., str]
 
 
@@ -85,10 +96,12 @@ def test_one_wheel_serves_every_python_from_3_11(wheel: Path) -> None:
     assert "-cp311-abi3-linux" in wheel.name
 
 
-def test_a_wheel_holds_the_package_and_no_headers(wheel: Path) -> None:
+def test_a_wheel_holds_the_package_and_no_headers_but_those_of_core(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {"heapfit/py.typed", "heapfit/_engine.pyi"} <= set(names)
-    assert [name for name in names if name.endswith((".h", ".hpp", ".a"))] == []
+    native = {name for name in names if name.endswith((".c", ".h", ".cpp", ".hpp", ".a"))}
+    assert f"heapfit/core/src/{NAME}.c" in native
+    assert [name for name in native if not name.startswith("heapfit/core/")] == []
 
 
 def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path) -> None:
@@ -124,6 +137,14 @@ def test_a_new_allocator_is_compared_like_any_other(heapfit: Run, root: Path) ->
     rows = json.loads(heapfit("compare", trace, TEMPLATE, NAME, "--json"))["rows"]
     sizes = {row["name"]: row["r_min"] for row in rows}
     assert sizes[NAME] == sizes[TEMPLATE] > 0
+
+
+def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    heapfit("generate", plan)
+    command = ("gcc", "-std=c11", "-ffreestanding", "-Wall", "-Werror", "-I.", "-c")
+    run(*command, "app_heap.c", f"src/{NAME}.c", cwd=tmp_path / "code")
 
 
 def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tree: Path) -> None:

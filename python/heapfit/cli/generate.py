@@ -17,6 +17,9 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
     ] = None,
+    prefix: Annotated[
+        str, typer.Option("--prefix", help="What every function's name begins with.")
+    ] = "app",
     as_json: AsJson = False,
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
@@ -25,7 +28,7 @@ def command(
     from heapfit.pointer_size import pointer_size_warning
 
     plan_file = load_plan(plan)
-    paths = generate(plan_file, output or plan.parent / "code")
+    paths = generate(plan_file, output or plan.parent / "code", prefix)
     warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     if as_json:
         files = [str(path) for path in paths]

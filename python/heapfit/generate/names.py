@@ -29,8 +29,8 @@ def checked_prefix(prefix: str) -> Text:
     """The word every generated name begins with; HeapfitError if it is not fit for one."""
     if not _PREFIX.fullmatch(prefix) or prefix.startswith("hfit"):
         raise HeapfitError(
-            f"prefix {prefix[:40]!a}: must be a letter, then at most 31 small letters, digits "
-            "and _, but not begin with hfit, as core's names do (for example: app)"
+            f"prefix {prefix[:40]!a}: must be at most 32 small letters, digits and _, begin with a "
+            "letter and not with hfit, as core's names do (for example: app)"
         )
     return Text(prefix)
 

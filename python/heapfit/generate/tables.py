@@ -17,6 +17,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, identifier, printable, word
 from heapfit.plan import LARGEST_REGION, PlanFile
+from heapfit.pointer_size import pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
@@ -93,6 +94,7 @@ class Design:
     plan_name: Text
     trained_on: Text
     events: int
+    warning: Text  # what is to be said of the recording; mostly empty
     region: int
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
@@ -112,10 +114,15 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
         plan_name=printable(plan_file.name),
         trained_on=printable(plan_file.trained_on.trace),
         events=plan_file.trained_on.events,
+        warning=_warning(plan_file),
         region=region,
         base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
     )
+
+
+def _warning(plan_file: PlanFile) -> Text:
+    return Text(pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits) or "")
 
 
 def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:

@@ -205,5 +205,5 @@ def _fragmentation_pair(row: Row, colour: str | None) -> list[Trace]:
     )
     if colour is None:
         return [internal, external]
-    hidden = {"visible": "legendonly", "legendgroup": row.name}
+    hidden = {"visible": "legendonly", "legendgroup": name}
     return [internal | hidden | {"name": name}, external | hidden | {"showlegend": False}]

@@ -68,7 +68,7 @@ class Content:
     operations: str
     step: str
     warnings: tuple[str, ...]
-    special_share: str
+    special_percent: int
     special: tuple[SpecialSize, ...]
     distinct: int
     regions: Chart
@@ -91,7 +91,7 @@ class Content:
 
 def gather(fit: Fit) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
-    from heapfit.design.special_pools import SPECIAL_SHARE, special_sizes
+    from heapfit.design.special_pools import SPECIAL_PERCENT, special_sizes
 
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
@@ -104,13 +104,13 @@ def gather(fit: Fit) -> Content:
         operations=_operations(profile),
         step=_step(winner),
         warnings=tuple(w for w in fit.warnings if w not in info.notes),
-        special_share=f"{SPECIAL_SHARE:.0%}",
+        special_percent=SPECIAL_PERCENT,
         special=_special_rows(profile, special),
         distinct=len(profile.sizes),
         regions=region_chart(rows),
         memory=memory_chart(profile, rows),
         fragmentation=fragmentation_chart(rows),
-        sizes=size_chart(profile, special, SPECIAL_SHARE),
+        sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
         lifetimes=lifetime_chart(profile),
         pool_charts=_pool_charts(pools),
         pool_count=len(pools),
@@ -152,7 +152,7 @@ def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize
     return tuple(
         SpecialSize(request, allocations, allocations / total, peak)
         for request, allocations, peak in figures
-        if request in special
+        if max(request, 1) in special
     )
 
 

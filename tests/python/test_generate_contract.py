@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HFIT_CONTRACT grows whenever what tables are bound to changes."""
+
+import hashlib
+import re
+
+from generated_code import ROOT
+
+BOUND = ("include/hfit/contract.h", "include/hfit/pools.h", "src/pool_layout.h")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Of the code of these files, by contract. A new number gets a new line; old lines stay.
+CONTRACTS = {1: "1dd6a9768b4c5c2a"}
+
+
+def test_the_contract_number_grows_with_plans_and_layout() -> None:
+    code = "".join((ROOT / "core" / file).read_text() for file in BOUND)
+    digest = hashlib.sha256("".join(COMMENT.sub("", code).split()).encode()).hexdigest()[:16]
+    version = (ROOT / "core/include/hfit/version.h").read_text()
+    [number] = re.findall(r"^#define HFIT_CONTRACT (\d+)$", version, re.MULTILINE)
+    assert {int(number): digest}.items() <= CONTRACTS.items(), "raise HFIT_CONTRACT in version.h"
+    assert int(number) == max(CONTRACTS)
