@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace readers (text, .rep, CSV): fed with bytes in chunks of any split, they give the columns
+// The trace readers (text, .rep, CSV, recordings): fed with bytes in chunks of any split, they give the columns
 // of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing releases the
 // GIL.
 #include <nanobind/nanobind.h>
@@ -14,6 +14,7 @@
 #include "heapfit/csv_trace.hpp"
 #include "heapfit/rep_trace.hpp"
 #include "heapfit/text_trace.hpp"
+#include "heapfit/wire_trace.hpp"
 
 namespace nb = nanobind;
 
@@ -47,6 +48,15 @@ nb::str to_text(const std::string &value) {
     return nb::steal<nb::str>(PyUnicode_DecodeUTF8(value.data(), length, "replace"));
 }
 
+// A recording has notes of its own beside those of its events.
+template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
+    if constexpr (requires { reader.notes(); }) {
+        return reader.notes();
+    } else {
+        return reader.builder().notes();
+    }
+}
+
 // A reader has feed(bytes), finish(), builder() and header().
 template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
     nb::class_<Reader>(module, name, doc)
@@ -63,7 +73,7 @@ template <class Reader> void bind_reader(nb::module_ &module, const char *name, 
             "The columns of the events read since the last call.")
         .def_prop_ro("pending", [](Reader &self) { return self.builder().pending(); })
         .def_prop_ro("events", [](Reader &self) { return self.builder().events(); })
-        .def_prop_ro("notes", [](Reader &self) { return self.builder().notes(); })
+        .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
         .def_prop_ro("program", [](Reader &self) { return to_text(self.header().program); })
         .def_prop_ro("source", [](Reader &self) { return to_text(self.header().source); })
         .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; });
@@ -77,6 +87,7 @@ void bind_trace(nb::module_ &module) {
     bind_reader<TextTrace>(module, "TextTrace", "Reads the text form of a trace.");
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
+    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
 }
 
 } // namespace heapfit::bindings

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
+_WIRE_MAGIC = b"hfitwire"
 _TEXT_LINE = re.compile(rb"[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
 _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
@@ -50,6 +51,10 @@ def _is_rep(head: bytes) -> bool:
     return bool(_REP_LINE.match(_first_line(head)))
 
 
+def _is_wire(head: bytes) -> bool:
+    return head.startswith(_WIRE_MAGIC)
+
+
 def _is_csv(head: bytes) -> bool:
     first = _first_line(head).removeprefix(b"\xef\xbb\xbf").replace(b'"', b"")
     return {b"op", b"object"} <= set(first.split(b","))
@@ -67,7 +72,13 @@ def _open_csv(stream: ByteStream, options: ImportOptions) -> Source:
     return ReaderSource(_engine.CsvTrace(options.drop_unknown), stream)
 
 
+def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
+    """A recording may have begun with blocks live, whose frees it cannot know: always dropped."""
+    return ReaderSource(_engine.WireTrace(drop_unknown=True), stream)
+
+
 FORMATS = (
+    Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
     Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
     Format("text", "text form (a c m r f lines)", _is_text, _open_text),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder of Linux programs: loaded by LD_PRELOAD, it stands before the C library's malloc
+ * family, passes every call on unchanged and records it into the folder HEAPFIT_RECORD names.
+ *
+ * Order under threads: a free is recorded before the heap gets the block back, an allocation after
+ * the heap gave it, so no address is ever seen given twice. A resize does both and is two records.
+ *
+ * Calls made within a call (by an allocator that uses itself, or by a signal handler that
+ * interrupted one) are passed on and not recorded. C++ operator new comes through malloc.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "next_heap.h"
+#include "recording.h"
+#include "site.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+static _Thread_local volatile bool is_inside;
+
+/* False: this is a call within a call. Otherwise leave() must follow. */
+static bool enter(void) {
+    if (is_inside) {
+        return false;
+    }
+    is_inside = true;
+    return true;
+}
+
+static void leave(void) {
+    is_inside = false;
+}
+
+/* The file exists, and holds what came before, even if the program never asks for memory. */
+__attribute__((constructor)) static void start(void) {
+    if (enter()) {
+        recording_start();
+        leave();
+    }
+}
+
+/* Alignments are powers of two; the C library rounds others up. 0: the heap's own. */
+static unsigned alignment_log2(size_t alignment) {
+    return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(alignment - 1);
+}
+
+static size_t page_size(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void *note_aligned(void *block, size_t alignment, size_t size, void *caller) {
+    recording_append(HFIT_WIRE_ALIGNED, block, size, alignment_log2(alignment), site_of(caller));
+    leave();
+    return block;
+}
+
+INTERPOSED void *malloc(size_t size) {
+    if (!enter()) {
+        return next_malloc(size);
+    }
+    void *block = next_malloc(size);
+    recording_append(HFIT_WIRE_ALLOC, block, size, 0, site_of(CALLER));
+    leave();
+    return block;
+}
+
+INTERPOSED void *calloc(size_t count, size_t size) {
+    if (!enter()) {
+        return next_calloc(count, size);
+    }
+    void *block = next_calloc(count, size);
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        total = SIZE_MAX;
+    }
+    recording_append(HFIT_WIRE_ZEROED, block, total, 0, site_of(CALLER));
+    leave();
+    return block;
+}
+
+INTERPOSED void free(void *block) {
+    if (block == NULL || is_early_block(block) || !enter()) {
+        next_free(block);
+        return;
+    }
+    recording_append(HFIT_WIRE_FREE, block, 0, 0, site_of(CALLER));
+    next_free(block);
+    leave();
+}
+
+static void *resize(void *block, size_t size, void *caller) {
+    if (!enter()) {
+        return next_realloc(block, size);
+    }
+    const uint32_t site = site_of(caller);
+    const bool is_known = block != NULL && !is_early_block(block);
+    if (is_known) {
+        recording_append(HFIT_WIRE_RESIZE_BEGIN, block, size, 0, site);
+    }
+    void *moved = next_realloc(block, size);
+    recording_append(is_known ? HFIT_WIRE_RESIZE_END : HFIT_WIRE_ALLOC, moved, size, 0, site);
+    leave();
+    return moved;
+}
+
+INTERPOSED void *realloc(void *block, size_t size) {
+    return resize(block, size, CALLER);
+}
+
+INTERPOSED void *reallocarray(void *block, size_t count, size_t size) {
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return resize(block, total, CALLER);
+}
+
+INTERPOSED void *memalign(size_t alignment, size_t size) {
+    if (!enter()) {
+        return next_memalign(alignment, size);
+    }
+    return note_aligned(next_memalign(alignment, size), alignment, size, CALLER);
+}
+
+INTERPOSED void *aligned_alloc(size_t alignment, size_t size) {
+    if (!enter()) {
+        return next_aligned_alloc(alignment, size);
+    }
+    return note_aligned(next_aligned_alloc(alignment, size), alignment, size, CALLER);
+}
+
+INTERPOSED int posix_memalign(void **block, size_t alignment, size_t size) {
+    if (!enter()) {
+        return next_posix_memalign(block, alignment, size);
+    }
+    const int error = next_posix_memalign(block, alignment, size);
+    note_aligned(error == 0 ? *block : NULL, alignment, size, CALLER);
+    return error;
+}
+
+INTERPOSED void *valloc(size_t size) {
+    if (!enter()) {
+        return next_valloc(size);
+    }
+    return note_aligned(next_valloc(size), page_size(), size, CALLER);
+}
+
+/* The caller gets whole pages. */
+INTERPOSED void *pvalloc(size_t size) {
+    if (!enter()) {
+        return next_pvalloc(size);
+    }
+    const size_t page = page_size();
+    const size_t rounded = size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
+    return note_aligned(next_pvalloc(size), page, rounded, CALLER);
+}
+
+/* Not recorded: it asks for nothing. Interposed because blocks may be the next heap's or early. */
+INTERPOSED size_t malloc_usable_size(void *block) {
+    return next_malloc_usable_size(block);
+}

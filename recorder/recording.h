@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file a process records its heap into. What was appended survives any death of the process;
+ * a fork begins a file of its own. Nothing here asks the heap for memory or changes errno.
+ */
+#ifndef HFIT_RECORDING_H
+#define HFIT_RECORDING_H
+
+#include <stdint.h>
+
+#include "wire.h"
+
+/* Opens this process's file, unless it is open or the recording is off. */
+void recording_start(void);
+
+/*
+ * Appends a record: after all whose append has returned, before all whose append has not begun.
+ * `address` 0 tells that the heap refused.
+ */
+void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
+                      unsigned alignment_log2, uint32_t site);
+
+#endif

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit record`: nothing is lost, nothing impossible appears, the program runs as without it.
+
+The recorded programs are those of the folder programs/, compiled here with cc.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from heapfit import _engine, record
+from heapfit.errors import HeapfitError
+
+PROGRAMS = Path(__file__).with_name("programs")
+EVENTS = 100_000  # some three windows of the recording's file
+ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
+PAGE = os.sysconf("SC_PAGESIZE")
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory):
+    """Compiles a program of the folder, once."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compiled(name, *options):
+        program = folder / "-".join([name, *(option.strip("-") for option in options)])
+        if not program.exists():
+            source = PROGRAMS / f"{name}.c"
+            flags = ["-std=gnu11", "-O1", "-fno-builtin", "-w", "-pthread", *options]
+            subprocess.run(["cc", *flags, source, "-o", program], check=True)
+        return program
+
+    return compiled
+
+
+def preloaded(folder):
+    return {**os.environ, "LD_PRELOAD": str(record.LIBRARY), "HEAPFIT_RECORD": str(folder)}
+
+
+def strictly_read(path):
+    """The events of a recording in which a single impossible one is an error."""
+    reader = _engine.WireTrace(drop_unknown=False)
+    reader.feed(path.read_bytes())
+    reader.finish()
+    return reader, reader.take()
+
+
+def recordings(folder):
+    return sorted(folder.glob("*.wire"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def events(trace):
+    """The trace's (op, size, alignment), without the memory of other libraries' start."""
+    columns = next(trace.batches(["op", "size", "alignment"]))
+    return list(zip(*(columns[name].tolist() for name in ("op", "size", "alignment")), strict=True))
+
+
+def test_each_function_of_the_family_is_recorded_as_called(build, tmp_path):
+    recording = record.record([str(build("malloc_family"))], tmp_path / "out.parquet")
+    freed = (FREE, 0, 0)
+    assert recording.status == 0
+    assert events(recording.trace) == [
+        *[(ALLOC, 10, 0), freed],
+        *[(ZEROED, 21, 0), (RESIZE, 100, 0), (RESIZE, 40, 0), freed],
+        *[(ALLOC, 5, 0), freed],
+        *[(ALLOC, 0, 0), freed],
+        *[(ALIGNED, 100, 64), freed],
+        *[(ALIGNED, 64, 32), freed],
+        *[(ALIGNED, 200, 128), freed],
+        *[(ALIGNED, 300, PAGE), freed],
+        *[(ALIGNED, PAGE, PAGE), freed],
+        *[(ALLOC, 6, 0), freed],
+    ]
+    assert recording.trace.info.notes == (
+        "123 requests that the program's heap refused left out.",
+        "1 resize to 0 bytes taken as a free.",
+    )
+
+
+def test_the_program_prints_and_ends_as_without_the_recorder(build, tmp_path):
+    for program in (build("malloc_family"), build("threads")):
+        plain = subprocess.run([program], capture_output=True, check=False)
+        recorded = subprocess.run(
+            [program], capture_output=True, check=False, env=preloaded(tmp_path)
+        )
+        assert (recorded.returncode, recorded.stdout, recorded.stderr) == (
+            plain.returncode,
+            plain.stdout,
+            plain.stderr,
+        )
+
+
+def test_no_impossible_event_appears_under_threads(build, tmp_path):
+    ended = subprocess.run(
+        [build("threads"), "20000"], env=preloaded(tmp_path), stdout=subprocess.PIPE, check=True
+    )
+    allocated, freed = map(int, ended.stdout.split())
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    op, thread, time_us = columns["op"], columns["thread"], columns["time"]
+    libraries = 8 + 1  # each thread's own table, and standard output's buffer
+    assert allocated == freed
+    assert 0 <= int((op <= ALIGNED).sum()) - allocated <= libraries
+    assert 0 <= int((op == FREE).sum()) - freed <= libraries
+    assert set(thread.tolist()) == set(range(1, 10))
+    assert (time_us[1:] >= time_us[:-1]).all()
+    assert reader.notes == []
+
+
+@pytest.mark.parametrize(
+    ("way", "status"),
+    [
+        ("kill", -signal.SIGKILL),
+        ("segv", -signal.SIGSEGV),
+        ("abort", -signal.SIGABRT),
+        ("overflow", -signal.SIGSEGV),
+        ("_exit", 0),
+        ("return", 0),
+    ],
+)
+def test_no_event_is_lost_however_the_program_ends(build, tmp_path, way, status):
+    command = [str(build("deaths")), str(EVENTS), way]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert recording.status == status
+    assert recording.trace.info.events == EVENTS
+    assert recording.trace.info.notes == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
+
+
+def test_a_program_replaced_by_exec_keeps_a_recording_of_its_own(build, tmp_path):
+    command = [str(build("deaths")), str(EVENTS), "exec"]
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
+    (before,) = recording.children
+    assert recording.trace.info.events == before.info.events == EVENTS
+
+
+def test_a_forked_child_records_apart_and_does_not_know_its_parents_blocks(build, tmp_path):
+    command = [str(build("deaths")), str(EVENTS), "fork"]
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
+    (child,) = recording.children
+    assert recording.trace.info.events == EVENTS + 2
+    assert recording.trace.info.notes == ()
+    assert child.info.events == EVENTS
+    assert child.info.notes == (
+        "Recorded from a fork on: blocks of the parent process are unknown.",
+        "1 free of an unknown id dropped.",
+    )
+
+
+def test_recording_goes_on_when_the_program_closes_and_reuses_all_descriptors(build, tmp_path):
+    command = [str(build("deaths")), str(EVENTS), "close"]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert (recording.status, recording.trace.info.events) == (0, 2 * EVENTS)
+
+
+def wait_until(has_happened):
+    deadline = time.monotonic() + 30
+    while not has_happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_every_call_that_returned_before_a_kill_is_recorded(build, tmp_path, turn):
+    counters = tmp_path / "counters"
+    program = subprocess.Popen([build("counted"), counters], env=preloaded(tmp_path))
+
+    def returned():
+        content = counters.read_bytes() if counters.exists() else b""
+        return sum(struct.unpack("<4Q", content)) if len(content) == 32 else 0
+
+    wait_until(lambda: returned() > (turn + 1) * 20_000)
+    program.kill()
+    program.wait()
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    by_hammers = int((columns["size"] == 100).sum() + (columns["op"] == FREE).sum())
+    assert 0 <= by_hammers - returned() <= 4  # each thread may have been inside one call
+    assert reader.notes == []
+
+
+def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_path):
+    window = 1 << 20
+    limit = PAGE + 2 * window
+    ended = subprocess.run(
+        [build("deaths"), str(EVENTS), "_exit"],
+        env=preloaded(tmp_path),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        check=False,
+    )
+    assert ended.returncode == 0
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    kept = 2 * window // 32
+    assert len(columns["op"]) == kept
+    assert reader.notes == [
+        f"The recording ended early (File too large): {EVENTS - kept} later events are missing."
+    ]
+
+
+def test_blocks_of_library_constructors_are_known(tmp_path):
+    library = tmp_path / "liblate.so"
+    source = (
+        "#include <stdlib.h>\nstatic void *block;\n"
+        "__attribute__((constructor)) static void make(void) { block = malloc(48); }\n"
+        "void use(void) { free(block); }\n"
+    )
+    main = "void use(void);\nint main(void) { use(); return 0; }\n"
+    for text, options in (
+        (source, ["-shared", "-fPIC", "-o", library]),
+        (main, [library, f"-Wl,-rpath,{tmp_path}", "-o", tmp_path / "main"]),
+    ):
+        (tmp_path / "text.c").write_text(text)
+        subprocess.run(["cc", tmp_path / "text.c", *options], check=True)
+    recording = record.record([str(tmp_path / "main")], tmp_path / "out.parquet")
+    assert events(recording.trace) == [(ALLOC, 48, 0), (FREE, 0, 0)]
+    assert recording.trace.info.notes == ()
+
+
+def test_sites_are_the_same_in_every_run(build, tmp_path):
+    sites = []
+    for run in ("a", "b"):
+        command = [str(build("malloc_family"))]
+        recording = record.record(command, tmp_path / f"{run}.parquet")
+        sites.append(next(recording.trace.batches(["site"]))["site"].tolist())
+    assert sites[0] == sites[1]
+    assert len(set(sites[0])) > 10
+    assert 0 not in sites[0]
+
+
+def test_a_library_path_with_blanks_is_preloaded_all_the_same(build, tmp_path, monkeypatch):
+    moved = tmp_path / "with blank: and colon" / record.LIBRARY.name
+    moved.parent.mkdir()
+    shutil.copy(record.LIBRARY, moved)
+    monkeypatch.setattr(record, "LIBRARY", moved)
+    command = [str(build("deaths")), "100", "_exit"]
+    assert record.record(command, tmp_path / "out.parquet").trace.info.events == 100
+
+
+def refuse_to_record(command, output, told):
+    before = sorted(output.parent.glob("*")) if output.parent.exists() else []
+    with pytest.raises(HeapfitError, match=told):
+        record.record(command, output)
+    if output.parent.exists():
+        assert sorted(output.parent.glob("*")) == before
+
+
+def test_what_cannot_be_recorded_is_refused_in_one_line(build, tmp_path):
+    out = tmp_path / "out.parquet"
+    program = str(build("deaths"))
+    refuse_to_record(["no-such-program"], out, "no-such-program: no such program")
+    refuse_to_record([program], tmp_path / "none" / "x.parquet", "its folder does not exist")
+    refuse_to_record([program], tmp_path, "is a folder")
+    refuse_to_record([program, "0", "_exit"], out, "left no recording")
+    static = str(build("deaths", "-static"))
+    refuse_to_record([static, "10", "_exit"], out, "is statically linked")
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(b"\x7fELF\x01" + bytes(59))
+    foreign.chmod(0o755)
+    refuse_to_record([str(foreign)], out, "is a 32-bit program")
+    foreign.write_bytes(b"neither a program nor a script" * 10)
+    refuse_to_record([str(foreign)], out, "cannot be run: Exec format error")
+
+
+def test_a_program_with_the_rights_of_another_is_refused(build, tmp_path, monkeypatch):
+    program = tmp_path / "privileged"
+    shutil.copy(build("deaths"), program)
+    program.chmod(0o4755)
+    stranger = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: stranger)
+    refuse_to_record([str(program)], tmp_path / "out.parquet", "setuid")
+
+
+def heapfit(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "heapfit", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+
+
+def test_the_command_tells_what_it_recorded_and_how_the_program_ended(build, tmp_path):
+    command = ["record", "-o", "out.parquet", "--", build("deaths"), "10", "segv"]
+    ended = heapfit(*command, cwd=tmp_path)
+    assert ended.stdout == "out.parquet: 10 events of deaths, which was killed by SIGSEGV\n"
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_programs_input_and_output_are_its_own(tmp_path):
+    ended = heapfit("record", "--", "cat", cwd=tmp_path, input="as it came\n")
+    assert ended.stdout.startswith("as it came\ncat.parquet: ")
+    assert ended.returncode == 0
+
+
+def test_other_processes_are_counted_and_kept_on_request(build, tmp_path):
+    program = [build("deaths"), "10", "fork"]
+    counted = heapfit("record", "-o", "out.parquet", "--", *program, cwd=tmp_path)
+    assert counted.stderr == "1 other process was recorded too; --children keeps the traces.\n"
+    kept = heapfit("record", "-o", "out.parquet", "--children", "--", *program, cwd=tmp_path)
+    assert kept.stderr == ""
+    assert len(kept.stdout.splitlines()) == len(list(tmp_path.glob("*.parquet"))) == 2
+
+
+def test_ctrl_c_ends_the_program_and_keeps_its_recording(tmp_path):
+    script = "trap 'exit 3' INT; echo ready; while :; do :; done"
+    recorder = subprocess.Popen(
+        [sys.executable, "-m", "heapfit", "record", "-o", "out.parquet", "--", "sh", "-c", script],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert recorder.stdout.readline() == "ready\n"
+    os.killpg(recorder.pid, signal.SIGINT)
+    told, _ = recorder.communicate(timeout=60)
+    assert recorder.returncode == 0
+    assert told.endswith("which ended with status 3\n")

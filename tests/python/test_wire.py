@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings are read as recorder/WIRE.md says, and damaged ones refused, never crashed on."""
+
+import struct
+
+import pytest
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+
+HEADER_SIZE = 256
+RECORD_SIZE = 32
+ALLOC, ZEROED, ALIGNED, FREE, BEGIN, END = range(1, 7)
+OLD, NEW = 0x1000, 0x2000
+
+
+def header(**changed):
+    fields = {
+        "magic": b"hfitwire",
+        "version": 1,
+        "header_size": HEADER_SIZE,
+        "record_size": RECORD_SIZE,
+        "pointer_bits": 64,
+        "flags": 0,
+        "process": 42,
+        "image": 0,
+        "stopped": 0,
+        "unrecorded": 0,
+        "start": 0,
+        "program": b"program",
+    }
+    return struct.pack("<8s8I2Q200s", *(fields | changed).values())
+
+
+def record(op, address, size=0, thread=1, time=0, log2=0):
+    commit = op | log2 << 8 | time >> 32 << 16
+    return struct.pack("<QQIIII", address, size, 7, thread, time & 0xFFFFFFFF, commit)
+
+
+def read(content, drop_unknown=False, step=1 << 20):
+    """The reader at the end of `content`, and its (op, object, size) rows."""
+    reader = _engine.WireTrace(drop_unknown)
+    for at in range(0, len(content), step):
+        reader.feed(content[at : at + step])
+    reader.finish()
+    columns = reader.take()
+    rows = zip(*(columns[name].tolist() for name in ("op", "object", "size")), strict=True)
+    return reader, list(rows), columns
+
+
+def rows_of(*records, drop_unknown=False):
+    return read(header() + b"".join(records), drop_unknown)[1]
+
+
+SOUND = header() + b"".join(
+    [
+        record(ALLOC, OLD, 10),
+        record(ZEROED, NEW, 20, time=(1 << 32) + 5),
+        record(ALIGNED, 0x3000, 30, log2=6, time=(1 << 32) + 6),
+        record(BEGIN, OLD, 40, time=(1 << 32) + 7),
+        record(FREE, NEW, thread=2, time=(1 << 32) + 8),
+        record(END, NEW, 40, time=(1 << 32) + 9),
+        record(FREE, NEW, time=(1 << 32) + 10),
+    ]
+)
+SOUND_ROWS = [(0, 0, 10), (1, 1, 20), (2, 2, 30), (4, 1, 0), (3, 0, 40), (4, 0, 0)]
+
+
+def test_records_become_the_events_they_tell():
+    reader, rows, columns = read(SOUND)
+    assert rows == SOUND_ROWS
+    assert columns["alignment"].tolist() == [0, 0, 64, 0, 0, 0]
+    assert columns["time"].tolist() == [0, *((1 << 32) + n for n in (5, 6, 8, 9, 10))]
+    assert columns["thread"].tolist() == [1, 1, 1, 2, 1, 1]
+    assert columns["site"].tolist() == [7] * 6
+    assert (reader.program, reader.source, reader.pointer_bits) == (
+        "program",
+        "heapfit record",
+        64,
+    )
+    assert reader.notes == ["1 gap above one hour (one second in plots)."]
+
+
+@pytest.mark.parametrize("step", [1, 7, 31, 33, 255, 257])
+def test_chunks_of_any_size_read_the_same(step):
+    assert read(SOUND, step=step)[1] == SOUND_ROWS
+
+
+def test_a_wider_header_is_skipped():
+    content = header(header_size=4096) + bytes(4096 - HEADER_SIZE) + record(ALLOC, OLD, 10)
+    assert read(content, step=100)[1] == [(0, 0, 10)]
+
+
+def test_zeros_end_the_recording():
+    assert read(SOUND + bytes(5000))[1] == SOUND_ROWS
+
+
+def test_a_record_without_its_commit_word_does_not_count():
+    uncommitted = record(ALLOC, 0x4000, 10)[:28] + bytes(4)
+    assert read(SOUND + uncommitted + bytes(320))[1] == SOUND_ROWS
+
+
+def test_the_old_address_of_a_resize_may_be_allocated_before_its_end():
+    rows = rows_of(
+        record(ALLOC, OLD, 10),
+        record(BEGIN, OLD, 50),
+        record(ALLOC, OLD, 11, thread=2),
+        record(END, NEW, 50),
+        record(FREE, OLD, thread=2),
+        record(FREE, NEW),
+    )
+    assert rows == [(0, 0, 10), (0, 1, 11), (3, 0, 50), (4, 1, 0), (4, 0, 0)]
+
+
+def test_a_refused_resize_leaves_the_block():
+    rows = rows_of(
+        record(ALLOC, OLD, 10), record(BEGIN, OLD, 50), record(END, 0, 50), record(FREE, OLD)
+    )
+    assert rows == [(0, 0, 10), (4, 0, 0)]
+
+
+def test_a_resize_to_zero_frees():
+    rows = rows_of(record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, 0))
+    assert rows == [(0, 0, 10), (4, 0, 0)]
+
+
+def test_a_resize_to_zero_that_gives_a_block_frees_and_allocates():
+    rows = rows_of(
+        record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, NEW, 0), record(FREE, NEW)
+    )
+    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 0), (4, 1, 0)]
+
+
+def test_a_resize_without_its_end_leaves_the_block_and_is_told():
+    content = header() + record(ALLOC, OLD, 10) + record(BEGIN, OLD, 50)
+    reader, rows, _ = read(content)
+    assert rows == [(0, 0, 10)]
+    assert reader.notes == ["1 resize that did not return left out."]
+
+
+def test_refused_requests_are_counted_not_replayed():
+    content = header() + record(ALLOC, OLD, 10) + record(ALLOC, 0, 2**64 - 1)
+    reader, rows, _ = read(content)
+    assert rows == [(0, 0, 10)]
+    assert reader.notes == ["1 request that the program's heap refused left out."]
+
+
+def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
+    content = header(flags=1) + b"".join(
+        [
+            record(FREE, 0x9000),
+            record(BEGIN, 0x8000, 9),
+            record(END, 0x8800, 9),
+            record(ALLOC, OLD, 10),
+        ]
+    )
+    reader, rows, _ = read(content, drop_unknown=True)
+    assert rows == [(0, 0, 10)]
+    assert reader.notes == [
+        "Recorded from a fork on: blocks of the parent process are unknown.",
+        "1 resize of an unknown id dropped.",
+        "1 free of an unknown id dropped.",
+    ]
+
+
+def test_a_recording_that_ended_early_says_why_and_what_is_missing():
+    content = header(stopped=28, unrecorded=3) + record(ALLOC, OLD, 10)
+    assert read(content)[0].notes == [
+        "The recording ended early (No space left on device): 3 later events are missing."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (header(magic=b"elsewise"), "byte 0: is no recording"),
+        (header(version=2), "byte 8: wire version 2; this program reads 1"),
+        (header(header_size=255), "byte 12: a header of 255 bytes"),
+        (header(header_size=0xFFFFFFE0), "byte 12: a header of 4294967264 bytes"),
+        (header(record_size=16), "byte 12: a header of 256 bytes or records of 16"),
+        (header(pointer_bits=16), "byte 20: pointers of 16 bits"),
+        (header(), "no allocation in it"),
+        (header() + record(9, OLD), "record 0: operation 9 is none of 1 to 6"),
+        (header() + record(ALLOC, 1 << 63, 1), "record 0: address 9223372036854775808"),
+        (header() + record(ALIGNED, OLD, 1, log2=64), "record 0: alignment 2\\^64"),
+        (header() + record(ALLOC, OLD, 1, log2=4), "record 0: alignment 2\\^4"),
+        (header() + record(END, OLD, 1), "record 0: thread 1 ends a resize it did not begin"),
+        (
+            header() + record(ALLOC, OLD, 1) + record(BEGIN, OLD, 2) + record(BEGIN, NEW, 2),
+            "record 2: thread 1 begins a resize within another",
+        ),
+        (header() + bytes(32) + record(ALLOC, OLD, 1), "record 0: lies after one that was not"),
+        (header() + record(ALLOC, OLD, 1 << 63), "record 0: size 9223372036854775808"),
+    ],
+)
+def test_damage_is_refused_with_its_place(content, told):
+    with pytest.raises(HeapfitError, match=told):
+        read(content)
+
+
+def test_every_truncation_reads_the_whole_records_before_it_or_is_refused():
+    for length in range(len(SOUND)):
+        records, rest = divmod(length - HEADER_SIZE, RECORD_SIZE)
+        if records < 1:
+            with pytest.raises(HeapfitError, match=r"ends within the header|no allocation"):
+                read(SOUND[:length])
+            continue
+        reader, rows, _ = read(SOUND[:length])
+        assert rows == SOUND_ROWS[: len(rows)]
+        assert (f"The file ends within record {records}." in reader.notes) == (rest != 0)
+
+
+def test_every_flipped_bit_gives_a_trace_or_one_line():
+    for bit in range(len(SOUND) * 8):
+        damaged = bytearray(SOUND)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            _, rows, _ = read(bytes(damaged), drop_unknown=True)
+        except HeapfitError as error:
+            assert str(error).startswith(("byte ", "record ", "no allocation"))
+            assert "\n" not in str(error)
+        else:
+            assert len(rows) <= len(SOUND_ROWS) + 1
