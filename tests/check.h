@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int check_passed;
-static const char *check_context = ""; /* what is under test, printed with a failure */
+/* One of each in a program, however many of its sources include this. */
+__attribute__((weak)) int check_passed;
+__attribute__((weak)) const char *check_context = ""; /* under test; printed with a failure */
 
 /* Ends the program with the place and the statement that does not hold. */
 #define CHECK(statement)                                                                           \

@@ -10,16 +10,19 @@ namespace {
 
 constexpr std::size_t first_capacity = 1024;
 
-// The key changes only which slot an id lands in, never what is found: output does not depend on
-// it.
-std::uint64_t draw_key() {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32) | device();
+// Drawn once a process. It decides which slot an id lands in, never what is found: no output
+// depends on it.
+std::uint64_t process_key() {
+    static const std::uint64_t key = [] {
+        std::random_device device;
+        return (std::uint64_t{device()} << 32) | device();
+    }();
+    return key;
 }
 
 } // namespace
 
-LiveTable::LiveTable() : slots_(first_capacity), mask_(first_capacity - 1), key_(draw_key()) {}
+LiveTable::LiveTable() : slots_(first_capacity), mask_(first_capacity - 1), key_(process_key()) {}
 
 // Both halves of the 128-bit product count, so that ids in steps of a power of two spread as well.
 std::size_t LiveTable::home(std::uint64_t id) const {

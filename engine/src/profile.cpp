@@ -19,24 +19,23 @@ constexpr Bytes live_bytes_limit = Bytes{1} << 63;
 struct Profile::Visitor {
     SizeIndex &sizes;
     std::vector<SizeCount> &counts;
-    const ObjectTable<Object> &objects;
     Lifetimes &lifetimes;
     Totals totals;
     std::uint64_t first; // number of the event at index 0
 
     bool allocated(std::size_t i, const Event &event, Object &object) {
         totals.operations[static_cast<std::size_t>(event.op)]++;
-        object.birth = (first + i) & ((std::uint64_t{1} << 40) - 1);
-        SizeCount &count = enter(event.size, object);
+        SizeCount &count = enter(event.size, first + i, object);
         count.allocations++;
-        totals.blocks_max = std::max(totals.blocks_max, objects.live());
+        totals.blocks++;
+        totals.blocks_max = std::max(totals.blocks_max, totals.blocks);
         return is_grown_within_limit(first + i);
     }
 
     bool resized(std::size_t i, const Event &event, Object &object) {
         totals.operations[static_cast<std::size_t>(Op::resize)]++;
         leave(object);
-        enter(event.size, object);
+        enter(event.size, object.birth(), object);
         totals.bucket.lowest = std::min(totals.bucket.lowest, totals.live);
         return is_grown_within_limit(first + i);
     }
@@ -44,7 +43,8 @@ struct Profile::Visitor {
     bool freed(std::size_t i, const Event &event, Object &object) {
         totals.operations[static_cast<std::size_t>(event.op)]++;
         leave(object);
-        const auto bin = static_cast<std::size_t>(std::bit_width(first + i - object.birth)) - 1;
+        totals.blocks--;
+        const auto bin = static_cast<std::size_t>(std::bit_width(first + i - object.birth())) - 1;
         lifetimes.objects[bin]++;
         lifetimes.bytes[bin] += object.size;
         totals.bucket.lowest = std::min(totals.bucket.lowest, totals.live);
@@ -52,21 +52,27 @@ struct Profile::Visitor {
     }
 
   private:
-    SizeCount &enter(Bytes size, Object &object) {
-        object.size = size;
-        const std::uint32_t number = sizes.add(size);
-        object.number = number & ((1u << 24) - 1);
-        if (number == counts.size()) {
-            counts.emplace_back();
-        }
+    SizeCount &enter(Bytes size, std::uint64_t birth, Object &object) {
+        const std::uint32_t number = number_of(size);
+        object = {size, birth << 24 | number};
         SizeCount &count = counts[number];
         count.peak = std::max(count.peak, ++count.live);
         totals.live += size;
         return count;
     }
 
+    std::uint32_t number_of(Bytes size) {
+        const std::uint32_t known = sizes.find(size);
+        if (known != SizeIndex::none) [[likely]] {
+            return known;
+        }
+        const std::uint32_t number = sizes.add(size);
+        counts.resize(sizes.sizes().size());
+        return number;
+    }
+
     void leave(const Object &object) {
-        counts[object.number].live--;
+        counts[object.number()].live--;
         totals.live -= object.size;
     }
 
@@ -95,7 +101,7 @@ void Profile::feed(std::span<const Event> events) {
 }
 
 void Profile::feed_bucket(std::span<const Event> events) {
-    Visitor visitor{sizes_, counts_, objects_, lifetimes_, totals_, events_};
+    Visitor visitor{sizes_, counts_, lifetimes_, totals_, events_};
     const Followed followed = follow(events, objects_, visitor);
     if (followed.is_bad) {
         throw_bad_event(events_ + followed.count, events[followed.count], objects_.next());
@@ -122,7 +128,7 @@ ProfileResult Profile::result() const {
                          totals_.peak,
                          totals_.peak_event,
                          totals_.blocks_max,
-                         objects_.live(),
+                         totals_.blocks,
                          totals_.live,
                          {},
                          sizes_.is_coarse(),

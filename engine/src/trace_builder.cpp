@@ -54,19 +54,6 @@ void TraceBuilder::add(const Request &request, std::uint64_t position) {
     }
 }
 
-void TraceBuilder::reallocate(std::uint64_t old_id, const Request &request,
-                              std::uint64_t position) {
-    Request taken = request;
-    if (old_id == 0) {
-        taken.op = Op::alloc;
-    } else if (request.size == 0) {
-        taken.id = old_id;
-    } else if (old_id != request.id && !rename(old_id, request.id, position)) {
-        return;
-    }
-    add(taken, position);
-}
-
 bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position) {
     position_ = position;
     LiveTable::Slot *slot = live_.find(old_id);

@@ -11,6 +11,12 @@ namespace heapfit::bindings {
 
 void bind_event(nb::module_ &module);
 void bind_trace(nb::module_ &module);
+void bind_capture(nb::module_ &module);
+void bind_plan(nb::module_ &module);
+void bind_replay(nb::module_ &module);
+void bind_region_search(nb::module_ &module);
+void bind_profile(nb::module_ &module);
+void bind_budget(nb::module_ &module);
 
 namespace {
 
@@ -33,4 +39,10 @@ NB_MODULE(_engine, module) {
     nb::register_exception_translator(heapfit::bindings::translate_error);
     heapfit::bindings::bind_event(module);
     heapfit::bindings::bind_trace(module);
+    heapfit::bindings::bind_capture(module);
+    heapfit::bindings::bind_plan(module);
+    heapfit::bindings::bind_replay(module);
+    heapfit::bindings::bind_region_search(module);
+    heapfit::bindings::bind_profile(module);
+    heapfit::bindings::bind_budget(module);
 }

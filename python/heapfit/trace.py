@@ -112,9 +112,13 @@ class Trace:
         return events
 
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        count = 0
         with _reading(self.path) as file:
             for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+                count += batch.num_rows
                 yield {name: batch.column(name).to_numpy() for name in columns}
+        if count != self.info.events:
+            raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
 
     def _replayed(self) -> Sequence[str]:
         return REPLAYED if self.largest_alignment else REPLAYED[:-1]

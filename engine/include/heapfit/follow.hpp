@@ -24,25 +24,23 @@ struct Followed {
 // Follows `events` until the visitor says stop or an event breaks the rules. Neither throws nor
 // allocates, the table's pages aside.
 template <typename Value, typename Visitor>
-[[nodiscard]] Followed follow(std::span<const Event> events, ObjectTable<Value> &objects,
-                              Visitor &visitor) {
+[[nodiscard, gnu::always_inline]] inline Followed
+follow(std::span<const Event> events, ObjectTable<Value> &objects, Visitor &visitor) {
     for (std::size_t i = 0; i < events.size(); i++) {
         const Event &event = events[i];
-        const bool is_free = event.op == Op::free || (event.op == Op::resize && event.size == 0);
         const bool is_allocation = event.op < Op::resize;
-        Value *const value =
-            is_allocation ? objects.begin(event.object) : objects.find(event.object);
-        if (value == nullptr) {
+        const auto place = is_allocation ? objects.begin(event.object) : objects.find(event.object);
+        if (!place) {
             return {i, true};
         }
         bool goes_on = true;
-        if (is_free) {
-            goes_on = visitor.freed(i, event, *value);
-            objects.end(event.object);
-        } else if (is_allocation) {
-            goes_on = visitor.allocated(i, event, *value);
+        if (is_allocation) {
+            goes_on = visitor.allocated(i, event, place.value());
+        } else if (event.op == Op::free || event.size == 0) {
+            goes_on = visitor.freed(i, event, place.value());
+            objects.end(place, event.object);
         } else {
-            goes_on = visitor.resized(i, event, *value);
+            goes_on = visitor.resized(i, event, place.value());
         }
         if (!goes_on) {
             return {i, false};

@@ -2,7 +2,7 @@
 // What a pass over a trace keeps of each live object, found by the object's number in one
 // indirection.
 //
-//   pages_   +---+---+---+---+      a page: 1,024 values and a live bit for each
+//   pages_   +---+---+---+---+      a page: 1,024 values, and which of them are live
 //            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given
 //            back
 //            +-|-+---+---+-|-+
@@ -25,37 +25,68 @@
 namespace heapfit {
 
 template <typename Value> class ObjectTable {
+    static constexpr std::size_t page_objects = 1024;
+    static constexpr std::size_t spare_pages = 16; // kept to be filled again while they are warm
+
+    struct Page {
+        std::uint32_t live = 0;
+        std::array<bool, page_objects> is_live{};
+        std::array<Value, page_objects> values;
+    };
+
   public:
-    // The value of an object that is born now, to be filled in; nullptr unless it is the next one.
-    [[nodiscard]] Value *begin(ObjectId object) {
+    // A live object's place; null if there is no such object. Valid until the object's end.
+    class Place {
+      public:
+        explicit operator bool() const { return page_ != nullptr; }
+        [[nodiscard]] Value &value() const { return page_->values[index_]; }
+
+      private:
+        friend class ObjectTable;
+        Place() = default;
+        Place(Page *page, std::size_t index) : page_(page), index_(index) {}
+        Page *page_ = nullptr;
+        std::size_t index_ = 0;
+    };
+
+    ObjectTable() = default;
+    ObjectTable(ObjectTable &&) =
+        default; // moves only: a copy of a long trace's state is a mistake
+    ObjectTable &operator=(ObjectTable &&) = default;
+
+    // The place of an object that is born now, its value to be filled in; null unless it is the
+    // next one.
+    [[nodiscard]] Place begin(ObjectId object) {
         if (object != next_) {
-            return nullptr;
+            return {};
         }
-        if (object % page_objects == 0) {
+        const std::size_t index = object % page_objects;
+        if (index == 0) {
             pages_.push_back(take_page());
         }
         next_++;
-        live_++;
-        return pages_[object / page_objects]->begin(object % page_objects);
-    }
-
-    // The value of a live object, else nullptr.
-    [[nodiscard]] Value *find(ObjectId object) const {
-        if (object >= next_) {
-            return nullptr;
-        }
         Page *const page = pages_[object / page_objects].get();
-        return page != nullptr ? page->find(object % page_objects) : nullptr;
+        page->is_live[index] = true;
+        page->live++;
+        return {page, index};
     }
 
-    // Ends a live object; its value is gone.
-    void end(ObjectId object) {
-        std::unique_ptr<Page> &page = pages_[object / page_objects];
-        page->end(object % page_objects);
-        live_--;
-        const bool is_full = next_ / page_objects > object / page_objects;
-        if (page->live == 0 && is_full) {
-            give_back(std::move(page));
+    // The place of a live object, else null.
+    [[nodiscard]] Place find(ObjectId object) const {
+        if (object >= next_) {
+            return {};
+        }
+        const std::size_t index = object % page_objects;
+        Page *const page = pages_[object / page_objects].get();
+        return page != nullptr && page->is_live[index] ? Place{page, index} : Place{};
+    }
+
+    // Ends the live object at `place`; its value is gone.
+    void end(const Place &place, ObjectId object) {
+        place.page_->is_live[place.index_] = false;
+        place.page_->live--;
+        if (place.page_->live == 0) {
+            give_back_if_full(object / page_objects);
         }
     }
 
@@ -63,49 +94,7 @@ template <typename Value> class ObjectTable {
     // possible.
     [[nodiscard]] std::uint64_t next() const { return next_; }
 
-    // How many objects are live.
-    [[nodiscard]] std::uint64_t live() const { return live_; }
-
-    // Calls visit(value) for every live object in order of allocation.
-    template <typename Visit> void for_each_live(Visit visit) const {
-        for (const std::unique_ptr<Page> &page : pages_) {
-            for (std::size_t i = 0; page != nullptr && i < page_objects; i++) {
-                if (const Value *value = page->find(i)) {
-                    visit(*value);
-                }
-            }
-        }
-    }
-
   private:
-    static constexpr std::size_t page_objects = 1024;
-    static constexpr std::size_t spare_pages = 16; // kept to be filled again while they are warm
-
-    struct Page {
-        std::array<std::uint64_t, page_objects / 64> live_bits{};
-        std::uint32_t live = 0;
-        std::array<Value, page_objects> values;
-
-        static constexpr std::uint64_t bit(std::size_t index) {
-            return std::uint64_t{1} << (index % 64);
-        }
-
-        Value *begin(std::size_t index) {
-            live_bits[index / 64] |= bit(index);
-            live++;
-            return &values[index];
-        }
-
-        Value *find(std::size_t index) {
-            return (live_bits[index / 64] & bit(index)) != 0 ? &values[index] : nullptr;
-        }
-
-        void end(std::size_t index) {
-            live_bits[index / 64] &= ~bit(index);
-            live--;
-        }
-    };
-
     std::unique_ptr<Page> take_page() {
         if (spare_.empty()) {
             return std::make_unique_for_overwrite<Page>();
@@ -115,8 +104,13 @@ template <typename Value> class ObjectTable {
         return page;
     }
 
-    // A page whose objects are all dead has no live bit left, so it can be filled again as it is.
-    void give_back(std::unique_ptr<Page> page) {
+    // Gives a page without a live object back, unless objects will still be born in it. It holds no
+    // mark of the dead, so it can be filled again as it is.
+    void give_back_if_full(std::size_t number) {
+        if (next_ / page_objects == number) {
+            return;
+        }
+        std::unique_ptr<Page> page = std::move(pages_[number]);
         if (spare_.size() < spare_pages) {
             spare_.push_back(std::move(page));
         }
@@ -125,7 +119,6 @@ template <typename Value> class ObjectTable {
     std::vector<std::unique_ptr<Page>> pages_;
     std::vector<std::unique_ptr<Page>> spare_;
     std::uint64_t next_ = 0;
-    std::uint64_t live_ = 0;
 };
 
 } // namespace heapfit

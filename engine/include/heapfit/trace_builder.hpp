@@ -42,6 +42,8 @@ struct TraceColumns {
     std::vector<Tick> time;
     std::vector<std::uint32_t> thread;
     std::vector<std::uint32_t> site;
+
+    bool operator==(const TraceColumns &) const = default;
 };
 
 // Requests that name no live object (or, for an allocation, one that lives already).
@@ -53,11 +55,6 @@ class TraceBuilder {
     explicit TraceBuilder(OnUnknown on_unknown, std::string_view unit = "line");
 
     void add(const Request &request, std::uint64_t position);
-
-    // realloc as programs see it, where ids are addresses: `request.id` is the block returned,
-    // `old_id` the one given up. Of NULL (0) it is an alloc; to 0 bytes a free; else a resize that
-    // keeps the object.
-    void reallocate(std::uint64_t old_id, const Request &request, std::uint64_t position);
 
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);

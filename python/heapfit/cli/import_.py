@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heapfit.cli import console
+from heapfit.cli.arguments import (
+    STANDARD_QUEUE,
+    AsJson,
+    DropUnknown,
+    PointerBitsOption,
+    Queue,
+    import_options,
+)
 
 if TYPE_CHECKING:
     from heapfit.trace import Trace
-
-
-class PointerBits(StrEnum):
-    """The widths a program's pointers may have."""
-
-    BITS_32 = "32"
-    BITS_64 = "64"
 
 
 def command(
@@ -31,27 +31,16 @@ def command(
         Path | None,
         typer.Option("-o", "--output", help="The trace to write [FILE's name.parquet]."),
     ] = None,
-    drop_unknown: Annotated[
-        bool,
-        typer.Option("--drop-unknown", help="Drop and count events of unknown objects."),
-    ] = False,
-    queue: Annotated[
-        str,
-        typer.Option(
-            help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S, "
-            "hold:exp:MEAN_US[:SEED] or hold:fixed:US."
-        ),
-    ] = "fill-drain:1000",
-    pointer_bits: Annotated[
-        PointerBits | None, typer.Option(help="Of the recorded program, where FILE is silent.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    queue: Queue = STANDARD_QUEUE,
+    drop_unknown: DropUnknown = False,
+    pointer_bits: PointerBitsOption = None,
+    as_json: AsJson = False,
 ) -> None:
     """Turn a recording or a packet capture into a stored trace."""
-    from heapfit.importers import ImportOptions, import_file
+    from heapfit.importers import import_file
     from heapfit.source_name import source_name
 
-    options = ImportOptions(drop_unknown, queue, int(pointer_bits.value) if pointer_bits else None)
+    options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")
     with console.progress() as progress:
         trace = import_file(file, target, options, progress)

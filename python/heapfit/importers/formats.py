@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.packets import is_packets, open_packets
 from heapfit.importers.source import ReaderSource, Source
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ class Format:
 
 def _first_line(head: bytes) -> bytes:
     """The first line that is neither blank nor a comment."""
-    for line in head.splitlines():
+    for line in head.split(b"\n"):
         if line.strip() and not line.startswith(b"#"):
-            return line
+            return line.removesuffix(b"\r")
     return b""
 
 
@@ -78,6 +79,7 @@ def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
 
 FORMATS = (
     Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
+    Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
     Format("text", "text form (a c m r f lines)", _is_text, _open_text),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),
     Format("csv", "CSV with a header line naming op, object, size, ...", _is_csv, _open_csv),

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20  # bytes handed on at a time
 HEAD = 1 << 16  # bytes a format is told by
 
-# Real traces pack 5 to 30 times; gzip cannot pack more than 1,032 times. A file that still packs
-# more than 1,000 times past its first GiB is a bomb.
+# Real traces pack 5 to 30 times, a bomb up to 1,032 times. Past this many bytes, a file that has
+# unpacked to more than this many times its own size is refused.
 UNSUSPECTED = 1 << 30
-LARGEST_RATIO = 1000
+LARGEST_RATIO = 100
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -94,6 +94,6 @@ class ByteStream:
         if self._given > UNSUSPECTED and self._given > LARGEST_RATIO * self._file.count:
             raise HeapfitError(
                 f"byte {self._file.count}: unpacks to more than {LARGEST_RATIO} times its size "
-                "(a decompression bomb)"
+                "(a decompression bomb? unpack it yourself if you trust it)"
             )
         return chunk

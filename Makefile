@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two commands matter: `make demo` and `make test`. Each sets up all it needs, system packages
+# included; what is there already is left alone, so a second run starts at once.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+HEAPFIT := $(VENV)/bin/heapfit
+environment := $(VENV)/environment-installed
+extension := $(VENV)/extension-built
+
+# Folders are listed beside their files, so that a removed file counts as a change.
+c_folders := $(wildcard core baselines recorder engine python/bindings)
+native := CMakeLists.txt $(shell find $(c_folders))
+c_files := $(shell find $(c_folders) tests -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp')
+python_files := $(wildcard python scripts tests bench examples docs)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test style types core-builds ctest ctest-32 pytest format docs lint clean \
+        build-packages test-packages
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
+	@scripts/demo
+
+test: style types core-builds ctest ctest-32 pytest ## set up, then run every check and test
+
+style: $(environment) ## layout and lint of Python and C
+	$(VENV)/bin/ruff format --check $(python_files)
+	$(VENV)/bin/ruff check $(python_files)
+	$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
+
+types: $(extension) ## strict types of the package
+	$(VENV)/bin/mypy --strict
+
+core-builds: | test-packages ## core alone, by gcc and by clang, warnings are errors
+	cmake --preset core-gcc && cmake --build --preset core-gcc
+	cmake --preset core-clang && cmake --build --preset core-clang
+
+ctest: | test-packages ## C and C++ tests under the address and undefined-behaviour sanitizers
+	cmake --preset sanitize && cmake --build --preset sanitize && ctest --preset sanitize
+
+ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
+	cmake --preset m32 && cmake --build --preset m32 && ctest --preset m32
+
+pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
+	$(PYTHON) -m pytest
+
+format: $(environment) ## lay out all sources
+	$(VENV)/bin/ruff format $(python_files)
+	$(VENV)/bin/clang-format -i $(c_files)
+
+docs: $(extension) ## write the pages that are made from the code
+	$(PYTHON) scripts/allocators_page.py >docs/allocators.md
+
+lint: style types ## style and types only
+
+clean: ## remove builds, the environment and the reports
+	rm -rf build $(VENV) out
+
+build-packages:
+	@scripts/install-packages build
+
+test-packages:
+	@scripts/install-packages test
+
+$(environment): pyproject.toml scripts/install-environment | build-packages
+	scripts/install-environment
+	@touch $@
+
+$(extension): $(environment) $(native)
+	$(PYTHON) -m pip install --quiet --no-build-isolation --no-deps \
+	    --config-settings=build-dir=build/extension --editable .
+	@cp build/extension/python/bindings/_engine.pyi python/heapfit/  # for mypy and editors
+	@touch $@

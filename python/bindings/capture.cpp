@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures, packet tables and queue models: chunks of a file in, numpy columns out.
+#include <span>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "heapfit/capture.hpp"
+#include "heapfit/packet_table.hpp"
+#include "heapfit/queue_model.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+using PacketArrays = nb::typed<nb::tuple, Array<Tick>, Array<std::uint32_t>>;
+using EventArrays =
+    nb::typed<nb::tuple, Array<std::uint8_t>, Array<ObjectId>, Array<Bytes>, Array<Tick>>;
+
+PacketArrays as_arrays(PacketColumns &&packets) {
+    return nb::make_tuple(to_array(std::move(packets.time_us)), to_array(std::move(packets.size)));
+}
+
+EventArrays as_arrays(QueueEvents &&events) {
+    return nb::make_tuple(to_array(std::move(events.op)), to_array(std::move(events.object)),
+                          to_array(std::move(events.size)), to_array(std::move(events.time_us)));
+}
+
+std::span<const std::uint8_t> bytes_of(const nb::bytes &chunk) {
+    return {static_cast<const std::uint8_t *>(chunk.data()), chunk.size()};
+}
+
+template <class Reader> PacketArrays feed(Reader &reader, const nb::bytes &chunk) {
+    const std::span<const std::uint8_t> bytes = bytes_of(chunk);
+    PacketColumns packets;
+    {
+        const nb::gil_scoped_release unlocked;
+        packets = reader.feed(bytes);
+    }
+    return as_arrays(std::move(packets));
+}
+
+// Both readers look the same from Python.
+template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
+    nb::class_<Reader>(module, name, doc)
+        .def(nb::init<>())
+        .def("feed", &feed<Reader>, nb::arg("chunk"),
+             "Read the next bytes; times (us since the first packet) and sizes of new packets.")
+        .def("finish", &Reader::finish,
+             "Raise HeapfitError if the file cannot end here or held no IP packet.")
+        .def_prop_ro(
+            "packets", [](const Reader &reader) { return reader.counts().packets; },
+            "IP packets so far.")
+        .def_prop_ro(
+            "records", [](const Reader &reader) { return reader.counts().records; },
+            "Packets of the file so far, skipped ones included.")
+        .def_prop_ro(
+            "notes", [](const Reader &reader) { return reader.counts().notes(); },
+            "What was skipped, set or doubtful so far, counted: one sentence each.");
+}
+
+EventArrays feed_queue(QueueModel &model, const Column<Tick> &time,
+                       const Column<std::uint32_t> &size) {
+    return as_arrays(model.feed(as_span(time), as_span(size)));
+}
+
+void bind_queue_model(nb::module_ &module) {
+    nb::class_<QueueModel>(module, "QueueModel",
+                           "When packets are released: fill-drain:N, fifo:RATE, hold:fixed:US, "
+                           "hold:exp:MEAN_US[:SEED].")
+        .def(nb::init<std::string_view>(), nb::arg("text"))
+        .def("feed", &feed_queue, nb::arg("time"), nb::arg("size"),
+             "Let packets arrive; columns op, object, size and time of the events.")
+        .def(
+            "finish", [](QueueModel &model) { return as_arrays(model.finish()); },
+            "The releases after the last arrival, as columns.");
+}
+
+} // namespace
+
+void bind_capture(nb::module_ &module) {
+    bind_reader<CaptureReader>(module, "CaptureReader", "Reads pcap and pcapng from chunks.");
+    bind_reader<PacketTableReader>(module, "PacketTableReader",
+                                   "Reads packet tables (.pkt) from chunks.");
+    bind_queue_model(module);
+    module.def(
+        "is_capture", [](const nb::bytes &front) { return is_capture(bytes_of(front)); },
+        nb::arg("front"), "Whether a file that begins with these bytes is pcap or pcapng.");
+    module.def(
+        "is_packet_table",
+        [](const nb::bytes &front) {
+            return is_packet_table({front.c_str(), front.size()});
+        },
+        nb::arg("front"), "Whether a file that begins with these bytes is a packet table.");
+}
+
+} // namespace heapfit::bindings

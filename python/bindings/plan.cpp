@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of allocators, and plans for them.
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "heapfit/plan.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+using SizeCountExact = std::tuple<Bytes, std::uint64_t, bool>;
+using SizeCountExactBase = std::tuple<Bytes, std::uint64_t, bool, std::uint64_t>;
+
+Plan make_plan(const std::string &allocator, const Plan::Scalars &scalars,
+               const std::vector<SizeCountExact> &pools, const std::optional<Plan> &shared) {
+    std::vector<PoolSpec> specs;
+    for (const auto &[size, count, is_exact] : pools) {
+        specs.push_back({size, count, is_exact});
+    }
+    return Plan(allocator, scalars, specs, shared);
+}
+
+std::vector<SizeCountExactBase> pools_of(const Plan &plan) {
+    std::vector<SizeCountExactBase> pools;
+    for (const hfit_pool &pool : plan.pools()) {
+        pools.emplace_back(pool.size, pool.count, pool.is_exact != 0, pool.base);
+    }
+    return pools;
+}
+
+std::string kind_of(const hfit_tunable &tunable) {
+    switch (tunable.kind) {
+    case HFIT_POOLS:
+        return "pools";
+    case HFIT_SHARED:
+        return "shared";
+    default:
+        return "scalar";
+    }
+}
+
+std::vector<const hfit_tunable *> tunables_of(const hfit_allocator &allocator) {
+    std::vector<const hfit_tunable *> tunables;
+    for (std::uint32_t i = 0; i < allocator.tunable_count; i++) {
+        tunables.push_back(&allocator.tunables[i]);
+    }
+    return tunables;
+}
+
+std::vector<const hfit_allocator *> all_allocators() {
+    const auto registered = registered_allocators();
+    return {registered.begin(), registered.end()};
+}
+
+void bind_descriptors(nb::module_ &module) {
+    nb::class_<hfit_tunable>(module, "Tunable", "A value that a plan of an allocator may set.")
+        .def_prop_ro("name", [](const hfit_tunable &tunable) { return tunable.name; })
+        .def_prop_ro("meaning", [](const hfit_tunable &tunable) { return tunable.meaning; })
+        .def_prop_ro("kind", &kind_of, "'scalar', 'pools' or 'shared'.")
+        .def_ro("lowest", &hfit_tunable::lowest)
+        .def_ro("highest", &hfit_tunable::highest)
+        .def_ro("standard", &hfit_tunable::standard);
+    nb::class_<hfit_allocator>(module, "AllocatorInfo", "What an allocator says of itself.")
+        .def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
+        .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
+        .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
+        .def_ro("ignores_region_end", &hfit_allocator::ignores_region_end)
+        .def_prop_ro("tunables", &tunables_of, nb::rv_policy::reference);
+    module.def("allocators", &all_allocators, nb::rv_policy::reference,
+               "The registered allocators, in the order of core/allocators.def.");
+}
+
+} // namespace
+
+void bind_plan(nb::module_ &module) {
+    bind_descriptors(module);
+    nb::class_<Plan>(module, "Plan", "A design: an allocator and a value for each of its tunables.")
+        .def(nb::new_(&make_plan), nb::arg("allocator"), nb::arg("scalars") = Plan::Scalars{},
+             nb::arg("pools") = std::vector<SizeCountExact>{}, nb::arg("shared") = nb::none(),
+             "Pools are (size, count, is_exact); what is left out has its standard value.")
+        .def_prop_ro("allocator", [](const Plan &plan) { return plan.allocator().name; })
+        .def_prop_ro("scalars", &Plan::scalars)
+        .def_prop_ro("pools", &pools_of, "(size, count, is_exact, base), ascending by size.")
+        .def_prop_ro("shared", &Plan::shared)
+        .def_prop_ro("smallest_region", &Plan::smallest_region, "Bytes.")
+        .def_prop_ro("alignment", &Plan::alignment);
+}
+
+} // namespace heapfit::bindings

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact replay of events on a plan's heap.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
+#include "heapfit/event_array.hpp"
+#include "heapfit/replay.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+// One member of every sample as a numpy array.
+Array<std::uint64_t> column(const ReplayResult &result, std::uint64_t ReplaySample::*member) {
+    std::vector<std::uint64_t> values;
+    for (const ReplaySample &sample : result.series) {
+        values.push_back(sample.*member);
+    }
+    return to_array(std::move(values));
+}
+
+nb::typed<nb::dict, nb::str, Array<std::uint64_t>> series_of(const ReplayResult &result) {
+    nb::dict series;
+    series["event"] = column(result, &ReplaySample::event);
+    series["live"] = column(result, &ReplaySample::live);
+    series["footprint"] = column(result, &ReplaySample::footprint);
+    series["internal"] = column(result, &ReplaySample::internal);
+    series["external"] = column(result, &ReplaySample::external);
+    return nb::borrow<nb::typed<nb::dict, nb::str, Array<std::uint64_t>>>(series);
+}
+
+std::optional<std::uint64_t> failed_event(const ReplayResult &result) {
+    return result.failure ? std::optional(result.failure->event) : std::nullopt;
+}
+
+std::optional<Bytes> failed_size(const ReplayResult &result) {
+    return result.failure ? std::optional(result.failure->size) : std::nullopt;
+}
+
+void make_replay(Replay *place, const Plan &plan, std::uint64_t region_size,
+                 std::uint64_t base_alignment, std::size_t samples, std::uint64_t expected_events,
+                 bool keep_going) {
+    new (place) Replay(HostHeap::init(plan, {region_size, base_alignment}),
+                       {samples, expected_events, keep_going});
+}
+
+bool feed(Replay &replay, const EventArray &events) {
+    const nb::gil_scoped_release release;
+    return replay.feed(events.events());
+}
+
+void bind_result(nb::module_ &module) {
+    nb::class_<ReplayResult>(module, "ReplayResult", "What a replay measured; sizes in bytes.")
+        .def_ro("events", &ReplayResult::events)
+        .def_ro("allocations", &ReplayResult::allocations)
+        .def_ro("frees", &ReplayResult::frees)
+        .def_ro("resizes", &ReplayResult::resizes)
+        .def_ro("live_peak", &ReplayResult::live_peak, "U_max of the events replayed.")
+        .def_ro("footprint", &ReplayResult::footprint)
+        .def_ro("loads", &ReplayResult::loads, "Metadata words loaded, without `init`.")
+        .def_ro("stores", &ReplayResult::stores, "Metadata words stored, without `init`.")
+        .def_ro("payload_bytes", &ReplayResult::payload, "Copied by resizes and zeroed.")
+        .def_ro("refusals", &ReplayResult::refusals)
+        .def_prop_ro("failed_event", &failed_event, "Number of the first refused event.")
+        .def_prop_ro("failed_size", &failed_size)
+        .def_ro("internal_peak", &ReplayResult::internal_peak)
+        .def_ro("external_peak", &ReplayResult::external_peak)
+        .def_prop_ro("series", &series_of,
+                     "Arrays 'event', 'live', 'footprint', 'internal' and 'external'.")
+        .def_ro("placement_hash", &ReplayResult::placement_hash,
+                "FNV-1a, 64 bits, over the 32-bit offset of every block returned.");
+}
+
+} // namespace
+
+void bind_replay(nb::module_ &module) {
+    bind_result(module);
+    nb::class_<Replay>(module, "Replay", "Does a trace's events to a real heap and meters it.")
+        .def("__init__", &make_replay, nb::arg("plan"), nb::arg("region_size"),
+             nb::arg("base_alignment") = 16, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
+             nb::arg("keep_going") = false)
+        .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
+        .def("result", &Replay::result);
+}
+
+} // namespace heapfit::bindings

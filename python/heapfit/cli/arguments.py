@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that several commands share, each written once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from heapfit.importers.options import ImportOptions
+
+
+class PointerBits(StrEnum):
+    """The widths a program's pointers may have."""
+
+    BITS_32 = "32"
+    BITS_64 = "64"
+
+
+class Alignment(StrEnum):
+    """The alignments an allocator offers, in bytes."""
+
+    BYTES_4 = "4"
+    BYTES_8 = "8"
+    BYTES_16 = "16"
+
+
+Source: TypeAlias = Annotated[
+    Path,
+    typer.Argument(help="A stored trace, or a recording or capture to import first."),
+]
+Sources: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(help="Stored traces, or recordings or captures to import first."),
+]
+AlignmentOption: TypeAlias = Annotated[
+    Alignment, typer.Option("--alignment", help="Of every block, in bytes.")
+]
+DropUnknown: TypeAlias = Annotated[
+    bool, typer.Option("--drop-unknown", help="Drop and count events of unknown objects.")
+]
+Queue: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--queue",
+        help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S, "
+        "hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+    ),
+]
+PointerBitsOption: TypeAlias = Annotated[
+    PointerBits | None,
+    typer.Option("--pointer-bits", help="Of the recorded program, where the file is silent."),
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+STANDARD_QUEUE = "fill-drain:1000"
+
+
+def import_options(
+    queue: str, drop_unknown: bool, pointer_bits: PointerBits | None
+) -> ImportOptions:
+    """The choices for an import, from the three options above."""
+    from heapfit.importers.options import ImportOptions
+
+    return ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)

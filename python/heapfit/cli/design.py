@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit design`: every candidate plan of a trace, measured, as a plan file of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapfit.cli import console
+from heapfit.cli.arguments import (
+    STANDARD_QUEUE,
+    Alignment,
+    AlignmentOption,
+    AsJson,
+    DropUnknown,
+    PointerBitsOption,
+    Queue,
+    Source,
+    import_options,
+)
+from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.ranking import print_ranking, ranking_json
+
+if TYPE_CHECKING:
+    from heapfit.comparison import Row
+
+
+def command(
+    source: Source,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
+    ] = None,
+    alignment: AlignmentOption = Alignment.BYTES_8,
+    queue: Queue = STANDARD_QUEUE,
+    drop_unknown: DropUnknown = False,
+    pointer_bits: PointerBitsOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make every candidate plan for a trace, measure it, and write it as a plan file."""
+    from heapfit.design.plans import design
+    from heapfit.source_name import source_name
+
+    name = source_name(source)
+    importing = import_options(queue, drop_unknown, pointer_bits)
+    with (
+        console.progress() as progress,
+        opened_trace(source, importing, progress) as trace,
+    ):
+        folder = output or Path("out") / name / "plans"
+        designs = design(trace, name, folder, int(alignment), progress)
+    if as_json:
+        ranking = ranking_json(designs.comparison, designs.not_applicable)
+        console.out_json({**ranking, "plans": [str(path) for path in designs.paths]})
+        return
+    print_ranking(designs.comparison, designs.not_applicable)
+    for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
+        console.out(f"{path}: {row.reason}; {_pools(row)}")
+
+
+def _pools(row: Row) -> str:
+    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.pools]
+    return ", ".join(pools) or "no pools"

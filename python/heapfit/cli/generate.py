@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit generate`: a plan becomes a folder of plain C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heapfit.cli import console
+from heapfit.cli.arguments import AsJson
+
+
+def command(
+    plan: Annotated[Path, typer.Argument(help="A plan file.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
+    from heapfit.generate import generate
+    from heapfit.plan import load_plan
+    from heapfit.pointer_size import pointer_size_warning
+
+    plan_file = load_plan(plan)
+    paths = generate(plan_file, output or plan.parent / "code")
+    warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
+    if as_json:
+        files = [str(path) for path in paths]
+        console.out_json({"plan": str(plan), "files": files, "warnings": [warning] * bool(warning)})
+        return
+    for path in paths:
+        console.out(str(path))
+    if warning:
+        console.note(warning)

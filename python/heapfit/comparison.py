@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans side by side on one trace: the region each needs and the metadata accesses it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit.design.candidates import Candidate
+    from heapfit.design.workload import Workload
+    from heapfit.plan import Plan
+    from heapfit.trace import TraceInfo
+
+SAMPLES = 1000  # points of a replay's series
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One plan measured on one trace. Sizes in bytes."""
+
+    name: str
+    reason: str  # why it was tried, one line
+    plan: Plan
+    alignment: int  # of its blocks
+    r_min: int | None  # smallest region that succeeds
+    r_safe: int | None  # smallest from which every larger scanned region succeeds
+    step: int  # between scanned regions; 0 where R follows from the plan or one run tells it
+    u_max: int  # most live bytes of the trace
+    trained_on_this_trace: bool
+    replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works
+
+    @property
+    def replay_region(self) -> int | None:
+        """Where the metered replay ran: R_safe, else R_min."""
+        return self.r_safe if self.r_safe is not None else self.r_min
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe / U_max; no allocator can get below 1."""
+        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+    @property
+    def accesses_per_operation(self) -> float | None:
+        """Loads and stores of metadata words per allocation, free or resize."""
+        if self.replay is None:
+            return None
+        operations = self.replay.allocations + self.replay.frees + self.replay.resizes
+        return float(self.replay.loads + self.replay.stores) / max(operations, 1)
+
+    @property
+    def footprint(self) -> int | None:
+        """Highest offset ever in use in `replay_region`, control structures included."""
+        return None if self.replay is None else self.replay.footprint
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Rows ranked: smallest R_safe first (none last), then fewest accesses, then by name."""
+
+    trace: TraceInfo
+    u_max: int  # most live bytes of the trace
+    base_alignment: int  # of every region: the largest that the trace or a plan asks for
+    rows: tuple[Row, ...]
+
+
+def compare(
+    workload: Workload, contenders: Sequence[Candidate], progress: Progress = no_progress
+) -> Comparison:
+    """Searches each plan's smallest regions and replays it once, metered, in R_safe."""
+    alignments = [contender.plan.alignment for contender in contenders]
+    base_alignment = max([workload.trace.largest_alignment, *alignments])
+    rows = []
+    for contender in contenders:
+        progress(f"compare {contender.name}", 0.0)
+        rows.append(_measure(workload, contender, base_alignment, progress))
+        progress(f"compare {contender.name}", 1.0)
+    return Comparison(workload.trace.info, workload.profile.u_max, base_alignment, ranked(rows))
+
+
+def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The best first. Equal inputs give an equal order."""
+
+    def key(row: Row) -> tuple[bool, int, float, str]:
+        accesses = row.accesses_per_operation
+        return (
+            row.r_safe is None,
+            row.r_safe or 0,
+            -1.0 if accesses is None else accesses,
+            row.name,
+        )
+
+    return tuple(sorted(rows, key=key))
+
+
+def _measure(
+    workload: Workload, contender: Candidate, base_alignment: int, progress: Progress
+) -> Row:
+    plan = contender.plan.engine()
+    search = _engine.find_region(
+        plan,
+        workload.events,
+        base_alignment=base_alignment,
+        progress=lambda done: progress(f"compare {contender.name}", done),
+    )
+    region = search.r_safe if search.r_safe is not None else search.r_min
+    return Row(
+        name=contender.name,
+        reason=contender.reason,
+        plan=contender.plan,
+        alignment=plan.alignment,
+        r_min=search.r_min,
+        r_safe=search.r_safe,
+        step=search.step if search.searched else 0,
+        u_max=workload.profile.u_max,
+        trained_on_this_trace=contender.trained_on_this_trace,
+        replay=None if region is None else _replay(plan, workload.events, region, base_alignment),
+    )
+
+
+def _replay(
+    plan: _engine.Plan, events: _engine.EventArray, region: int, base_alignment: int
+) -> _engine.ReplayResult:
+    replay = _engine.Replay(
+        plan, region, base_alignment=base_alignment, samples=SAMPLES, expected_events=len(events)
+    )
+    replay.feed(events)
+    return replay.result()

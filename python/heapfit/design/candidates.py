@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plans worth measuring for a trace, each with why it is tried or why it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design import budgets, special_pools
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan, PlanFile
+from heapfit.trace_content import content_hash
+
+if TYPE_CHECKING:
+    from heapfit.design.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A plan to measure."""
+
+    name: str
+    plan: Plan
+    reason: str  # why it is tried, one line
+    trained_on_this_trace: bool  # made from the very trace it is measured on
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """A kind of plan this trace has no use for."""
+
+    name: str
+    why: str  # one line
+
+
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """The plans to measure and the kinds left out."""
+
+    candidates: tuple[Candidate, ...]
+    not_applicable: tuple[NotApplicable, ...]
+
+
+def standard_portfolio(workload: Workload) -> Portfolio:
+    """Every registered allocator that takes no pools, then the designs with pools."""
+    plain = [
+        _without_pools(info, {}, workload) for info in _engine.allocators() if not takes_pools(info)
+    ]
+    return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
+
+
+def named_portfolio(
+    workload: Workload, allocators: Sequence[str], plan_files: Sequence[PlanFile]
+) -> Portfolio:
+    """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
+
+    An allocator that takes pools stands for the designs that make its pools from this trace.
+    """
+    found: list[Candidate | NotApplicable] = []
+    for named in allocators:
+        found += _named(named, workload)
+    found += [candidate_from_file(plan_file, workload) for plan_file in plan_files]
+    return _sorted_out(found)
+
+
+def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
+    """A plan that was made before, perhaps from another trace."""
+    trained_on = plan_file.trained_on
+    return Candidate(
+        plan_file.name,
+        plan_file.plan,
+        f"plan made from {trained_on.trace}",
+        trained_on_this_trace=trained_on.content == content_hash(workload.trace),
+    )
+
+
+def takes_pools(info: _engine.AllocatorInfo) -> bool:
+    """Whether a plan of this allocator is nothing without pools made for a trace."""
+    return any(tunable.kind == "pools" for tunable in info.tunables)
+
+
+def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
+    return Portfolio(
+        tuple(one for one in found if isinstance(one, Candidate)),
+        tuple(one for one in found if isinstance(one, NotApplicable)),
+    )
+
+
+def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
+    allocator, _, settings = named.partition(":")
+    known = {info.name: info for info in _engine.allocators()}
+    if allocator not in known:
+        raise HeapfitError(f"{allocator}: no such allocator (one of {', '.join(known)})")
+    if not takes_pools(known[allocator]):
+        return [_without_pools(known[allocator], _scalars(named, settings), workload)]
+    if settings:
+        raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
+    if allocator == budgets.ALLOCATOR:
+        return _budgets(workload)
+    return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
+
+
+def _scalars(named: str, settings: str) -> dict[str, int]:
+    """The values in "coalesce=0,alignment=4"; the engine checks names and ranges."""
+    scalars = {}
+    for setting in filter(None, settings.split(",")):
+        tunable, _, value = setting.partition("=")
+        if not value.isdecimal():
+            raise HeapfitError(f"{named}: {setting} is not TUNABLE=NUMBER")
+        scalars[tunable] = int(value)
+    return scalars
+
+
+def _without_pools(
+    info: _engine.AllocatorInfo, scalars: dict[str, int], workload: Workload
+) -> Candidate:
+    plan = Plan(info.name, {"alignment": workload.alignment, **scalars})
+    name = ":".join([info.name, *(f"{key}={value}" for key, value in scalars.items())])
+    return Candidate(name, plan, info.title, trained_on_this_trace=False)
+
+
+def _special_pools(workload: Workload) -> Candidate | NotApplicable:
+    name = special_pools.ALLOCATOR
+    special = special_pools.special_sizes(workload.profile)
+    if special:
+        return _pools_by_histogram(name, special, workload)
+    return NotApplicable(name, "no size has 10 % of the allocations")
+
+
+def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Workload) -> Candidate:
+    sizes = special_pools.pool_sizes(special, max(workload.profile.sizes.tolist(), default=1))
+    plan = special_pools.special_pools_plan(allocator, workload.events, sizes, workload.alignment)
+    shown = ", ".join(f"{size:,}" for size in special) or "none"
+    reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
+    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+
+
+def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
+    """Budgets for two selections of sizes; the second only where it makes a different plan."""
+    largest = _budgeted(
+        "budgeted_4_largest",
+        budgets.largest_classes(workload.trace, workload.profile, workload.alignment),
+        "the 4 sizes with most bytes at the peak",
+        workload,
+    )
+    frequent = _budgeted(
+        "budgeted_16_frequent",
+        budgets.frequent_classes(workload.profile, workload.alignment),
+        "the 16 most frequent sizes",
+        workload,
+    )
+    both = isinstance(largest, Candidate) and isinstance(frequent, Candidate)
+    if both and largest.plan == frequent.plan:
+        return [largest, NotApplicable(frequent.name, f"the same plan as {largest.name}")]
+    return [largest, frequent]
+
+
+def _budgeted(
+    name: str, sizes: list[int], chosen: str, workload: Workload
+) -> Candidate | NotApplicable:
+    plan = budgets.budgeted_plan(workload.events, sizes, workload.alignment)
+    if plan is None:
+        return NotApplicable(name, f"no budget for {chosen} leaves the peak as it is")
+    reason = f"greedy budgets for {chosen}"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every candidate plan of a trace, measured and kept in a file of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.comparison import Comparison, Row, compare
+from heapfit.design.candidates import NotApplicable, standard_portfolio
+from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.plan import PlanFile, TrainedOn, save_plan
+from heapfit.progress import Progress, no_progress
+from heapfit.trace_content import content_hash
+
+if TYPE_CHECKING:
+    from heapfit.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Designs:
+    """The plans made for a trace."""
+
+    comparison: Comparison
+    not_applicable: tuple[NotApplicable, ...]
+    paths: tuple[Path, ...]  # of the comparison's rows, in their order
+
+
+def design(
+    trace: Trace,
+    name: str,
+    folder: Path,
+    alignment: int = STANDARD_ALIGNMENT,
+    progress: Progress = no_progress,
+) -> Designs:
+    """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
+    workload = load_workload(trace, alignment, progress)
+    portfolio = standard_portfolio(workload)
+    comparison = compare(workload, portfolio.candidates, progress)
+    trained_on = trained_on_trace(trace, name)
+    paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
+    for row, path in zip(comparison.rows, paths, strict=True):
+        save_plan(path, plan_file_of(row, comparison, trained_on))
+    return Designs(comparison, portfolio.not_applicable, paths)
+
+
+def trained_on_trace(trace: Trace, name: str) -> TrainedOn:
+    """What a plan file says of the trace it was made from."""
+    return TrainedOn(name, content_hash(trace), trace.info.events, trace.info.kind)
+
+
+def plan_file_of(row: Row, comparison: Comparison, trained_on: TrainedOn) -> PlanFile:
+    """A row's plan together with what was measured."""
+    return PlanFile(
+        name=row.name,
+        plan=row.plan,
+        region=row.r_safe,
+        r_min=row.r_min,
+        base_alignment=comparison.base_alignment,
+        u_max=comparison.u_max,
+        pointer_bits=comparison.trace.pointer_bits,
+        trained_on=trained_on,
+        heapfit_version=_engine.version,
+    )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace loaded for design: its events in memory, its profile and the alignment asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit import _engine
+    from heapfit.profile import Profile
+    from heapfit.trace import Trace
+
+STANDARD_ALIGNMENT = 8  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What candidates are made from and measured on."""
+
+    trace: Trace
+    events: _engine.EventArray
+    profile: Profile
+    alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
+
+
+def load_workload(
+    trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
+) -> Workload:
+    """Profiles the trace and reads its events: 16 bytes of memory for each."""
+    from heapfit.profile import profile_trace
+
+    profile = profile_trace(trace, lambda done: progress("profile", done))
+    progress("read events", 0.0)
+    events = trace.events()
+    progress("read events", 1.0)
+    return Workload(trace, events, profile, alignment)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: a trace or capture becomes a ranked table, a plan, generated C and a report.
+
+source -> import -> profile -> candidates -> comparison -> plan.toml, code/, report.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heapfit.comparison import Comparison, Row, compare
+from heapfit.design.candidates import NotApplicable, standard_portfolio
+from heapfit.design.plans import plan_file_of, trained_on_trace
+from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import PlanFile, save_plan
+from heapfit.pointer_size import pointer_size_warning
+from heapfit.profile import Profile
+from heapfit.progress import Progress, no_progress
+from heapfit.source_name import different_names, source_name
+from heapfit.trace import Trace, TraceInfo
+from heapfit.verdict import verdict
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """What a user may want different."""
+
+    alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
+    importing: ImportOptions = field(default_factory=ImportOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class FitPaths:
+    """What a fit wrote, all inside `folder`."""
+
+    folder: Path
+    trace: Path  # the stored trace; the source itself where it already was one
+    plan: Path  # plan.toml
+    code: Path  # folder of generated C
+    report: Path  # report.html
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One fitted source."""
+
+    name: str  # from the source's file name; fit for a folder
+    source: Path
+    trace: Trace
+    profile: Profile
+    comparison: Comparison  # rows ranked; the first is the winner
+    not_applicable: tuple[NotApplicable, ...]  # candidates left out, and why
+    plan_file: PlanFile  # the winner's
+    verdict: str  # one sentence, with the figures that decided
+    warnings: tuple[str, ...]  # each one sentence
+    paths: FitPaths
+
+    @property
+    def winner(self) -> Row:
+        """The row the plan was made from."""
+        return self.comparison.rows[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not be fitted."""
+
+    source: Path
+    reason: str  # one line
+
+
+def fit(
+    source: Path,
+    folder: Path,
+    options: FitOptions | None = None,
+    progress: Progress = no_progress,
+) -> Fit:
+    """Fits one source and writes everything into `folder`; HeapfitError if it cannot be done."""
+    options = options or FitOptions()
+    trace = open_any(source, options.importing, folder, progress)
+    workload = load_workload(trace, options.alignment, progress)
+    if workload.profile.u_max == 0:
+        raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
+    portfolio = standard_portfolio(workload)
+    comparison = compare(workload, portfolio.candidates, progress)
+    winner = comparison.rows[0]
+    if winner.r_safe is None:
+        raise HeapfitError(
+            f"{source}: no candidate serves this trace in a region below 4 GiB "
+            f"(its live bytes reach {comparison.u_max:,})"
+        )
+    fitted = Fit(
+        name=source_name(source),
+        source=source,
+        trace=trace,
+        profile=workload.profile,
+        comparison=comparison,
+        not_applicable=portfolio.not_applicable,
+        plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
+        verdict=verdict(comparison, portfolio.not_applicable),
+        warnings=_warnings(trace.info, winner),
+        paths=_paths(folder, trace),
+    )
+    _write(fitted, progress)
+    return fitted
+
+
+def try_fit(
+    source: Path,
+    folder: Path,
+    options: FitOptions | None = None,
+    progress: Progress = no_progress,
+) -> Fit | Failure:
+    """As `fit`, for one of many sources: a failure must not stop the others."""
+    try:
+        return fit(source, folder, options, progress)
+    except HeapfitError as error:
+        return Failure(source, str(error))
+
+
+def folders_for(sources: Sequence[Path], output: Path | None) -> list[Path]:
+    """Where each source's fit goes: `output` itself for one, a folder inside it for each of many.
+
+    >>> folders_for([Path("echo.pcap")], None)
+    [PosixPath('out/echo')]
+    """
+    names = different_names(list(sources))
+    if output is not None and len(sources) == 1:
+        return [output]
+    return [(output or Path("out")) / name for name in names]
+
+
+def _paths(folder: Path, trace: Trace) -> FitPaths:
+    return FitPaths(
+        folder, trace.path, folder / "plan.toml", folder / "code", folder / "report.html"
+    )
+
+
+def _write(fitted: Fit, progress: Progress) -> None:
+    from heapfit.generate import generate
+    from heapfit.report import write_report
+
+    progress("write plan, code and report", 0.0)
+    save_plan(fitted.paths.plan, fitted.plan_file)
+    generate(fitted.plan_file, fitted.paths.code)
+    progress("write plan, code and report", 0.3)
+    write_report(fitted.paths.report, fitted)
+    progress("write plan, code and report", 1.0)
+
+
+def _warnings(info: TraceInfo, winner: Row) -> tuple[str, ...]:
+    warnings = list(info.notes)
+    pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
+    if pointer_size is not None:
+        warnings.append(pointer_size)
+    if winner.plan.pools:
+        warnings.append(
+            "pools are cut to this one recording; check a second run with "
+            "`heapfit compare OTHER --plan plan.toml`"
+        )
+    return tuple(warnings)

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan: which allocator, with which tunables, pools and shared allocator.
+
+A plan file keeps one together with what it was made from. It is TOML, to be read and edited by
+hand; docs/plan-schema.md describes every key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from heapfit import _engine
+from heapfit.aside import file_aside
+from heapfit.errors import HeapfitError
+
+SCHEMA = 1
+LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
+_LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
+_LARGEST_COUNT = 2**63 - 1  # TOML's own
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
+_MOST_SHARED = 4  # plans inside plans
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Equal blocks set aside together."""
+
+    size: int  # bytes a request may have to be served here
+    count: int  # blocks
+    is_exact: bool  # for requests of just this size; otherwise for any that fits
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One allocator and what is decided about it; what is left out has its standard value."""
+
+    allocator: str
+    scalars: Mapping[str, int] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
+    shared: Plan | None = None  # serves what the pools do not
+
+    def engine(self) -> _engine.Plan:
+        """The engine's form; HeapfitError on unknown names and values out of range."""
+        pools = [(pool.size, pool.count, pool.is_exact) for pool in self.pools]
+        shared = None if self.shared is None else self.shared.engine()
+        return _engine.Plan(self.allocator, dict(self.scalars), pools, shared)
+
+    @property
+    def alignment(self) -> int:
+        """Of every block, in bytes."""
+        return int(self.engine().alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedOn:
+    """The recording a plan was made from."""
+
+    trace: str  # its name, for people; printable
+    content: str  # heapfit.trace_content.content_hash: equal for equal requests
+    events: int
+    kind: str = "heap"  # or "packets"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan with all that generate, verify and a reader need to know of it. Sizes in bytes."""
+
+    name: str  # a letter, then letters, digits, "_" and "-"; at most 64
+    plan: Plan
+    region: int | None  # R_safe on the trace it was trained on; None: none was found
+    r_min: int | None
+    base_alignment: int  # of the region's start: at least the plan's and the trace's largest
+    u_max: int  # most live bytes of the trace
+    pointer_bits: int  # of the recorded program: 32, 64 or 0 (unknown)
+    trained_on: TrainedOn
+    heapfit_version: str
+
+
+def save_plan(path: Path, plan_file: PlanFile) -> None:
+    """Writes a plan file, aside and then renamed."""
+    import tomli_w
+
+    text = (
+        "# A heapfit plan; docs/plan-schema.md describes every key. Sizes are in bytes.\n"
+        "# After an edit, `heapfit compare TRACE --plan THIS` tells the region it needs now.\n"
+        + tomli_w.dumps(_document(plan_file))
+    )
+    with file_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def load_plan(path: Path) -> PlanFile:
+    """Reads a plan file; HeapfitError names the file, the key and what to do."""
+    top = _Table(path, "", _read_document(path))
+    schema = top.whole("schema", 0, _LARGEST_COUNT)
+    if schema != SCHEMA:
+        top.refuse(
+            "schema",
+            f"the plan has version {schema}, heapfit {_engine.version} reads {SCHEMA} "
+            "(make it anew with heapfit fit)",
+        )
+    plan_file = _read_plan_file(top)
+    top.finish()
+    _check_region(top, plan_file)
+    return plan_file
+
+
+def _document(plan_file: PlanFile) -> dict[str, Any]:
+    found = {"region": plan_file.region, "r_min": plan_file.r_min}
+    return {
+        "schema": SCHEMA,
+        "name": plan_file.name,
+        "heapfit": plan_file.heapfit_version,
+        **{key: value for key, value in found.items() if value is not None},
+        "base_alignment": plan_file.base_alignment,
+        "u_max": plan_file.u_max,
+        "pointer_bits": plan_file.pointer_bits,
+        "trained_on": {
+            "trace": plan_file.trained_on.trace,
+            "content": plan_file.trained_on.content,
+            "events": plan_file.trained_on.events,
+            "kind": plan_file.trained_on.kind,
+        },
+        "plan": plan_table(plan_file.plan),
+    }
+
+
+def plan_table(plan: Plan) -> dict[str, Any]:
+    """A plan as plain tables and lists, as in the file and in --json."""
+    table: dict[str, Any] = {"allocator": plan.allocator, **plan.scalars}
+    if plan.pools:
+        table["pools"] = [
+            {"size": pool.size, "count": pool.count, "exact": pool.is_exact} for pool in plan.pools
+        ]
+    if plan.shared is not None:
+        table["shared"] = plan_table(plan.shared)
+    return table
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise HeapfitError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(content) > _LARGEST_FILE:
+        raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a plan")
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise HeapfitError(f"{path}: not TOML: {reason} (is this a plan?)") from error
+
+
+class _Table:
+    """One TOML table while it is read: every key is taken once, and `finish` refuses the rest."""
+
+    def __init__(self, path: Path, where: str, entries: dict[str, Any]) -> None:
+        self._path = path
+        self._where = where
+        self._entries = dict(entries)
+
+    def refuse(self, key: str, reason: str) -> NoReturn:
+        raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
+
+    def has(self, key: str) -> bool:
+        return key in self._entries
+
+    def whole(self, key: str, lowest: int, highest: int) -> int:
+        value = self._take(key)
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or not lowest <= value <= highest:
+            self.refuse(
+                key, f"must be a whole number from {lowest} to {highest}, not {_show(value)}"
+            )
+        return value
+
+    def text(self, key: str) -> str:
+        value = self._take(key)
+        if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 200:
+            self.refuse(key, f"must be 1 to 200 printable characters, not {_show(value)}")
+        return value
+
+    def truth(self, key: str) -> bool:
+        value = self._take(key)
+        if not isinstance(value, bool):
+            self.refuse(key, f"must be true or false, not {_show(value)}")
+        return value
+
+    def table(self, key: str) -> _Table:
+        value = self._take(key)
+        if not isinstance(value, dict):
+            self.refuse(key, f"must be a table, not {_show(value)}")
+        return _Table(self._path, self._place(key), value)
+
+    def tables(self, key: str) -> list[_Table]:
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.refuse(key, f"must be a list of tables, not {_show(value)}")
+        return [
+            _Table(self._path, f"{self._place(key)}[{i}]", item) for i, item in enumerate(value)
+        ]
+
+    def finish(self) -> None:
+        for key in self._entries:
+            self.refuse(key, "unknown key (take it out; docs/plan-schema.md lists the keys)")
+
+    def _take(self, key: str) -> object:
+        if key not in self._entries:
+            self.refuse(key, "missing (docs/plan-schema.md lists the keys)")
+        return self._entries.pop(key)
+
+    def _place(self, key: str) -> str:
+        shown = key if re.fullmatch(r"[\w-]{1,60}", key) else _show(key)
+        return f"{self._where}.{shown}" if self._where else shown
+
+
+def _show(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _read_plan_file(top: _Table) -> PlanFile:
+    name = top.text("name")
+    if not _NAME.fullmatch(name):
+        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {_show(name)}")
+    region = top.whole("region", 1, LARGEST_REGION) if top.has("region") else None
+    r_min = top.whole("r_min", 1, LARGEST_REGION) if top.has("r_min") else None
+    base_alignment = top.whole("base_alignment", 4, 2**31)
+    if base_alignment & (base_alignment - 1):
+        top.refuse("base_alignment", f"must be a power of two, not {base_alignment}")
+    pointer_bits = top.whole("pointer_bits", 0, 64)
+    if pointer_bits not in (0, 32, 64):
+        top.refuse("pointer_bits", f"must be 32, 64 or 0 (unknown), not {pointer_bits}")
+    return PlanFile(
+        name=name,
+        plan=_read_plan(top.table("plan"), _MOST_SHARED),
+        region=region,
+        r_min=r_min,
+        base_alignment=base_alignment,
+        u_max=top.whole("u_max", 0, _LARGEST_COUNT),
+        pointer_bits=pointer_bits,
+        trained_on=_read_trained_on(top.table("trained_on")),
+        heapfit_version=top.text("heapfit"),
+    )
+
+
+def _read_trained_on(table: _Table) -> TrainedOn:
+    trace = table.text("trace")
+    content = table.text("content")
+    if not _CONTENT.fullmatch(content):
+        table.refuse("content", "must be sha256: and 64 hexadecimal digits")
+    events = table.whole("events", 0, _LARGEST_COUNT)
+    kind = table.text("kind")
+    if kind not in ("heap", "packets"):
+        table.refuse("kind", f'must be "heap" or "packets", not {_show(kind)}')
+    table.finish()
+    return TrainedOn(trace, content, events, kind)
+
+
+def _read_plan(table: _Table, shared_left: int) -> Plan:
+    allocator = table.text("allocator")
+    known = {info.name: info for info in _engine.allocators()}
+    if allocator not in known:
+        table.refuse("allocator", f"no allocator {_show(allocator)} (one of {', '.join(known)})")
+    scalars: dict[str, int] = {}
+    pools: tuple[Pool, ...] = ()
+    shared: Plan | None = None
+    for tunable in known[allocator].tunables:
+        if not table.has(tunable.name):
+            continue
+        if tunable.kind == "scalar":
+            scalars[tunable.name] = table.whole(tunable.name, tunable.lowest, tunable.highest)
+        elif tunable.kind == "pools":
+            pools = tuple(_read_pool(item) for item in table.tables(tunable.name))
+        elif shared_left == 0:
+            table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
+        else:
+            shared = _read_plan(table.table(tunable.name), shared_left - 1)
+    table.finish()
+    return Plan(allocator, scalars, pools, shared)
+
+
+def _read_pool(table: _Table) -> Pool:
+    size = table.whole("size", 1, LARGEST_REGION)
+    count = table.whole("count", 0, LARGEST_REGION)
+    is_exact = table.truth("exact")
+    table.finish()
+    return Pool(size, count, is_exact)
+
+
+def _check_region(top: _Table, plan_file: PlanFile) -> None:
+    try:
+        engine_plan = plan_file.plan.engine()
+    except HeapfitError as error:
+        top.refuse("plan", str(error))
+    if plan_file.base_alignment < engine_plan.alignment:
+        top.refuse(
+            "base_alignment",
+            f"{plan_file.base_alignment} is below the plan's alignment of {engine_plan.alignment}",
+        )
+    smallest = engine_plan.smallest_region
+    for key, size in (("region", plan_file.region), ("r_min", plan_file.r_min)):
+        if size is not None and size < smallest:
+            top.refuse(
+                key,
+                f"{size} is below the {smallest} bytes this plan needs to start "
+                "(`heapfit compare TRACE --plan` tells the region it needs)",
+            )

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison comes to, in one sentence with the figures that decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heapfit.comparison import Comparison, Row
+from heapfit.design.candidates import NotApplicable
+
+
+def verdict(comparison: Comparison, not_applicable: Sequence[NotApplicable]) -> str:
+    """Which plan needs the least memory, beside the best of the other kind."""
+    winner = comparison.rows[0]
+    has_pools = bool(winner.plan.pools)
+    other = next((row for row in comparison.rows if bool(row.plan.pools) != has_pools), None)
+    opening = f"Pools pay: {winner.name}" if has_pools else f"No pools here: {winner.name}"
+    return f"{opening} {_needs(winner)}; {_beside(other, has_pools, not_applicable)}."
+
+
+def _beside(other: Row | None, has_pools: bool, not_applicable: Sequence[NotApplicable]) -> str:
+    if other is None:
+        whys = "; ".join(f"{one.name}: {one.why}" for one in not_applicable)
+        return f"no plan with pools applies ({whys})" if whys else "no other plan was tried"
+    kind = "without pools" if has_pools else "with pools"
+    return f"the best {kind}, {other.name}, {_needs(other)}"
+
+
+def _needs(row: Row) -> str:
+    if row.r_safe is None:
+        return "has no safe region"
+    over = "" if row.over_u_max is None else f" ({row.over_u_max:.2f} x U_max)"
+    return f"needs {row.r_safe:,} B{over} at alignment {row.alignment}"

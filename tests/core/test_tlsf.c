@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TLSF: classes on the payload, rounding that finds freed chunks again, a control block that
+ * scales. */
+#include "hfit/tlsf.h"
+
+#include "check.h"
+
+static _Alignas(4096) unsigned char region[256 * 1024];
+
+static hfit_tlsf_plan plan_with(uint32_t alignment, uint32_t second_level) {
+    return (hfit_tlsf_plan){{alignment}, second_level};
+}
+
+/* Takes all that is left of the heap, so that only what is freed later can serve a request. */
+static void exhaust(hfit_heap *heap, const hfit_plan *plan) {
+    for (size_t size = sizeof region; size > 0; size /= 2) {
+        while (hfit_tlsf_alloc(heap, plan, size) != NULL) {
+        }
+    }
+}
+
+static void check_found_again(uint32_t alignment, uint32_t second_level, size_t size) {
+    const hfit_tlsf_plan plan = plan_with(alignment, second_level);
+    hfit_heap *heap = hfit_tlsf_init(region, 64 * 1024, &plan.common);
+    CHECK(heap != NULL);
+    void *block = hfit_tlsf_alloc(heap, &plan.common, size);
+    CHECK(block != NULL);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1) != NULL);
+    exhaust(heap, &plan.common);
+    hfit_tlsf_free(heap, &plan.common, block);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, size) == block);
+}
+
+static void a_freed_chunk_is_found_again_by_the_same_request(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        for (uint32_t second_level = 2; second_level <= 5; second_level++) {
+            for (size_t size = 1; size < 9000; size += 1 + size / 40) {
+                check_found_again(alignment, second_level, size);
+            }
+        }
+    }
+}
+
+static void a_power_of_two_request_takes_its_size_and_the_header_rounded_up(void) {
+    const hfit_tlsf_plan plan = plan_with(8, 4);
+    hfit_heap *heap = hfit_tlsf_init(region, sizeof region, &plan.common);
+    for (size_t size = 16; size <= 16384; size *= 2) {
+        const unsigned char *first = hfit_tlsf_alloc(heap, &plan.common, size);
+        const unsigned char *second = hfit_tlsf_alloc(heap, &plan.common, size);
+        CHECK(first != NULL && second == first + size + 8);
+    }
+}
+
+static void a_request_is_split_off_at_the_lower_bound_of_its_class(void) {
+    const hfit_tlsf_plan plan = plan_with(8, 3);
+    hfit_heap *heap = hfit_tlsf_init(region, sizeof region, &plan.common);
+    /* 1040 B are 130 granules; with 8 classes from 128 to 256 the next bound is 144 granules. */
+    const unsigned char *first = hfit_tlsf_alloc(heap, &plan.common, 1040);
+    const unsigned char *second = hfit_tlsf_alloc(heap, &plan.common, 1040);
+    CHECK(second - first == (144 + 1) * 8);
+    CHECK(hfit_tlsf_usable_size(heap, &plan.common, first) == 144 * 8 + 4);
+}
+
+static void the_control_block_scales_with_the_region(void) {
+    const hfit_tlsf_plan plan = plan_with(4, 0);
+    size_t previous = 0;
+    for (size_t size = 512; size <= sizeof region; size *= 2) {
+        hfit_heap *heap = hfit_tlsf_init(region, size, &plan.common);
+        const size_t control = hfit_tlsf_footprint(heap, &plan.common);
+        CHECK(control >= previous);
+        CHECK(control <= size / 2);
+        previous = control;
+    }
+}
+
+static void one_block_of_8_bytes_needs_a_region_of_at_most_264(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        const hfit_tlsf_plan plan = plan_with(alignment, 0);
+        const size_t smallest = hfit_tlsf_smallest_region(&plan.common);
+        CHECK(smallest <= 264);
+        hfit_heap *heap = hfit_tlsf_init(region, smallest, &plan.common);
+        CHECK(hfit_tlsf_alloc(heap, &plan.common, 8) != NULL);
+    }
+}
+
+static void a_second_level_of_1_or_6_is_refused(void) {
+    const hfit_tlsf_plan low = plan_with(8, 1);
+    const hfit_tlsf_plan high = plan_with(8, 6);
+    CHECK(hfit_tlsf_init(region, sizeof region, &low.common) == NULL);
+    CHECK(hfit_tlsf_init(region, sizeof region, &high.common) == NULL);
+}
+
+int main(void) {
+    RUN(a_freed_chunk_is_found_again_by_the_same_request);
+    RUN(a_power_of_two_request_takes_its_size_and_the_header_rounded_up);
+    RUN(a_request_is_split_off_at_the_lower_bound_of_its_class);
+    RUN(the_control_block_scales_with_the_region);
+    RUN(one_block_of_8_bytes_needs_a_region_of_at_most_264);
+    RUN(a_second_level_of_1_or_6_is_refused);
+    return report_passed();
+}

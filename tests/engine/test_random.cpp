@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers are numpy's bit for bit (values of numpy 2's Philox(key=seed).random_raw), and the
+// logarithm is right to the last digit or the one before (values by decimal arithmetic).
+#include <array>
+#include <cstdint>
+
+#include "check.hpp"
+#include "heapfit/random.hpp"
+
+namespace {
+
+using heapfit::negative_log_of_complement;
+using heapfit::Philox;
+
+void numbers_are_those_of_numpy() {
+    struct Stream {
+        std::uint64_t seed;
+        std::array<std::uint64_t, 9> numbers;
+    };
+    static constexpr Stream streams[] = {
+        {0,
+         {0x02f4ba6408e4d89b, 0x3dd62b0b9ca8c5b2, 0x1c8667a55d902e79, 0x907d7a052fd5b4dc,
+          0x809bf322883987c3, 0x471128b9e807f7dd, 0xf250ba0dbec065b7, 0xfc6ed66767a457bc,
+          0x40fa86f0f781945d}},
+        {1,
+         {0x4db6a27b756282df, 0xd944fa03babe0e2f, 0x27f872e577060d32, 0x07f697696a0482a2,
+          0xe677fe4bbd0452ec, 0x0d543dba56d1e799, 0xbebe12cad0eb4d9e, 0x3f0b4abd55f61f3d,
+          0x6883d8d6d20a1807}},
+        {UINT64_MAX,
+         {0x3c2521c58dde5bfb, 0xb7a1ad5dae1306d7, 0x6942eae9fd2feb84, 0xb7552e878d1c26fe,
+          0x59a439c096c17b4e, 0xc34ccc2492b8fcfe, 0x8537fbaa1803e440, 0x4e61296eee79ea30,
+          0x0e44bf11f5921414}},
+    };
+    for (const Stream &stream : streams) {
+        Philox random{stream.seed};
+        for (const std::uint64_t number : stream.numbers) {
+            CHECK(random.next() == number);
+        }
+    }
+}
+
+void the_hundred_thousandth_number_is_that_of_numpy() {
+    Philox random{7};
+    for (int i = 1; i < 100'000; ++i) {
+        (void)random.next();
+    }
+    CHECK(random.next() == 2053318010964462825U);
+}
+
+void uniform_numbers_are_those_of_numpy() {
+    Philox random{7};
+    for (const double expected :
+         {0x1.be80697053d3fp-1, 0x1.2e744337e3990p-2, 0x1.ae2e15f941aaap-2}) {
+        CHECK(static_cast<double>(random.next53()) * 0x1p-53 == expected);
+    }
+}
+
+void the_logarithm_is_right_within_one_unit() {
+    struct Value {
+        std::uint64_t u, log;
+    };
+    static constexpr Value values[] = {
+        {0, 0},
+        {1, 0},
+        {1'000'000'000'000'000, 33124856534200},
+        {4503599627370496, 195103586505167},
+        {4515945306271730, 195876250970243},
+        {9007199254740991, 10340490084773876},
+    };
+    for (const Value &value : values) {
+        const std::uint64_t log = negative_log_of_complement(value.u);
+        CHECK(log + 1 >= value.log && log <= value.log + 1);
+    }
+}
+
+void exponential_numbers_have_their_mean() {
+    constexpr std::uint64_t mean = 1'000'000;
+    constexpr int count = 100'000;
+    Philox random{3};
+    std::uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) {
+        sum += random.exponential(mean);
+    }
+    CHECK(sum / count > mean * 99 / 100 && sum / count < mean * 101 / 100);
+}
+
+void an_exponential_number_is_its_mean_times_the_logarithm() {
+    constexpr std::uint64_t one = 1ULL << 48; // as negative_log_of_complement has it
+    Philox random{3}, small{3}, same{3};
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t log = negative_log_of_complement(same.next53());
+        CHECK(random.exponential(one << 9) == log << 9);
+        CHECK(small.exponential(1) == (log + one / 2) >> 48);
+    }
+}
+
+} // namespace
+
+int main() {
+    RUN(numbers_are_those_of_numpy);
+    RUN(the_hundred_thousandth_number_is_that_of_numpy);
+    RUN(uniform_numbers_are_those_of_numpy);
+    RUN(the_logarithm_is_right_within_one_unit);
+    RUN(exponential_numbers_have_their_mean);
+    RUN(an_exponential_number_is_its_mean_times_the_logarithm);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no text format can ask of a TraceBuilder: objects that change their id, positions in units
+// of the source's own, batches. The replay rules themselves are told in
+// tests/python/test_trace_rules.py.
+#include "check.hpp"
+#include "heapfit/trace_builder.hpp"
+
+using namespace heapfit;
+using heapfit::test::error_of;
+
+namespace {
+
+Request request(Op op, std::uint64_t id, std::uint64_t size = 0) {
+    Request made;
+    made.op = op;
+    made.id = id;
+    made.size = size;
+    return made;
+}
+
+void a_renamed_object_answers_to_its_new_id_only() {
+    TraceBuilder builder(OnUnknown::refuse, "record");
+    builder.add(request(Op::alloc, 7, 24), 1);
+    CHECK(builder.rename(7, 9, 2));
+    CHECK(builder.events() == 1);
+    builder.add(request(Op::alloc, 7, 8), 3);
+    builder.add(request(Op::resize, 9, 40), 4);
+    builder.add(request(Op::free, 7), 5);
+    CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 0, 1}));
+    CHECK(error_of([&] { builder.add(request(Op::free, 7), 6); }).starts_with("record 6: "));
+}
+
+void renaming_an_unknown_object_is_refused_or_dropped() {
+    TraceBuilder refusing(OnUnknown::refuse, "record");
+    CHECK(error_of([&] { (void)refusing.rename(1, 2, 5); }) ==
+          "record 5: resize of unknown id 1 (--drop-unknown drops such events and counts them)");
+    TraceBuilder dropping(OnUnknown::drop);
+    CHECK(!dropping.rename(1, 2, 5));
+    CHECK(dropping.notes() == std::vector<std::string>{"1 resize of an unknown id dropped."});
+}
+
+void renaming_to_a_live_id_changes_nothing() {
+    TraceBuilder builder(OnUnknown::drop);
+    builder.add(request(Op::alloc, 1, 10), 1);
+    builder.add(request(Op::alloc, 2, 20), 2);
+    CHECK(!builder.rename(1, 2, 3));
+    builder.add(request(Op::free, 1), 4);
+    builder.add(request(Op::free, 2), 5);
+    CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 0, 1}));
+}
+
+void batches_join_to_the_whole() {
+    TraceBuilder builder(OnUnknown::refuse);
+    builder.add(request(Op::alloc, 1, 10), 1);
+    CHECK(builder.pending() == 1 && builder.take().size == std::vector<Bytes>{10});
+    CHECK(builder.pending() == 0 && builder.take().op.empty());
+    builder.add(request(Op::free, 1), 2);
+    CHECK(builder.take().object == std::vector<ObjectId>{0});
+    CHECK(builder.events() == 2);
+}
+
+void a_refused_request_adds_no_event() {
+    TraceBuilder builder(OnUnknown::refuse);
+    builder.add(request(Op::alloc, 1, largest_request), 1);
+    (void)error_of([&] { builder.add(request(Op::alloc, 2, largest_request + 1), 2); });
+    (void)error_of([&] { builder.add(request(Op::resize, 1, largest_request + 1), 3); });
+    (void)error_of([&] { builder.add(request(Op::free, 2), 4); });
+    CHECK(builder.events() == 1 && builder.take().op.size() == 1);
+}
+
+} // namespace
+
+int main() {
+    RUN(a_renamed_object_answers_to_its_new_id_only);
+    RUN(renaming_an_unknown_object_is_refused_or_dropped);
+    RUN(renaming_to_a_live_id_changes_nothing);
+    RUN(batches_join_to_the_whole);
+    RUN(a_refused_request_adds_no_event);
+}

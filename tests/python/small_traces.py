@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small traces in the text form, made up with fixed seeds; and the program run on them."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+
+def bimodal(path: Path, events: int = 2000, seed: int = 1, pointer_bits: int = 32) -> Path:
+    """Packets as seed 001 has them: 43 % of 40 B, 26 % of 1500 B, the rest in between."""
+    draw = random.Random(seed)
+
+    def size() -> int:
+        return draw.choices([40, 1500, draw.randrange(41, 1500)], [43, 26, 31])[0]
+
+    return _slots(path, events, draw, size, pointer_bits)
+
+
+def table2(path: Path, events: int = 4000, seed: int = 1) -> Path:
+    """Four sizes, at most ten of each live: seed 003, table 2, workload 4."""
+    draw = random.Random(seed)
+    live: dict[int, list[int]] = {2952: [], 1978: [], 1040: [], 528: []}
+    lines = ["# pointer_bits: 32"]
+    born = 0
+    for _ in range(events):
+        size = draw.choice(list(live))
+        blocks = live[size]
+        if blocks and (len(blocks) == 10 or draw.random() < 0.5):
+            lines.append(f"f {blocks.pop(draw.randrange(len(blocks)))}")
+        else:
+            lines.append(f"a {born} {size}")
+            blocks.append(born)
+            born += 1
+    return _write(path, lines)
+
+
+def diverse(path: Path, events: int = 2000, seed: int = 1) -> Path:
+    """Sizes without any mode: nothing to make pools of."""
+    draw = random.Random(seed)
+    return _slots(path, events, draw, lambda: draw.randrange(8, 2000), 32)
+
+
+def _slots(path, events, draw, size, pointer_bits) -> Path:
+    live: list[int] = []
+    lines = [f"# pointer_bits: {pointer_bits}"]
+    born = 0
+    for _ in range(events):
+        if live and draw.random() < len(live) / 120:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+        else:
+            lines.append(f"a {born} {size()}")
+            live.append(born)
+            born += 1
+    return _write(path, lines)
+
+
+def _write(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def heapfit(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the program as its users do, in `folder`."""
+    return subprocess.run(
+        [sys.executable, "-m", "heapfit", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
+    )
+
+
+def heapfit_json(*arguments: object, folder: Path) -> dict:
+    """What the program prints with --json, which must be all it prints."""
+    done = heapfit(*arguments, "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["schema"] == 1
+    return content

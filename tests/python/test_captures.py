@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pcap and pcapng: both byte orders, their clocks, and every way a file can be damaged."""
+
+import struct
+
+import pytest
+from captures import (
+    ETHERNET,
+    RAW,
+    Reading,
+    block,
+    enhanced,
+    ethernet,
+    interface,
+    ipv4,
+    obsolete,
+    option,
+    pcap,
+    section,
+    simple,
+)
+
+from heapfit.errors import HeapfitError
+
+HOUR = 3600.0
+FRAMES = [ethernet(ipv4(size)) for size in (100, 200, 300)]
+SMALL_PCAP = pcap([ipv4(28), ipv4(20)], RAW)
+SMALL_PCAPNG = (
+    section()
+    + interface(RAW, options=option(9, b"\x06") + option(0, b""))
+    + enhanced(5, ipv4(28))
+    + simple(ipv4(20))
+)
+
+
+def ng(*blocks: bytes, order: str = "<") -> bytes:
+    return section(order) + b"".join(blocks)
+
+
+def clocked(resolution: int, ticks: list[int], offset: int | None = None) -> bytes:
+    options = option(9, bytes([resolution]))
+    options += b"" if offset is None else option(14, struct.pack("<q", offset))
+    return ng(interface(options=options), *(enhanced(tick, FRAMES[0]) for tick in ticks))
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("is_nano", [False, True])
+def test_pcap_reads_alike_in_both_orders_and_resolutions(order, is_nano):
+    times = [1e9, 1e9 + 0.25, 1e9 + 2.5]
+    records = [(time, frame, len(frame)) for time, frame in zip(times, FRAMES, strict=True)]
+    reading = Reading(pcap(records, order=order, is_nano=is_nano))
+    assert reading.sizes == [100, 200, 300]
+    assert reading.times == [0, 250_000, 2_500_000]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_pcapng_reads_all_three_packet_blocks_in_both_orders(order):
+    content = ng(
+        interface(order=order),
+        enhanced(7_000_000, FRAMES[0], order),
+        obsolete(7_000_010, FRAMES[1], order),
+        simple(FRAMES[2], order),
+        order=order,
+    )
+    reading = Reading(content)
+    assert reading.sizes == [100, 200, 300]
+    assert reading.times == [0, 10, 10]
+    assert reading.notes == ["1 packet without a time: set to the time before"]
+
+
+def test_the_first_timed_packet_is_time_zero_even_behind_untimed_ones():
+    content = ng(interface(), simple(FRAMES[0]), enhanced(10**15, FRAMES[1]))
+    assert Reading(content).times == [0, 0]
+
+
+def test_unknown_blocks_are_skipped_whatever_their_size():
+    blocks = [block(0x0BAD, bytes(size)) for size in (0, 4, 100_000)]
+    assert Reading(ng(*blocks, interface(), blocks[2], enhanced(0, FRAMES[0]))).sizes == [100]
+
+
+def test_a_new_section_brings_its_own_order_and_interfaces():
+    first = ng(interface(RAW), enhanced(0, ipv4(50)))
+    second = ng(interface(order=">"), enhanced(3, FRAMES[0], ">"), order=">")
+    assert Reading(first + second).sizes == [50, 100]
+    with pytest.raises(HeapfitError, match="interface 0 is not described"):
+        Reading(first + ng(enhanced(0, ipv4(50))))
+
+
+def test_packets_of_unlisted_interfaces_are_skipped_and_counted():
+    blocks = [interface(), interface(253), enhanced(0, FRAMES[0]), enhanced(1, FRAMES[1], index=1)]
+    reading = Reading(ng(*blocks))
+    assert reading.sizes == [100]
+    assert reading.notes == ["1 packet of link type 253 (NETLINK) skipped: not supported"]
+
+
+def test_unlisted_interfaces_alone_are_refused_with_the_supported_ones():
+    expected = r"^none of 1 packets is IP \(1 packet of link type 147 .USER0. .*: 0 NULL, 1 Eth"
+    with pytest.raises(HeapfitError, match=expected):
+        Reading(ng(interface(147), enhanced(0, FRAMES[0])))
+
+
+def test_at_most_eight_unlisted_link_types_are_named():
+    strange = b"".join(interface(60_000 + i) for i in range(20))
+    packets = b"".join(enhanced(0, FRAMES[0], index=i) for i in range(21))
+    notes = Reading(ng(strange, interface(), packets)).notes
+    assert len(notes) == 9
+    assert notes[0] == "1 packet of link type 60000 skipped: not supported"
+    assert notes[-1] == "12 packets of still other link types skipped: not supported"
+
+
+@pytest.mark.parametrize(
+    ("resolution", "ticks", "times"),
+    [
+        (0, [5, 7], [0, 2_000_000]),
+        (3, [5, 7], [0, 2000]),
+        (6, [5, 7], [0, 2]),
+        (9, [5000, 8999], [0, 3]),
+        (12, [0, 3_000_000], [0, 3]),
+        (127, [0, 2**63 - 1], [0, 0]),
+        (0x80, [5, 7], [0, 2_000_000]),
+        (0x80 | 10, [0, 1024, 1536], [0, 1_000_000, 1_500_000]),
+        (0x80 | 32, [0, 3 << 31], [0, 1_500_000]),
+        (0x80 | 127, [0, 2**63 - 1], [0, 0]),
+    ],
+)
+def test_ticks_become_microseconds(resolution, ticks, times):
+    assert Reading(clocked(resolution, ticks)).times == times
+
+
+def test_interfaces_with_different_clocks_share_one_time():
+    fast = interface(options=option(9, b"\x09") + option(14, struct.pack("<q", 100)))
+    content = ng(interface(), fast, enhanced(100_000_000, FRAMES[0]))
+    content += enhanced(2_000_000, FRAMES[1], index=1)
+    assert Reading(content).times == [0, 2000]
+
+
+def test_times_before_their_epoch_are_below_those_after_it():
+    reading = Reading(clocked(6, [5, -2_000_000_000, 9]))
+    assert reading.times == [0, 0, 4]
+    assert reading.notes == ["1 packet timed before the one ahead: set to its time"]
+
+
+@pytest.mark.parametrize(
+    ("resolution", "tick", "offset"),
+    [(0, 2**62, None), (6, 2**62, None), (6, -(2**62), None), (6, 0, 2**62), (6, 0, -(2**63))],
+)
+def test_times_that_would_overflow_are_refused(resolution, tick, offset):
+    with pytest.raises(
+        HeapfitError, match=r"^packet 1 at offset \d+: its time is 2\^62 us or more"
+    ):
+        Reading(clocked(resolution, [tick], offset))
+
+
+def test_times_never_decrease_and_what_was_set_is_counted():
+    records = [(time, FRAMES[0], 114) for time in (10.0, 12.0, 11.0, 9.0, 12.5)]
+    reading = Reading(pcap(records))
+    assert reading.times == [0, 2_000_000, 2_000_000, 2_000_000, 2_500_000]
+    assert reading.notes == ["2 packets timed before the one ahead: set to its time"]
+
+
+def test_gaps_above_one_hour_stay_and_are_counted():
+    records = [(time, FRAMES[0], 114) for time in (0.0, HOUR, 2 * HOUR + 0.000001)]
+    reading = Reading(pcap(records))
+    assert reading.times == [0, 3_600_000_000, 7_200_000_001]
+    assert reading.notes == ["1 packet after a gap above one hour: the gap is kept"]
+
+
+@pytest.mark.parametrize("content", [SMALL_PCAP, SMALL_PCAPNG, pcap(FRAMES), clocked(9, [1, 2])])
+@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 7, 13, 64])
+def test_any_split_into_chunks_reads_alike(content, chunk):
+    whole, split = Reading(content), Reading(content, chunk)
+    assert (split.times, split.sizes, split.notes) == (whole.times, whole.sizes, whole.notes)
+
+
+def test_frames_longer_than_what_is_looked_at_are_passed_over_whole():
+    frames = [ethernet(ipv4(9000)), ethernet(ipv4(60))]
+    for chunk in (1 << 20, 100):
+        assert Reading(pcap(frames), chunk).sizes == [9000, 60]
+        content = ng(interface(), *(enhanced(0, frame) for frame in frames))
+        assert Reading(content, chunk).sizes == [9000, 60]
+
+
+@pytest.mark.parametrize("content", [SMALL_PCAP, SMALL_PCAPNG])
+def test_a_file_cut_anywhere_is_refused_or_ends_between_packets(content):
+    whole = Reading(content)
+    for length in range(len(content)):
+        try:
+            reading = Reading(content[:length])
+        except HeapfitError as error:
+            assert str(error).startswith(("offset", "packet", "none of"))
+        else:
+            assert reading.sizes == whole.sizes[: len(reading.sizes)]
+            assert len(reading.sizes) < len(whole.sizes)
+
+
+def test_a_cut_names_packet_and_offset():
+    expected = r"^packet 2 at offset 68: the file ends at offset 103, inside this record"
+    with pytest.raises(HeapfitError, match=expected):
+        Reading(SMALL_PCAP[:-1])
+
+
+@pytest.mark.parametrize("content", [SMALL_PCAP, SMALL_PCAPNG])
+def test_any_flipped_bit_gives_an_error_or_packets(content):
+    outcomes = set()
+    for bit in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            outcomes.add(len(Reading(bytes(damaged), 16).sizes))
+        except HeapfitError as error:
+            assert "\n" not in str(error)
+            outcomes.add("refused")
+    assert {1, 2, "refused"} == outcomes
+
+
+def record(captured: int, original: int) -> bytes:
+    return pcap([]) + struct.pack("<4I", 0, 0, captured, original) + FRAMES[0]
+
+
+def with_length(length: int) -> bytes:
+    return section() + struct.pack("<II", 1, length) + bytes(64)
+
+
+def packet_of(captured: int, original: int) -> bytes:
+    return ng(interface(), block(6, struct.pack("<5I", 0, 0, 0, captured, original) + FRAMES[0]))
+
+
+DAMAGED = {
+    "nothing": (b"", "^offset 0: not a capture: only 0 bytes"),
+    "three bytes": (b"\xd4\xc3\xb2", "^offset 0: not a capture: only 3 bytes"),
+    "another file": (b"PK\x03\x04" + bytes(60), "^offset 0: not a capture"),
+    "a swapped magic": (b"\xc3\xd4\xa1\xb2" + SMALL_PCAP[4:], "^offset 0: not a capture"),
+    "pcap of another version": (pcap(FRAMES, major=7), "^offset 4: pcap version 7 is not supp"),
+    "captured above original": (
+        record(114, 113),
+        "^packet 1 at offset 24: captured length 114 is above the packet's own length 113",
+    ),
+    "captured 2^31": (record(1 << 31, 1 << 31), "^packet 1 at offset 24: captured length 21474"),
+    "captured 2^32 - 1": (record((1 << 32) - 1, 0), "^packet 1 .*captured length 4294967295"),
+    "captured above the file": (record(1000, 1000), "^packet 1 .*the file ends at offset 154"),
+    "pcapng of another version": (section(major=2), "^packet 1 .*pcapng version 2 is not supp"),
+    "no byte-order magic": (section()[:8] + bytes(20), "^packet 1 .*has no byte-order magic"),
+    "a short section header": (block(0x0A0D0D0A, struct.pack("<I", 0x1A2B3C4D)), "is too short"),
+    "block length 0": (with_length(0), "^packet 1 at offset 28: block length 0 is not"),
+    "block length 8": (with_length(8), "block length 8 is not a multiple of 4 from 16 to 16777216"),
+    "block length 21": (with_length(21), "block length 21 is not"),
+    "block length 2^31": (with_length(1 << 31), "block length 2147483648 is not"),
+    "block length 2^32 - 4": (with_length((1 << 32) - 4), "block length 4294967292 is not"),
+    "other length at the end": (
+        section() + interface()[:-4] + struct.pack("<I", 24),
+        "begins with length 20 and ends with 24",
+    ),
+    "a packet before its interface": (ng(enhanced(0, FRAMES[0])), "interface 0 is not described"),
+    "a short interface": (ng(block(1, bytes(4))), "interface description is too short"),
+    "an interface above 1 MiB": (ng(interface(options=bytes(2 << 20))), "above 1 MiB"),
+    "65537 interfaces": (ng(interface() * 65537), "or the 65537th"),
+    "an option past its block": (
+        ng(interface(options=struct.pack("<HH", 2, 5000))),
+        "an option of the interface runs past its block",
+    ),
+    "a resolution of 3 bytes": (
+        ng(interface(options=option(9, b"\6\6\6"))),
+        "option 9 of the interface has 3 bytes instead of 1",
+    ),
+    "an offset of 4 bytes": (ng(interface(options=option(14, bytes(4)))), "bytes instead of 8"),
+    "a packet block without fields": (ng(interface(), block(6, bytes(8))), "is too short"),
+    "a packet past its block": (packet_of(117, 200), "captured length 117 runs past its block"),
+    "a packet captured above original": (packet_of(114, 60), "is above the packet's own length 60"),
+    "a packet of 2^31": (packet_of(1 << 31, 1 << 31), "captured length 2147483648 is above 16777"),
+    "no packets": (pcap([]), "^none of 0 packets is IP$"),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), DAMAGED.values(), ids=DAMAGED.keys())
+def test_damage_is_refused_in_one_line_that_tells_where(content, expected):
+    with pytest.raises(HeapfitError, match=expected) as told:
+        Reading(content)
+    assert "\n" not in str(told.value)
+
+
+def test_option_lists_end_however_they_are_made():
+    endless = option(9, b"\x06") * 1000 + option(2, b"") * 1000
+    assert Reading(ng(interface(options=endless), enhanced(0, FRAMES[0]))).sizes == [100]
+    unterminated = option(2, b"eth0") + option(0, b"") + option(9, bytes(3))
+    assert Reading(ng(interface(options=unterminated), enhanced(0, FRAMES[0]))).sizes == [100]
+
+
+def test_a_simple_packet_is_cut_by_the_snap_length_of_its_interface():
+    snapped = block(1, struct.pack("<HHI", ETHERNET, 0, 20))
+    packet = block(3, struct.pack("<I", 114) + FRAMES[0][:20])
+    assert Reading(ng(snapped, packet)).sizes == [100]

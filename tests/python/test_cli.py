@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's frame: exit codes, where output goes, and what reaches a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from heapfit import _engine
+from heapfit.cli import console, main
+from heapfit.trace import Trace
+
+COLOUR = re.compile(rb"\x1b\[[0-9;]*[39][0-9]")
+TEXT = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
+
+
+def heapfit(*words, cwd=None, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "heapfit", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "echo.heap"
+    path.write_text(TEXT)
+    return path
+
+
+def test_version_tells_name_and_version():
+    done = heapfit("--version")
+    assert (done.returncode, done.stdout) == (0, f"heapfit {_engine.version}\n")
+
+
+def test_help_lists_every_command():
+    done = heapfit("--help")
+    assert done.returncode == 0
+    for name in main.COMMANDS:
+        assert f"\n  {name.rstrip('_')} " in done.stdout
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_every_command_has_help_of_one_line_and_json(name):
+    done = heapfit(name.rstrip("_"), "--help")
+    assert done.returncode == 0
+    assert "--json" in done.stdout
+
+
+@pytest.mark.parametrize("heavy", ["numpy", "pyarrow", "plotly", "jinja2", "rich"])
+def test_help_loads_nothing_heavy(heavy):
+    script = (
+        "import sys\nfrom heapfit.cli.main import make_app\n"
+        "try:\n    make_app()(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"sys.exit({heavy!r} in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["unheard-of"], ["import"], ["import", "a", "b"], ["import", "--wrong"], []]
+)
+def test_wrong_usage_exits_with_2_and_prints_no_result(words):
+    done = heapfit(*words)
+    assert done.returncode == 2
+    assert not done.stderr.count("Traceback")
+
+
+def test_import_writes_the_trace_and_tells_it_on_stdout(source, tmp_path):
+    done = heapfit("import", source, "-o", tmp_path / "t.parquet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path / 't.parquet'}: 2 events of echo (32 bit)\n"
+    assert Trace.open(tmp_path / "t.parquet").info.program == "echo"
+
+
+def test_import_names_its_output_after_the_file_in_the_current_folder(source, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    assert heapfit("import", source, cwd=folder).returncode == 0
+    assert [path.name for path in folder.iterdir()] == ["echo.parquet"]
+
+
+def test_json_is_all_there_is_on_stdout(source, tmp_path):
+    source.write_text("a 0 8\nf 0\nf 0\n")
+    target = tmp_path / "t.parquet"
+    words = ["import", source, "-o", target, "--drop-unknown", "--pointer-bits", "64", "--json"]
+    done = heapfit(*words)
+    told = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert (told["schema"], told["trace"], told["events"]) == (1, str(target), 2)
+    assert told["pointer_bits"] == 64
+    assert told["notes"] == ["1 free of an unknown id dropped."]
+
+
+def test_notes_go_to_stderr(source, tmp_path):
+    source.write_text("a 0 8\nf 0\nf 0\n")
+    done = heapfit("import", source, "-o", tmp_path / "t.parquet", "--drop-unknown")
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == "1 free of an unknown id dropped.\n"
+
+
+def test_bad_input_exits_with_1_and_one_line_on_stderr(source, tmp_path):
+    source.write_text("a 0 8\nf 1\n")
+    done = heapfit("import", source, "-o", tmp_path / "t.parquet")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"heapfit: {source}: line 2: free of unknown or freed id 1 "
+        "(--drop-unknown drops such events and counts them)\n"
+    )
+    assert not (tmp_path / "t.parquet").exists()
+
+
+def test_an_interrupt_exits_with_130_and_leaves_nothing(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", "heapfit", "import", str(pipe), "-o", str(tmp_path / "t")]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with pipe.open("w") as writer:
+        writer.write("a 0 8\n" * 20)
+        writer.flush()
+        time.sleep(0.5)  # it now waits for more of the pipe
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Traceback" not in told
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_reader_that_goes_away_is_no_traceback(source, tmp_path):
+    command = f"{sys.executable} -m heapfit import {source} -o {tmp_path / 't'} --json | true"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x1b[2Jb", "a\x9b31mb", "a\u202eb", "a\rb", "a\x07b", "a\u2028b", "a\u200fb"]
+)
+def test_a_hostile_name_never_steers_the_terminal(tmp_path, name):
+    source = tmp_path / "s"
+    source.write_text(f"# name {name}\na 0 8\n", encoding="utf-8", newline="")
+    done = heapfit("import", source, "-o", tmp_path / "t.parquet", PYTHONUTF8="1")
+    assert done.returncode == 0
+    assert done.stdout.removesuffix("\n").isprintable()
+
+
+def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
+    source = tmp_path / "s"
+    source.write_bytes(b"# name caf\xe9\na 0 8\n")
+    assert heapfit("import", source, "-o", tmp_path / "t", "--json").returncode == 0
+    assert Trace.open(tmp_path / "t").info.program == "caf\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_table_aligns_text_left_and_numbers_right(capsys):
+    console.out_table(
+        ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1bb", None, 12.5], ["c", 7, None]]
+    )
+    assert capsys.readouterr().out == (
+        "candidate       R  over\n"
+        "tlsf       23,040  1.05\n"
+        "ab              -  12.5\n"
+        "c               7     -\n"
+    )
+
+
+def test_a_table_without_rows_is_its_head(capsys):
+    console.out_table(["a", "bc"], [])
+    assert capsys.readouterr().out == "a  bc\n"
+
+
+def on_terminal(*words, **environment):
+    """What a terminal receives as stderr."""
+    ours, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "heapfit", *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        check=True,
+        env={**os.environ, "TERM": "xterm", **environment},
+    )
+    os.close(theirs)
+    received = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            received += chunk
+    except OSError:  # the end of a terminal
+        pass
+    os.close(ours)
+    return received
+
+
+def test_a_progress_bar_shows_on_a_terminal_without_colour_if_so_asked(source, tmp_path):
+    bar = on_terminal("import", source, "-o", tmp_path / "t")
+    assert b"import" in bar
+    assert COLOUR.search(bar)
+    plain = on_terminal("import", source, "-o", tmp_path / "t", NO_COLOR="1")
+    assert b"import" in plain
+    assert not COLOUR.search(plain)

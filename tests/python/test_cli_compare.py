@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit compare` and `heapfit design`, as typed."""
+
+import pytest
+from small_traces import bimodal, heapfit, heapfit_json, table2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    bimodal(folder / "packets.heap")
+    table2(folder / "four.heap")
+    return folder
+
+
+def names(content):
+    return [row["name"] for row in content["rows"]]
+
+
+def test_without_names_all_that_fit_tries_is_compared(folder):
+    content = heapfit_json("compare", "packets.heap", folder=folder)
+    assert set(names(content)) >= {"tlsf", "first_fit", "class_pools"}
+    safe = [row["r_safe"] for row in content["rows"]]
+    assert safe == sorted(safe)
+
+
+def test_an_allocator_is_compared_with_its_tunables(folder):
+    content = heapfit_json(
+        "compare", "packets.heap", "first_fit", "first_fit:coalesce=0,alignment=4", folder=folder
+    )
+    by_name = {row["name"]: row for row in content["rows"]}
+    other = by_name["first_fit:coalesce=0:alignment=4"]
+    assert other["plan"] == {"allocator": "first_fit", "alignment": 4, "coalesce": 0}
+    assert other["alignment"] == 4
+    assert by_name["first_fit"]["alignment"] == 8
+    assert by_name["first_fit"]["r_safe"] < other["r_safe"]
+
+
+def test_pools_made_from_the_same_trace_are_marked(folder):
+    content = heapfit_json("compare", "packets.heap", "class_pools", "tlsf", folder=folder)
+    assert {row["name"]: row["trained_on_this_trace"] for row in content["rows"]} == {
+        "class_pools": True,
+        "tlsf": False,
+    }
+    shown = heapfit("compare", "packets.heap", "class_pools", folder=folder)
+    assert "class_pools*" in shown.stdout
+    assert "* trained on this trace" in shown.stdout
+
+
+def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
+    heapfit_json("design", "four.heap", "-o", "plans", folder=folder)
+    plan = "plans/budgeted_4_largest.toml"
+    (own,) = heapfit_json("compare", "four.heap", "--plan", plan, folder=folder)["rows"]
+    assert own["name"] == "budgeted_4_largest"
+    assert own["trained_on_this_trace"]
+    bimodal(folder / "other.heap", seed=2)
+    (other,) = heapfit_json("compare", "other.heap", "--plan", plan, folder=folder)["rows"]
+    assert not other["trained_on_this_trace"]
+
+
+def test_every_region_is_told_with_its_alignment_and_step(folder):
+    shown = heapfit("compare", "four.heap", "tlsf", "--alignment", "16", folder=folder)
+    header, row, caption, *_ = shown.stdout.splitlines()
+    cells = dict(zip(header.split("  "), row.split(), strict=False))
+    assert header.split()[:5] == ["candidate", "R_min", "R_safe", "step", "alignment"]
+    assert row.split()[4] == "16"
+    assert int(row.split()[3]) > 0
+    assert "starts at a multiple of 16" in caption
+    assert cells["candidate"] == "tlsf"
+
+
+def test_design_writes_each_candidate_as_a_plan(folder):
+    content = heapfit_json("design", "packets.heap", "-o", "designs", folder=folder)
+    assert [path.removeprefix("designs/") for path in content["plans"]] == [
+        f"{name}.toml" for name in names(content)
+    ]
+    shown = heapfit("design", "packets.heap", "-o", "designs", folder=folder)
+    assert "special sizes by the 10 % rule: 40, 1,500 B; powers of two for the rest" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("packets.heap", "malloc"), "malloc: no such allocator (one of first_fit, tlsf, "),
+        (("packets.heap", "tlsf:speed=3"), "speed"),
+        (("packets.heap", "tlsf:alignment=eight"), "alignment=eight is not TUNABLE=NUMBER"),
+        (("packets.heap", "tlsf:alignment=3"), "alignment"),
+        (("packets.heap", "budgeted:alignment=8"), "made from the trace"),
+        (("none.heap", "tlsf"), "none.heap"),
+        (("packets.heap", "--plan", "packets.heap"), "packets.heap: not TOML"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(folder, arguments, message):
+    done = heapfit("compare", *arguments, folder=folder)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert message in line
+
+
+def test_an_alignment_no_allocator_has_is_wrong_usage(folder):
+    assert heapfit("compare", "packets.heap", "--alignment", "3", folder=folder).returncode == 2

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranking and verdict, on rows made by hand."""
+
+import itertools
+from dataclasses import dataclass
+
+from heapfit.comparison import Comparison, Row, ranked
+from heapfit.design.candidates import NotApplicable
+from heapfit.plan import Plan, Pool
+from heapfit.trace import TraceInfo
+from heapfit.verdict import verdict
+
+INFO = TraceInfo("program", "source", 32, "heap", "", 100, ())
+POOLS = (Pool(64, 3, True),)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The part of a replay's result that a row reads."""
+
+    loads: int
+    stores: int = 0
+    allocations: int = 60
+    frees: int = 40
+    resizes: int = 0
+    footprint: int = 900
+
+
+def row(
+    name: str, r_safe: int | None, loads: int = 500, *, has_pools: bool = False, r_min: int = 1000
+) -> Row:
+    return Row(
+        name=name,
+        reason="",
+        plan=Plan("budgeted" if has_pools else "tlsf", {}, POOLS if has_pools else ()),
+        alignment=8,
+        r_min=r_min,
+        r_safe=r_safe,
+        step=8,
+        u_max=1000,
+        trained_on_this_trace=has_pools,
+        replay=Replayed(loads),  # type: ignore[arg-type]
+    )
+
+
+def names(rows: tuple[Row, ...]) -> list[str]:
+    return [row.name for row in rows]
+
+
+def told(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> str:
+    return verdict(Comparison(INFO, 1000, 8, ranked(rows)), not_applicable)
+
+
+def test_the_smallest_safe_region_comes_first_and_none_last() -> None:
+    rows = (row("none", None, r_min=900), row("large", 1200), row("small", 1100))
+    assert names(ranked(rows)) == ["small", "large", "none"]
+
+
+def test_equal_regions_are_ranked_by_accesses_then_by_name() -> None:
+    rows = (row("b", 1100), row("slow", 1100, loads=900), row("a", 1100))
+    assert names(ranked(rows)) == ["a", "b", "slow"]
+
+
+def test_the_order_given_does_not_matter() -> None:
+    rows = [row("a", 1100), row("b", 1100, loads=300), row("c", None), row("d", 1000)]
+    orders = {tuple(names(ranked(order))) for order in itertools.permutations(rows)}
+    assert orders == {("d", "b", "a", "c")}
+
+
+def test_a_row_counts_accesses_over_all_operations() -> None:
+    assert row("a", 1100, loads=500).accesses_per_operation == 5.0
+
+
+def test_a_row_without_a_safe_region_has_no_ratio() -> None:
+    assert row("a", None).over_u_max is None
+    assert row("a", None, r_min=1010).replay_region == 1010
+
+
+def test_pools_that_win_are_told_beside_the_best_without() -> None:
+    assert told(row("tlsf", 1160), row("budgeted_4_largest", 1020, has_pools=True)) == (
+        "Pools pay: budgeted_4_largest needs 1,020 B (1.02 x U_max) at alignment 8; "
+        "the best without pools, tlsf, needs 1,160 B (1.16 x U_max) at alignment 8."
+    )
+
+
+def test_no_pools_is_told_with_the_figures_of_the_best_pools() -> None:
+    assert told(row("tlsf", 1160), row("class_pools", 1400, has_pools=True)) == (
+        "No pools here: tlsf needs 1,160 B (1.16 x U_max) at alignment 8; "
+        "the best with pools, class_pools, needs 1,400 B (1.40 x U_max) at alignment 8."
+    )
+
+
+def test_no_pools_says_why_none_applied() -> None:
+    why = NotApplicable("class_pools", "no size has 10 % of the allocations")
+    assert told(row("tlsf", 1160), not_applicable=(why,)).endswith(
+        "no plan with pools applies (class_pools: no size has 10 % of the allocations)."
+    )
+
+
+def test_pools_without_a_safe_region_are_told_so() -> None:
+    assert told(row("tlsf", 1160), row("class_pools", None, has_pools=True)).endswith(
+        "the best with pools, class_pools, has no safe region."
+    )

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Importing: content tells the format, hostile files end in one line, no output is half-written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from heapfit.errors import HeapfitError
+from heapfit.importers import FORMATS, ImportOptions, import_file, open_any, stream
+from heapfit.importers.formats import format_of
+from heapfit.importers.stream import ByteStream
+from heapfit.trace import Trace
+
+OPTIONS = ImportOptions()
+EVENTS = [0, 0, 3, 4]  # the operations of every sample
+SAMPLES = {
+    "text": b"# heap-events 1\n# name echo\n# pointer_bits 32\n"
+    b"a 0 24 0 1 1f\na 1 8 3 1 20\nr 0 40 2 1 1f\nf 1 9 1\n",
+    "rep": b"4096\n2\n4\n1\na 0 24\na 1 8\nr 0 40\nf 1\n",
+    "csv": b"op,object,size,time\nalloc,0,24,0\nalloc,1,8,3\nresize,0,40,5\nfree,1,,14\n",
+}
+SAMPLES["text.gz"] = gzip.compress(SAMPLES["text"], mtime=0)
+
+
+def put(folder, content, name="source"):
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def operations(path):
+    """Reads a file as an import does, but stores nothing."""
+    with ByteStream(path) as source:
+        incoming = format_of(source).open(source, OPTIONS)
+        return [op for columns in incoming.columns() for op in columns["op"].tolist()]
+
+
+def refusal(path, folder):
+    with pytest.raises(HeapfitError) as caught:
+        import_file(path, folder / "out.parquet", OPTIONS)
+    told = str(caught.value)
+    assert told.startswith(f"{path}: ")
+    assert "\n" not in told
+    assert not (folder / "out.parquet").exists()
+    return told
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("name", ["x", "x.pcap", "x.rep", "x.csv", "x.gz", "x.parquet"])
+def test_content_tells_the_format_whatever_the_name(tmp_path, sample, name):
+    trace = import_file(put(tmp_path, SAMPLES[sample], name), tmp_path / "out.parquet", OPTIONS)
+    (batch,) = trace.batches(["op", "object", "size"])
+    assert batch["op"].tolist() == EVENTS
+    assert batch["object"].tolist() == [0, 1, 0, 1]
+    assert batch["size"].tolist() == [24, 8, 40, 0]
+
+
+def test_every_sample_is_told_by_one_format_alone():
+    for sample in ("text", "rep", "csv"):
+        assert [known.name for known in FORMATS if known.matches(SAMPLES[sample])] == [sample]
+
+
+def test_packets_become_allocations_freed_by_the_queue_asked_for(tmp_path):
+    table = b"# packet-sizes 1\n0 72 86 17 0 1 -1\n5 40 54 6 0 0 -1\n9 1500 1514 6 1 0 1460\n"
+    options = ImportOptions(queue="fill-drain:2")
+    trace = import_file(put(tmp_path, table), tmp_path / "o.parquet", options)
+    (batch,) = trace.batches(["op", "size"])
+    assert batch["op"].tolist() == [0, 0, 4, 4, 0]
+    assert batch["size"].tolist() == [72, 40, 0, 0, 1500]
+    assert (trace.info.kind, trace.info.queue) == ("packets", "fill-drain:2")
+
+
+def test_the_header_becomes_the_traces_information(tmp_path):
+    info = import_file(put(tmp_path, SAMPLES["text"]), tmp_path / "o.parquet", OPTIONS).info
+    assert (info.program, info.pointer_bits, info.kind, info.events) == ("echo", 32, "heap", 4)
+    assert info.source == "source"
+
+
+def test_the_pointer_size_given_overrides_the_headers(tmp_path):
+    options = ImportOptions(pointer_bits=64)
+    trace = import_file(put(tmp_path, SAMPLES["text"]), tmp_path / "o.parquet", options)
+    assert trace.info.pointer_bits == 64
+
+
+def test_notes_reach_the_stored_trace(tmp_path):
+    source = put(tmp_path, b"a 0 8\nf 7\n")
+    assert "line 2: free of unknown" in refusal(source, tmp_path)
+    trace = import_file(source, tmp_path / "o.parquet", ImportOptions(drop_unknown=True))
+    assert Trace.open(trace.path).info.notes == ("1 free of an unknown id dropped.",)
+
+
+def test_a_stored_trace_is_opened_as_it_is_and_not_imported(tmp_path):
+    trace = import_file(put(tmp_path, SAMPLES["csv"]), tmp_path / "t.parquet", OPTIONS)
+    folder = tmp_path / "out"
+    assert open_any(trace.path, OPTIONS, folder) == trace
+    assert not folder.exists()
+    assert "is Parquet already" in refusal(trace.path, tmp_path)
+
+
+def test_another_file_is_imported_into_the_folder_under_its_name(tmp_path):
+    source = put(tmp_path, SAMPLES["text.gz"], "echo.heap.gz")
+    trace = open_any(source, OPTIONS, tmp_path / "out")
+    assert trace.path == tmp_path / "out" / "echo.parquet"
+    assert trace.info.events == 4
+
+
+def test_a_source_is_never_its_own_output(tmp_path):
+    source = put(tmp_path, SAMPLES["text"], "t.parquet")
+    with pytest.raises(HeapfitError, match="is the file to import"):
+        import_file(source, source, OPTIONS)
+    assert source.read_bytes() == SAMPLES["text"]
+
+
+def test_progress_runs_from_0_to_1(tmp_path):
+    told = []
+    import_file(
+        put(tmp_path, SAMPLES["text.gz"]),
+        tmp_path / "t.parquet",
+        OPTIONS,
+        lambda step, done: told.append((step, done)),
+    )
+    shares = [done for _, done in told]
+    assert shares == sorted(shares)
+    assert (told[0], told[-1]) == (("import", 0.0), ("import", 1.0))
+
+
+def test_a_pipe_can_be_imported(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(SAMPLES["text.gz"],))
+    writer.start()
+    trace = import_file(pipe, tmp_path / "t.parquet", OPTIONS)
+    writer.join()
+    assert trace.info.events == 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x00" * 100,
+        b"# only a comment\n",
+        b"hello\n",
+        b"%PDF-1.7\n",
+        b"\x7fELF" + bytes(range(256)),
+        b"{}",
+        b"op;object;size\n",
+        b"\xff\xfeo\x00p\x00",
+        gzip.compress(b""),
+        gzip.compress(b"nothing known"),
+    ],
+)
+def test_content_of_no_known_format_is_refused_and_the_known_ones_named(tmp_path, content):
+    told = refusal(put(tmp_path, content), tmp_path)
+    known = ", ".join(known.name for known in FORMATS)
+    assert told.endswith((": is empty", f": its content is no format known here ({known})"))
+
+
+def test_an_empty_file_is_refused(tmp_path):
+    assert refusal(put(tmp_path, b""), tmp_path).endswith("is empty")
+
+
+def test_a_missing_file_or_a_folder_is_refused(tmp_path):
+    assert "No such file" in refusal(tmp_path / "none", tmp_path)
+    assert "Is a directory" in refusal(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_file_cut_anywhere_is_read_or_refused_in_one_line(tmp_path, sample):
+    whole = SAMPLES[sample]
+    for length in range(len(whole)):
+        path = put(tmp_path, whole[:length])
+        try:
+            read = operations(path)
+        except HeapfitError:
+            refusal(path, tmp_path)
+        else:
+            assert read == EVENTS[: len(read)]
+            assert sample in ("text", "csv") or length == len(whole) - 1
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_file_with_any_bit_flipped_is_read_or_refused_in_one_line(tmp_path, sample):
+    whole = SAMPLES[sample]
+    refused = 0
+    for place in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        try:
+            operations(put(tmp_path, bytes(flipped)))
+        except HeapfitError as error:
+            assert "\n" not in str(error)
+            assert str(error).isprintable()
+            refused += 1
+    assert refused > len(whole)
+
+
+def test_gzip_data_that_end_early_or_are_damaged_are_refused_with_their_byte(tmp_path):
+    lines = b"".join(b"a %d %d\n" % (i, i * 7919 % 5000) for i in range(200_000))
+    packed = bytearray(gzip.compress(lines))
+    assert "byte " in refusal(put(tmp_path, bytes(packed[:-9])), tmp_path)
+    packed[-6] ^= 0xFF  # of the checksum
+    assert "byte " in refusal(put(tmp_path, bytes(packed)), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_gzip_members_join(tmp_path):
+    parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
+    assert operations(put(tmp_path, parts)) == EVENTS
+
+
+def test_a_bomb_is_refused_past_what_is_unsuspected(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "UNSUSPECTED", 1 << 22)
+    bomb = gzip.compress(b"a 0 8\n" + (b"#" * 4000 + b"\n") * 2000)
+    assert "decompression bomb" in refusal(put(tmp_path, bomb), tmp_path)
+
+
+def test_a_well_packed_honest_file_is_no_bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "UNSUSPECTED", 1 << 16)
+    lines = b"".join(b"a %d 8\n" % i for i in range(50_000))
+    path = put(tmp_path, gzip.compress(lines))
+    assert len(operations(path)) == 50_000
+
+
+def bomb_of_comments(path):
+    """A little over 1 GiB of comment lines; gzip members of 16 MiB each."""
+    member = gzip.compress((b"#" * 4095 + b"\n") * 4096)
+    path.write_bytes(gzip.compress(b"a 0 8\n") + member * 70)
+
+
+def test_reading_a_bomb_takes_little_memory(tmp_path):
+    bomb = tmp_path / "bomb.gz"
+    bomb_of_comments(bomb)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = subprocess.run(
+        [sys.executable, "-m", "heapfit", "import", str(bomb), "-o", str(tmp_path / "o.parquet")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    peak = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "decompression bomb" in done.stderr
+    assert peak < 256 << 10  # KiB
+    assert [path.name for path in tmp_path.iterdir()] == ["bomb.gz"]

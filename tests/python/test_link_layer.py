@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each link type leads to its IP packets, and to nothing else."""
+
+import struct
+
+import pytest
+from captures import ETHERNET, RAW, Reading, ethernet, ipv4, ipv6, pcap, radiotap, snap, wlan
+
+from heapfit.errors import HeapfitError
+
+V4, V6 = ipv4(100), ipv6(100)
+PPPOE = b"\x11\0\0\x01\0\x66"
+COOKED_V1 = bytes(14)
+COOKED_V2_TAIL = bytes(18)
+QOS, HT, RELAYED = 0x88, 0x80, 0x03
+
+IP_FRAMES = {
+    "ethernet": (ETHERNET, ethernet(V4)),
+    "ethernet, IPv6": (ETHERNET, ethernet(V6, 0x86DD)),
+    "ethernet, 802.1Q": (ETHERNET, ethernet(V4, tags=[0x8100])),
+    "ethernet, 802.1ad and 802.1Q": (ETHERNET, ethernet(V6, 0x86DD, tags=[0x88A8, 0x8100])),
+    "ethernet, old QinQ": (ETHERNET, ethernet(V4, tags=[0x9100, 0x9200, 0x9300])),
+    "ethernet, eight tags": (ETHERNET, ethernet(V4, tags=[0x8100] * 8)),
+    "ethernet, 802.3 with SNAP": (ETHERNET, ethernet(snap(V4), 108)),
+    "ethernet, PPPoE": (ETHERNET, ethernet(PPPOE + b"\0\x21" + V4, 0x8864)),
+    "ethernet, 802.1Q and PPPoE, IPv6": (
+        ETHERNET,
+        ethernet(PPPOE + b"\0\x57" + V6, 0x8864, tags=[0x8100]),
+    ),
+    "null, little-endian": (0, struct.pack("<I", 2) + V4),
+    "null, big-endian": (0, struct.pack(">I", 2) + V4),
+    "null, IPv6 of Linux": (0, struct.pack("<I", 10) + V6),
+    "null, IPv6 of Windows": (0, struct.pack("<I", 23) + V6),
+    "null, IPv6 of OpenBSD": (0, struct.pack("<I", 24) + V6),
+    "null, IPv6 of FreeBSD": (0, struct.pack(">I", 28) + V6),
+    "null, IPv6 of macOS": (0, struct.pack("<I", 30) + V6),
+    "loop": (108, struct.pack(">I", 2) + V4),
+    "ppp, bare": (9, b"\0\x21" + V4),
+    "ppp, with address and control": (9, b"\xff\x03\0\x57" + V6),
+    "ppp, compressed protocol": (9, b"\xff\x03\x21" + V4),
+    "ppp serial": (50, b"\xff\x03\0\x21" + V4),
+    "pppoe": (51, PPPOE + b"\0\x21" + V4),
+    "pppd, received": (166, b"\0\x03\0\x21" + V4),
+    "pppd, sent": (166, b"\x01\x03\0\x57" + V6),
+    "raw": (RAW, V4),
+    "raw, IPv6": (RAW, V6),
+    "raw, as number 12": (12, V4),
+    "raw, as number 14": (14, V6),
+    "raw IPv4": (228, V4),
+    "raw IPv6": (229, V6),
+    "cooked v1": (113, COOKED_V1 + b"\x08\0" + V4),
+    "cooked v1, 802.1Q": (113, COOKED_V1 + b"\x81\0\0\x07\x86\xdd" + V6),
+    "cooked v1, 802.2": (113, COOKED_V1 + b"\0\x04" + snap(V4)),
+    "cooked v2": (276, b"\x86\xdd" + COOKED_V2_TAIL + V6),
+    "802.11": (105, wlan(snap(V4))),
+    "802.11, IPv6": (105, wlan(snap(V6, 0x86DD))),
+    "802.11, QoS": (105, wlan(snap(V4), QOS, extra=2)),
+    "802.11, QoS and HT control": (105, wlan(snap(V4), QOS, HT, extra=6)),
+    "802.11, strictly ordered without QoS": (105, wlan(snap(V4), flags=HT)),
+    "802.11, four addresses": (105, wlan(snap(V4), flags=RELAYED, extra=6)),
+    "802.11, four addresses, QoS, HT": (105, wlan(snap(V4), QOS, RELAYED | HT, extra=12)),
+    "radiotap": (127, radiotap(wlan(snap(V4)))),
+    "radiotap, time stamp and flags": (
+        127,
+        radiotap(wlan(snap(V4)), bytes(9), struct.pack("<I", 0b11)),
+    ),
+    "radiotap, padded header": (
+        127,
+        radiotap(wlan(snap(V4), QOS, extra=4), bytes(8) + b"\x20", struct.pack("<I", 0b11)),
+    ),
+    "radiotap, more presence words, padded header": (
+        127,
+        radiotap(
+            wlan(snap(V4), QOS, extra=4), b"\x20", struct.pack("<III", 0x80000002, 0x80000000, 0)
+        ),
+    ),
+}
+
+OTHER_FRAMES = {
+    "ARP": (ETHERNET, ethernet(bytes(46), 0x0806)),
+    "nine VLAN tags": (ETHERNET, ethernet(V4, tags=[0x8100] * 9)),
+    "802.3 without SNAP": (ETHERNET, ethernet(b"\x42\x42\x03" + bytes(60), 63)),
+    "EtherType IPv4 before a packet of version 6": (ETHERNET, ethernet(V6)),
+    "a frame shorter than its link header": (ETHERNET, bytes(13)),
+    "an empty frame": (ETHERNET, b""),
+    "a link header and nothing behind it": (ETHERNET, ethernet(b"")),
+    "PPP LCP": (9, b"\xff\x03\xc0\x21" + V4),
+    "raw bytes of version 5": (RAW, b"\x50" + V4),
+    "a loopback family of AppleTalk": (0, struct.pack("<I", 16) + V4),
+    "an 802.11 beacon": (105, wlan(snap(V4), 0x80)),
+    "an 802.11 null frame": (105, wlan(snap(V4), 0x48)),
+    "an 802.11 QoS null frame": (105, wlan(snap(V4), 0xC8, extra=2)),
+    "an 802.11 frame of one byte": (105, b"\x08"),
+    "radiotap longer than its frame": (127, struct.pack("<BBHI", 0, 0, 500, 0) + V4),
+    "radiotap of another version": (127, b"\x01" + radiotap(wlan(snap(V4)))[1:]),
+    "radiotap whose presence words never end": (
+        127,
+        radiotap(wlan(V4), present=b"\xff\xff\xff\xff" * 4),
+    ),
+}
+
+
+@pytest.mark.parametrize(("link_type", "frame"), IP_FRAMES.values(), ids=IP_FRAMES.keys())
+def test_ip_is_found_behind_the_link_header(link_type, frame):
+    reading = Reading(pcap([frame], link_type))
+    assert (reading.sizes, reading.notes) == ([100], [])
+
+
+@pytest.mark.parametrize(("link_type", "frame"), OTHER_FRAMES.values(), ids=OTHER_FRAMES.keys())
+def test_other_frames_are_skipped_and_counted(link_type, frame):
+    with pytest.raises(HeapfitError, match=r"^none of 1 packets is IP \(1 packet without IP skip"):
+        Reading(pcap([frame], link_type))
+
+
+@pytest.mark.parametrize("link_type", [105, 127])
+def test_protected_80211_is_told_as_encrypted(link_type):
+    protected = wlan(snap(V4), flags=0x40)
+    plain = wlan(snap(V4))
+    frames = [protected, plain] if link_type == 105 else [radiotap(protected), radiotap(plain)]
+    reading = Reading(pcap(frames, link_type))
+    assert reading.sizes == [100]
+    assert reading.notes == ["1 packet of encrypted 802.11 skipped"]
+
+
+@pytest.mark.parametrize(
+    ("link_type", "title"), [(147, r"147 \(USER0\)"), (253, r"253 \(NETLINK\)"), (999, "999")]
+)
+def test_an_unlisted_link_type_is_refused_with_the_supported_ones(link_type, title):
+    expected = f"^offset 20: link type {title} is not supported .supported: 0 NULL, 1 Ethernet,.*"
+    with pytest.raises(HeapfitError, match=expected):
+        Reading(pcap([ethernet(V4)], link_type))
+
+
+def test_frame_check_bits_beside_the_link_type_are_ignored():
+    assert Reading(pcap([ethernet(V4)], 0x34000000 | ETHERNET)).sizes == [100]
+
+
+@pytest.mark.parametrize(
+    ("frame", "original", "size", "is_from_frame"),
+    [
+        (ethernet(ipv4(40) + bytes(6)), 60, 40, False),  # padded to the shortest frame
+        (ethernet(ipv4(1500))[:34], 1514, 1500, False),  # cut by the snap length
+        (ethernet(ipv4(1500))[:18], 1514, 1500, False),  # just the length was captured
+        (ethernet(ipv4(1500))[:17], 1514, 1500, True),
+        (ethernet(b""), 1514, 1500, True),
+        (ethernet(ipv4(2948, told=0)), 2962, 2948, True),  # segmentation offload
+        (ethernet(ipv4(40, told=41)), 54, 40, True),  # tells more than the frame held
+        (ethernet(ipv4(40, told=65535)), 54, 40, True),
+        (ethernet(ipv6(60, 20), 0x86DD), 74, 60, False),
+        (ethernet(ipv6(1500), 0x86DD)[:20], 1514, 1500, False),
+        (ethernet(ipv6(1500), 0x86DD)[:19], 1514, 1500, True),
+        (ethernet(ipv6(2948, 0), 0x86DD), 80054, 80040, True),  # jumbogram
+        (ethernet(ipv6(60, 21), 0x86DD), 74, 60, True),
+        (ethernet(ipv4(40), tags=[0x8100]), (1 << 32) - 1, 40, False),
+        (ethernet(ipv4(40, told=0)), (1 << 32) - 1, (1 << 32) - 15, True),
+    ],
+)
+def test_the_size_is_what_the_ip_header_tells_if_the_frame_can_hold_it(
+    frame, original, size, is_from_frame
+):
+    reading = Reading(pcap([(0.0, frame, original)]))
+    assert reading.sizes == [size]
+    note = "1 packet sized by the frame: the IP header tells no usable length"
+    assert (note in reading.notes) == is_from_frame
+
+
+def test_packets_above_the_usual_mtu_are_kept_and_told():
+    reading = Reading(pcap([ethernet(ipv4(size)) for size in (1500, 1501, 4396)]))
+    assert reading.sizes == [1500, 1501, 4396]
+    assert reading.notes == [
+        "2 packets above 1500 B kept (offloads or a large MTU; largest 4396 B)"
+    ]

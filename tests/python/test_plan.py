@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plan files: what is written is read back, and whatever else lies there is refused in one line."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan, PlanFile, Pool, TrainedOn, load_plan, save_plan
+
+BUDGETED = Plan(
+    "budgeted",
+    {"alignment": 8},
+    (Pool(528, 9, True), Pool(1040, 10, True)),
+    Plan("tlsf", {"alignment": 8}),
+)
+PLAN_FILE = PlanFile(
+    name="budgeted_4_largest",
+    plan=BUDGETED,
+    region=23_040,
+    r_min=22_976,
+    base_alignment=8,
+    u_max=22_528,
+    pointer_bits=32,
+    trained_on=TrainedOn("echo", "sha256:" + 64 * "0", 20_480),
+    heapfit_version=_engine.version,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    save_plan(path, PLAN_FILE)
+    return path
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(HeapfitError) as caught:
+        load_plan(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+def test_a_saved_plan_is_read_back_equal(path: Path) -> None:
+    assert load_plan(path) == PLAN_FILE
+
+
+pools = st.lists(
+    st.tuples(st.integers(1, 4000), st.integers(0, 50), st.booleans()),
+    max_size=12,
+    unique_by=lambda pool: pool[0],
+)
+
+
+@given(
+    pools=pools,
+    alignment=st.sampled_from([4, 8, 16]),
+    has_shared=st.booleans(),
+    region=st.none() | st.integers(2**24, 2**32 - 1),
+    trace=st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=200),
+)
+def test_any_plan_is_read_back_equal(
+    tmp_path_factory: pytest.TempPathFactory,
+    pools: list[tuple[int, int, bool]],
+    alignment: int,
+    has_shared: bool,
+    region: int | None,
+    trace: str,
+) -> None:
+    scalars = {"alignment": alignment}
+    plan = Plan(
+        "class_pools",
+        scalars,
+        tuple(Pool(*pool) for pool in sorted(pools)),
+        Plan("tlsf", scalars) if has_shared else None,
+    )
+    trained_on = replace(PLAN_FILE.trained_on, trace=trace)
+    plan_file = replace(
+        PLAN_FILE, plan=plan, region=region, r_min=None, base_alignment=16, trained_on=trained_on
+    )
+    path = tmp_path_factory.mktemp("plan") / "plan.toml"
+    save_plan(path, plan_file)
+    assert load_plan(path) == plan_file
+
+
+def test_a_plan_without_a_region_says_so_by_leaving_it_out(path: Path) -> None:
+    save_plan(path, replace(PLAN_FILE, region=None, r_min=None))
+    assert "region" not in tomllib.loads(path.read_text())
+    assert load_plan(path).region is None
+
+
+def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> None:
+    edit(path, "schema = 1", "schema = 2")
+    edit(path, "[plan]", "[plan]\nwhatever = 3")
+    assert refusal(path) == (
+        f"schema: the plan has version 2, heapfit {_engine.version} reads 1 "
+        "(make it anew with heapfit fit)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("u_max", "u_maxx", "u_max: missing"),
+        ("pointer_bits = 32", "pointer_bits = 32\nspeed = 1", "speed: unknown key"),
+        ("pointer_bits = 32", "pointer_bits = 16", "pointer_bits: must be 32, 64 or 0"),
+        ("pointer_bits = 32", "pointer_bits = true", "pointer_bits: must be a whole number"),
+        ("base_alignment = 8", "base_alignment = 12", "base_alignment: must be a power of two"),
+        ("base_alignment = 8", "base_alignment = 4", "base_alignment: 4 is below the plan's"),
+        ("region = 23040", "region = 4294967296", "region: must be a whole number from 1 to"),
+        ("region = 23040", "region = 64", "region: 64 is below the"),
+        ("sha256:", "md5:", "trained_on.content: must be sha256:"),
+        ('allocator = "budgeted"', 'allocator = "malloc"', 'plan.allocator: no allocator "malloc"'),
+        ("alignment = 8\npools", "alignment = 32\npools", "plan.alignment: must be a whole number"),
+        ("alignment = 8\npools", "alignment = 12\npools", "plan: "),
+        ("size = 1040", "size = 528", "plan: "),
+        ("size = 1040", "size = 0", "plan.pools[1].size: must be a whole number from 1 to"),
+        ("size = 1040", "size = 1e3", "plan.pools[1].size: must be a whole number from 1 to"),
+        ("count = 10", "count = -1", "plan.pools[1].count: must be a whole number from 0 to"),
+        ("count = 10, ", "", "plan.pools[1].count: missing"),
+        ("count = 10", "count = 4294967295", "plan: "),
+        ("count = 10", "count = 10, colour = 1", "plan.pools[1].colour: unknown key"),
+        ("exact = true", "exact = 1", "plan.pools[0].exact: must be true or false, not 1"),
+        ('allocator = "tlsf"', 'allocator = "tlsf"\npools = []', "plan.shared.pools: unknown key"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, where: str) -> None:
+    edit(path, old, new)
+    assert refusal(path).startswith(where)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "../../etc/passwd",
+        "a/b",
+        "a*/ system(1); /*",
+        "a\nb",
+        "1st",
+        "a b",
+        "\x1b[31mred",
+        "ü",
+        "a" * 65,
+    ],
+)
+def test_a_name_that_could_break_out_of_a_path_or_a_comment_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "plan.toml"
+    save_plan(path, replace(PLAN_FILE, name=name))
+    assert refusal(path).startswith("name: must be")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PAR1\x00\x15\x04",
+        b"\xff\xfe\x00",
+        b"schema = ",
+        b"x = " + 100_000 * b"[",
+        2_000_000 * b"#",
+        b"schema = 1\n" + b"[plan" + 300 * b".shared" + b"]",
+        b"\x1b[31m = 1\nschema = 1",
+        b'"\\u001b[31m" = 1\nschema = 1',
+    ],
+)
+def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(content)
+    assert refusal(path).isprintable()
+
+
+def test_plans_nested_without_end_are_refused(tmp_path: Path) -> None:
+    plan = Plan("tlsf")
+    for _ in range(8):
+        plan = Plan("budgeted", {}, (), plan)
+    path = tmp_path / "plan.toml"
+    save_plan(path, replace(PLAN_FILE, plan=plan))
+    refusal(path)
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(tmp_path / "none.toml")
+
+
+def test_a_failed_write_leaves_the_old_plan_and_nothing_else(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(TypeError):
+        save_plan(path, replace(PLAN_FILE, u_max=object()))  # type: ignore[arg-type]
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_plan_cannot_be_written_into_a_file(path: Path) -> None:
+    with pytest.raises(HeapfitError, match="cannot be written"):
+        save_plan(path / "plan.toml", PLAN_FILE)

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stored trace: written whole or not at all, and read back with suspicion."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from heapfit import trace as stored
+from heapfit.errors import HeapfitError
+from heapfit.trace import COLUMNS, Trace, TraceInfo, write_trace
+
+INFO = TraceInfo(program="echo", source="a test", pointer_bits=32, notes=("1 thing counted.",))
+ROWS = {
+    "op": [0, 2, 3, 4, 1, 4],
+    "object": [0, 1, 0, 1, 2, 0],
+    "size": [8, 100, 16, 0, 1 << 47, 0],
+    "alignment": [0, 64, 0, 0, 0, 0],
+    "time": [0, 5, 5, 6, 1 << 40, 1 << 41],
+    "thread": [1, 2, 1, 2, 1, 1],
+    "site": [1, 2, (1 << 32) - 1, 0, 5, 0],
+}
+
+
+def columns(rows=ROWS, **changed):
+    return {name: np.array({**rows, **changed}[name], dtype=kind) for name, kind in COLUMNS.items()}
+
+
+def written(folder, rows=ROWS, info=INFO, **changed):
+    return write_trace(folder / "t.parquet", [columns(rows, **changed)], info)
+
+
+def forged(folder, metadata=None, schema=None, **changed):
+    """A file that says it is a trace, whatever its rows and metadata are."""
+    told = {
+        "schema": 1,
+        "program": "",
+        "source": "",
+        "pointer_bits": 0,
+        "kind": "heap",
+        "queue": "",
+        "events": len(ROWS["op"]),
+        "notes": [],
+        "largest_alignment": 64,
+    }
+    text = metadata if isinstance(metadata, bytes) else json.dumps({**told, **(metadata or {})})
+    fields = schema or [
+        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
+    ]
+    arrays = columns(**changed)
+    table = pa.Table.from_arrays(
+        [pa.array(arrays[field.name]).cast(field.type) for field in fields],
+        schema=pa.schema(fields),
+    )
+    path = folder / "forged.parquet"
+    pq.write_table(table.replace_schema_metadata({"heapfit": text}), path)
+    return path
+
+
+def refusal(path):
+    with pytest.raises(HeapfitError) as caught:
+        list(Trace.open(path).batches(list(COLUMNS)))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    trace = Trace.open(written(tmp_path).path)
+    assert trace.info == replace(INFO, events=6, largest_alignment=64)
+    assert trace.largest_alignment == 64
+    (batch,) = trace.batches(list(COLUMNS))
+    assert {name: batch[name].tolist() for name in batch} == ROWS
+    assert {name: str(batch[name].dtype) for name in batch} == COLUMNS
+
+
+def test_writing_gives_the_same_trace_as_opening(tmp_path):
+    trace = written(tmp_path)
+    assert trace == Trace.open(trace.path)
+
+
+def test_only_the_columns_asked_for_are_given(tmp_path):
+    (batch,) = written(tmp_path).batches(["time", "size"])
+    assert list(batch) == ["time", "size"]
+
+
+def test_the_information_may_come_after_the_events(tmp_path):
+    read = []
+
+    def batches():
+        yield columns()
+        read.append("all")
+
+    trace = write_trace(tmp_path / "t.parquet", batches(), lambda: TraceInfo(notes=tuple(read)))
+    assert trace.info.notes == ("all",)
+
+
+def test_events_are_sixteen_bytes_each(tmp_path):
+    events = written(tmp_path).events()
+    assert (len(events), events.nbytes) == (6, 96)
+
+
+def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "_BATCH", 4)
+    trace = written(tmp_path)
+    assert [len(events) for events in trace.event_batches()] == [4, 2]
+    assert len(trace.events()) == 6
+    sizes = [size for batch in trace.batches(["size"]) for size in batch["size"].tolist()]
+    assert sizes == ROWS["size"]
+
+
+def test_small_batches_are_joined_to_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "_ROW_GROUP", 4)
+    whole = columns()
+    ones = [{name: whole[name][i : i + 1] for name in whole} for i in range(6)]
+    path = write_trace(tmp_path / "t.parquet", ones, INFO).path
+    metadata = pq.ParquetFile(path).metadata
+    groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    assert groups == [4, 2]
+    (batch,) = Trace.open(path).batches(["size"])
+    assert batch["size"].tolist() == ROWS["size"]
+
+
+def test_a_trace_without_events_is_not_written(tmp_path):
+    with pytest.raises(HeapfitError, match="no event"):
+        write_trace(tmp_path / "t.parquet", [], INFO)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
+    old = written(tmp_path).path.read_bytes()
+
+    def batches():
+        yield columns()
+        raise HeapfitError("line 7: gone wrong")
+
+    with pytest.raises(HeapfitError, match="gone wrong"):
+        write_trace(tmp_path / "t.parquet", batches(), INFO)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+    assert (tmp_path / "t.parquet").read_bytes() == old
+
+
+def test_an_output_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HeapfitError, match="cannot be written"):
+        write_trace(tmp_path / "file" / "t.parquet", [columns()], INFO)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"op": [0, 2, 3, 4, 5, 4]}, "event 4: op 5 "),
+        ({"op": [255, 2, 3, 4, 1, 4]}, "event 0: op 255 "),
+        ({"size": [8, (1 << 47) + 1, 16, 0, 1, 0]}, "event 1: size 140737488355329 "),
+        ({"size": [8, 1, 16, 0, (1 << 64) - 1, 0]}, "event 4: size 18446744073709551615 "),
+        ({"alignment": [0, 48, 0, 0, 0, 0]}, "event 1: alignment 48 "),
+        ({"alignment": [0, 1 << 25, 0, 0, 0, 0]}, "event 1: alignment 33554432 "),
+        ({"object": [0, 2, 0, 1, 2, 0]}, "event 1: object 2 is not the next"),
+        ({"object": [0, 1, 0, 1, 1, 0]}, "event 4: object 1 is not the next"),
+        ({"object": [(1 << 32) - 1, 1, 0, 1, 2, 0]}, "event 0: object 4294967295 is not the next"),
+        ({"object": [0, 1, 0, 1, 2, 3]}, "event 5: object 3 is not allocated"),
+        ({"time": [0, 5, 4, 6, 7, 8]}, "event 2: time 4 is below"),
+    ],
+)
+def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, told):
+    path = forged(tmp_path, **changed)
+    assert refusal(path).startswith(f"{path}: {told}")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, monkeypatch, batch):
+    monkeypatch.setattr(stored, "_BATCH", batch)
+    assert "event 4: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
+    assert "event 2: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
+    assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))
+
+
+@pytest.mark.parametrize("read", [Trace.events, lambda trace: list(trace.event_batches())])
+@pytest.mark.parametrize("changed", [{"op": [0, 2, 3, 4, 9, 4]}, {"size": [1 << 48] * 6}])
+def test_a_bad_row_never_becomes_an_event(tmp_path, read, changed):
+    path = forged(tmp_path, **changed)
+    with pytest.raises(HeapfitError) as caught:
+        read(Trace.open(path))
+    assert str(caught.value).startswith(f"{path}: event ")
+
+
+def test_what_breaks_a_rule_is_not_written_either(tmp_path):
+    with pytest.raises(HeapfitError, match="event 4: op 9"):
+        written(tmp_path, op=[0, 2, 3, 4, 9, 4])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_of_another_program_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(pa.table({"op": [1, 2]}), path)
+    assert refusal(path).endswith("no heapfit trace (`heapfit import` makes one)")
+
+
+def test_another_schema_version_is_refused_with_both_versions(tmp_path):
+    assert "trace schema 2; this program reads 1" in refusal(forged(tmp_path, {"schema": 2}))
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b"null",
+        b"[" * 100_000,
+        b'{"schema": 1}',
+        {"schema": "1"},
+        {"schema": None},
+        {"program": 5},
+        {"notes": "one"},
+        {"notes": [1]},
+        {"pointer_bits": 16},
+        {"pointer_bits": True},
+        {"kind": "stack"},
+        {"events": "6"},
+        {"events": 6.0},
+        {"events": -6},
+        {"events": 0},
+        {"largest_alignment": 48},
+        {"largest_alignment": 1 << 40},
+        {"largest_alignment": -1},
+        {"unheard_of": 1},
+    ],
+)
+def test_damaged_metadata_are_refused(tmp_path, metadata):
+    assert "metadata are damaged" in refusal(forged(tmp_path, metadata))
+
+
+def test_another_number_of_events_than_announced_is_refused(tmp_path):
+    assert "6 events where the metadata say 7" in refusal(forged(tmp_path, {"events": 7}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields[:-1],
+        lambda fields: fields[::-1],
+        lambda fields: [pa.field(f.name, f.type, nullable=True) for f in fields],
+        lambda fields: [pa.field("op", pa.int8(), nullable=False), *fields[1:]],
+        lambda fields: [pa.field("op", pa.float64(), nullable=False), *fields[1:]],
+        lambda fields: [pa.field("op", pa.string(), nullable=False), *fields[1:]],
+    ],
+)
+def test_other_columns_are_refused(tmp_path, change):
+    fields = [
+        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
+    ]
+    assert "its columns are not those" in refusal(forged(tmp_path, schema=change(fields)))
+
+
+def test_a_file_that_is_not_there_or_no_file_is_one_line(tmp_path):
+    assert "No such file" in refusal(tmp_path / "none.parquet")
+    assert refusal(tmp_path)
+
+
+def test_a_stored_trace_cut_anywhere_is_refused(tmp_path):
+    whole = written(tmp_path).path.read_bytes()
+    path = tmp_path / "cut.parquet"
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        refusal(path)
+
+
+def test_a_stored_trace_with_any_bit_flipped_is_read_or_refused_in_one_line(tmp_path):
+    whole = written(tmp_path).path.read_bytes()
+    path = tmp_path / "flipped.parquet"
+    outcomes = {"read": 0, "refused": 0}
+    for place in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        try:
+            rows = sum(len(batch["op"]) for batch in Trace.open(path).batches(list(COLUMNS)))
+        except HeapfitError as error:
+            assert str(error).startswith(f"{path}: ")
+            assert "\n" not in str(error)
+            outcomes["refused"] += 1
+        else:
+            assert rows == len(ROWS["op"])
+            outcomes["read"] += 1
+    assert outcomes["refused"] > outcomes["read"] > 0

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""core/ keeps what firmware counts on: no library, no mutable globals, no floats, no recursion."""
+
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+HOSTED_NAMES = {
+    "malloc", "calloc", "realloc", "abort", "exit", "assert", "errno",
+    "printf", "fprintf", "sprintf", "snprintf", "puts",
+    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strcmp", "setjmp", "longjmp",
+}  # fmt: skip
+FLOATS = {"float", "double", "_Complex"}
+COMMENT_OR_STRING = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+FLOAT_LITERAL = re.compile(r"\b\d+\.\d*|\b\d+[eE][-+]?\d+\b")
+EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
+MUTABLE_SYMBOLS = set("bBcCdDsS")  # as nm names them: zeroed, common, initialised, small
+
+
+def code_of(source: str) -> str:
+    return COMMENT_OR_STRING.sub(" ", source)
+
+
+def identifiers(source: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", code_of(source)))
+
+
+def compile_core(root: Path, folder: Path, *options: str) -> list[Path]:
+    """Objects as firmware builds them: not position-independent, so const tables stay ROM."""
+    objects = []
+    for source in sorted((root / "core/src").glob("*.c")):
+        target = folder / f"{source.stem}.o"
+        command = ["gcc", "-std=c11", "-ffreestanding", "-fno-pie",
+                   "-fno-tree-loop-distribute-patterns", *options,
+                   f"-I{root / 'core/include'}", f"-I{root / 'core'}",
+                   "-c", str(source), "-o", str(target)]  # fmt: skip
+        subprocess.run(command, check=True, cwd=folder)
+        objects.append(target)
+    return objects
+
+
+def symbols(objects: list[Path]) -> list[tuple[str, str]]:
+    """Pairs of nm's letter and the name."""
+    listing = subprocess.run(
+        ["nm", "--format=posix", *objects], check=True, capture_output=True, text=True
+    ).stdout
+    rows = (line.split() for line in listing.splitlines() if not line.endswith(":"))
+    return [(row[1], row[0]) for row in rows if row]
+
+
+def calls(folder: Path) -> dict[str, set[str]]:
+    """Who calls whom, from gcc's call-graph files; calls through pointers are left out."""
+    graph = defaultdict(set)
+    for file in folder.glob("*.ci"):
+        for caller, callee in EDGE.findall(file.read_text()):
+            if callee != "__indirect_call":
+                graph[caller].add(callee)
+    return graph
+
+
+def find_cycle(graph: dict[str, set[str]]) -> list[str]:
+    """One chain of calls that comes back to its start, or an empty list."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        done.add(name)
+        for callee in sorted(graph.get(name, ())):
+            cycle = visit(callee, [*path, name])
+            if cycle:
+                return cycle
+        return []
+
+    return next((cycle for name in sorted(graph) if (cycle := visit(name, []))), [])
+
+
+@pytest.fixture(scope="module")
+def core_texts(root: Path) -> dict[str, str]:
+    files = [f for f in (root / "core").rglob("*") if f.suffix in {".c", ".h"}]
+    assert files
+    return {str(f.relative_to(root)): f.read_text() for f in files}
+
+
+def test_core_names_nothing_of_a_hosted_library(core_texts: dict[str, str]) -> None:
+    found = {name: identifiers(text) & HOSTED_NAMES for name, text in core_texts.items()}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_core_computes_without_floats(core_texts: dict[str, str]) -> None:
+    for name, text in core_texts.items():
+        assert not identifiers(text) & FLOATS, name
+        assert not FLOAT_LITERAL.search(code_of(text)), name
+
+
+def test_core_links_with_nothing(root: Path, tmp_path: Path) -> None:
+    table = symbols(compile_core(root, tmp_path, "-Os"))
+    needed = {name for letter, name in table if letter == "U"}
+    given = {name for letter, name in table if letter != "U"}
+    assert needed - given == set()
+
+
+def test_core_holds_no_mutable_data(root: Path, tmp_path: Path) -> None:
+    table = symbols(compile_core(root, tmp_path, "-Os"))
+    assert [name for letter, name in table if letter in MUTABLE_SYMBOLS] == []
+
+
+def test_every_external_name_of_core_has_our_prefix(root: Path, tmp_path: Path) -> None:
+    table = symbols(compile_core(root, tmp_path, "-Os"))
+    external = [name for letter, name in table if letter.isupper()]
+    assert [name for name in external if not name.startswith("hfit_")] == []
+
+
+def test_no_function_of_core_calls_itself(root: Path, tmp_path: Path) -> None:
+    compile_core(root, tmp_path, "-O0", "-fcallgraph-info")
+    graph = calls(tmp_path)
+    assert graph
+    assert find_cycle(graph) == []
+
+
+@pytest.mark.parametrize(
+    "compiler", [("gcc", "-std=c11"), ("clang", "-std=c11"), ("g++", "-std=c++17")]
+)
+def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str]) -> None:
+    name, standard = compiler
+    language = "c++" if name == "g++" else "c"
+    for header in sorted((root / "core/include/hfit").glob("*.h")):
+        command = [name, standard, "-x", language, "-fsyntax-only", "-Wall", "-Wextra",
+                   "-Wconversion", "-Wpedantic", "-Werror",
+                   f"-I{root / 'core/include'}", "-"]  # fmt: skip
+        twice = f"#include <hfit/{header.name}>\n" * 2
+        program = twice + "typedef int not_empty;\n"
+        subprocess.run(command, input=program, text=True, check=True)
+
+
+def test_a_recursion_over_two_functions_is_found() -> None:
+    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]

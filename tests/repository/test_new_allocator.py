@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An allocator is one header, one source and one line; all else follows from them.
+
+A copy of this tree gets a first fit of another name, as a third party would add it. The copy is
+built as core with its contract tests and as a wheel, and the wheel is used where the tree is not.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+NAME = "demo_fit"
+TEMPLATE = "first_fit"
+Run = Callable[..., str]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This tree with one more allocator: one header, one source, one line."""
+    copy = tmp_path_factory.mktemp("clone")
+    for file in files:
+        target = copy / file.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+    for part in ("include/hfit/{}.h", "src/{}.c"):
+        text = (copy / "core" / part.format(TEMPLATE)).read_text()
+        text = text.replace(TEMPLATE, NAME).replace(TEMPLATE.upper(), NAME.upper())
+        (copy / "core" / part.format(NAME)).write_text(text)
+    with (copy / "core/allocators.def").open("a") as registry:
+        registry.write(f"HFIT_ALLOCATOR({NAME})\n")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the extended tree."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(
+        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"),
+        *("--wheel-dir", folder, tree),
+        cwd=folder,
+    )
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has the wheel and heapfit's dependencies, and does not see this tree."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    [site] = folder.glob("lib/python3*/site-packages")
+    # A .pth inside a folder named here is not read, so the tree's own editable install stays out.
+    dependencies = [entry for entry in sys.path if Path(entry).name == "site-packages"]
+    (site / "dependencies.pth").write_text("\n".join(dependencies))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return folder / "bin/python"
+
+
+@pytest.fixture
+def heapfit(python: Path, tmp_path: Path) -> Run:
+    """Runs the command line of the extended wheel."""
+
+    def command(*arguments: str | Path) -> str:
+        return run(python, "-m", "heapfit", *arguments, cwd=tmp_path)
+
+    return command
+
+
+def test_one_wheel_serves_every_python_from_3_11(wheel: Path) -> None:
+    assert "-cp311-abi3-linux" in wheel.name
+
+
+def test_a_wheel_holds_the_package_and_no_headers(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"heapfit/py.typed", "heapfit/_engine.pyi"} <= set(names)
+    assert [name for name in names if name.endswith((".h", ".hpp", ".a"))] == []
+
+
+def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path) -> None:
+    place = run(python, "-c", "import heapfit._engine as e; print(e.__file__)", cwd=tmp_path)
+    assert Path(place).is_relative_to(python.parent.parent)
+
+
+def test_the_contract_suite_judges_a_new_allocator(tree: Path, tmp_path: Path) -> None:
+    options = ("-G", "Ninja", "-DHFIT_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "-S", tree, "-B", tmp_path, *options, cwd=tree)
+    run("cmake", "--build", tmp_path, "--target", "contract", cwd=tree)
+    suite = tmp_path / "tests/contract/contract"
+    run(suite, "500", cwd=tree)
+
+    source = tree / "core/src" / f"{NAME}.c"
+    sound = source.read_text()
+    source.write_text(
+        sound.replace("list_push(heap, LIST_HEAD, chunk);", "(void)heap, (void)chunk;")
+    )
+    run("cmake", "--build", tmp_path, "--target", "contract", cwd=tree)
+    source.write_text(sound)
+    broken = subprocess.run([suite, "500"], capture_output=True, text=True, check=False)
+    assert broken.returncode != 0
+    assert NAME in broken.stderr
+
+
+def test_a_new_allocator_is_named_by_the_help_of_compare(heapfit: Run) -> None:
+    assert NAME in heapfit("compare", "--help")
+
+
+def test_a_new_allocator_is_compared_like_any_other(heapfit: Run, root: Path) -> None:
+    [trace] = (root / "examples/lwip-echo").glob("*.parquet")
+    rows = json.loads(heapfit("compare", trace, TEMPLATE, NAME, "--json"))["rows"]
+    sizes = {row["name"]: row["r_min"] for row in rows}
+    assert sizes[NAME] == sizes[TEMPLATE] > 0
+
+
+def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tree: Path) -> None:
+    assert f"## `{NAME}`" in run(python, "scripts/allocators_page.py", cwd=tree)
