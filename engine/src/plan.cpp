@@ -123,7 +123,7 @@ struct Plan::Parts {
     Scalars scalars;
     std::vector<hfit_pool> pools;
     std::optional<Plan> shared;
-    std::vector<std::max_align_t> plan; // the allocator's plan struct
+    std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
 
     template <typename Value> void write(const hfit_tunable &tunable, const Value &value) {
         std::memcpy(reinterpret_cast<std::byte *>(plan.data()) + tunable.offset, &value,
@@ -181,8 +181,7 @@ Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector
     const auto parts = std::make_shared<Parts>();
     parts->allocator = &find_allocator(allocator);
     parts->shared = shared;
-    const std::size_t unit = sizeof(std::max_align_t);
-    parts->plan.resize((parts->allocator->plan_size + unit - 1) / unit);
+    parts->plan.resize((parts->allocator->plan_size + 7) / 8);
     parts->write_scalars(scalars);
     parts->write_pools(pools);
     parts->write_shared();

@@ -85,6 +85,7 @@ std::vector<std::optional<std::uint64_t>> Trials::run(std::span<const std::uint6
         std::rethrow_exception(batch.failure);
     }
     done_ += sizes.size();
+    report(0);
     return std::move(batch.results);
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heapfit.trace import TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
+_HOST_BASE = 16  # no region is aligned to less on the host; offsets do not depend on the excess
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,8 @@ def compare(
     """Searches each plan's smallest regions and replays it once, metered, in R_safe."""
     alignments = [contender.plan.alignment for contender in contenders]
     base_alignment = max([workload.trace.largest_alignment, *alignments])
-    rows = []
-    for contender in contenders:
-        progress(f"compare {contender.name}", 0.0)
-        rows.append(_measure(workload, contender, base_alignment, progress))
-        progress(f"compare {contender.name}", 1.0)
+    host_base = max(_HOST_BASE, base_alignment)
+    rows = [_measure(workload, contender, host_base, progress) for contender in contenders]
     return Comparison(workload.trace.info, workload.profile.u_max, base_alignment, ranked(rows))
 
 
@@ -97,16 +95,16 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
-def _measure(
-    workload: Workload, contender: Candidate, base_alignment: int, progress: Progress
-) -> Row:
+def _measure(workload: Workload, contender: Candidate, host_base: int, progress: Progress) -> Row:
+    step = f"compare {contender.name}"
     plan = contender.plan.engine()
     search = _engine.find_region(
         plan,
         workload.events,
-        base_alignment=base_alignment,
-        progress=lambda done: progress(f"compare {contender.name}", done),
+        base_alignment=host_base,
+        progress=lambda done, total: progress(step, done / max(total, 1)),
     )
+    progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
     return Row(
         name=contender.name,
@@ -118,15 +116,15 @@ def _measure(
         step=search.step if search.searched else 0,
         u_max=workload.profile.u_max,
         trained_on_this_trace=contender.trained_on_this_trace,
-        replay=None if region is None else _replay(plan, workload.events, region, base_alignment),
+        replay=None if region is None else _replay(plan, workload.events, region, host_base),
     )
 
 
 def _replay(
-    plan: _engine.Plan, events: _engine.EventArray, region: int, base_alignment: int
+    plan: _engine.Plan, events: _engine.EventArray, region: int, host_base: int
 ) -> _engine.ReplayResult:
     replay = _engine.Replay(
-        plan, region, base_alignment=base_alignment, samples=SAMPLES, expected_events=len(events)
+        plan, region, base_alignment=host_base, samples=SAMPLES, expected_events=len(events)
     )
     replay.feed(events)
     return replay.result()

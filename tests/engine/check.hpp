@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK tells file, line and statement, and ends the test; RUN names the test that ran.
+// CHECK tells file, line and statement, and ends the test; RUN names the test that runs.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@
                  : (std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #statement), \
                     std::abort()))
 
-#define RUN(test) (test(), std::printf("ok %s\n", #test))
+#define RUN(test) (std::printf("%s\n", #test), std::fflush(stdout), test())
 
 namespace heapfit::test {
 

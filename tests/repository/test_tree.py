@@ -38,6 +38,13 @@ def test_the_version_has_one_home(root: Path, texts: dict[Path, str]) -> None:
     assert [f for f in texts if f != header and told_again.search(texts[f])] == []
 
 
+def test_no_test_can_be_skipped(root: Path, texts: dict[Path, str]) -> None:
+    skips = re.compile(r"\b(?:pytest\.(?:skip|importorskip)|mark\.(?:skip|skipif|xfail))\b")
+    tests = [f for f in texts if f.is_relative_to(root / "tests") and f != Path(__file__).resolve()]
+    assert tests
+    assert [f for f in tests if skips.search(texts[f])] == []
+
+
 def test_the_examples_stay_below_a_megabyte(root: Path, files: list[Path]) -> None:
     examples = [f for f in files if f.is_relative_to(root / "examples")]
     assert examples

@@ -5,4 +5,8 @@
 
 #define HFIT_VERSION "0.1.0"
 
+/* Numbers the bond between plans and core. It grows when a plan struct, the layout of pools or what
+ * an operation means changes; generated code compares it and refuses to compile with another. */
+#define HFIT_CONTRACT 1
+
 #endif

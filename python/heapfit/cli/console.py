@@ -74,15 +74,15 @@ def _is_number(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    """Integers with thousands marked; a float is the caller's to round.
+    """Integers with thousands marked, ratios with three decimals.
 
-    >>> [_cell(1234567), _cell(None), _cell("tlsf")]
-    ['1,234,567', '-', 'tlsf']
+    >>> [_cell(1234567), _cell(1.16), _cell(None), _cell("tlsf")]
+    ['1,234,567', '1.160', '-', 'tlsf']
     """
     if value is None:
         return "-"
     if _is_number(value):
-        return f"{value:,}"
+        return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
     return printable(str(value))
 
 

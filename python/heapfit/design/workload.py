@@ -32,7 +32,7 @@ def load_workload(
     """Profiles the trace and reads its events: 16 bytes of memory for each."""
     from heapfit.profile import profile_trace
 
-    profile = profile_trace(trace, lambda done: progress("profile", done))
+    profile = profile_trace(trace, progress)
     progress("read events", 0.0)
     events = trace.events()
     progress("read events", 1.0)

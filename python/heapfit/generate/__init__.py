@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan becomes drop-in C: const tables, a thin wrapper and the files of core they need.
+
+code/
+  app_heap.h app_heap.c    the wrapper, with the plan's tables
+  hfit/ src/               copies of core, unchanged
+  README.md LICENSE plan.toml heapfit.sha256
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heapfit.generate.code_size import measure
+from heapfit.generate.core_files import licence, needed_files
+from heapfit.generate.folder import folder_aside
+from heapfit.generate.names import checked_prefix
+from heapfit.generate.tables import design_of
+from heapfit.generate.texts import allocators_of, heap_texts, readme_text
+from heapfit.plan import PlanFile, save_plan
+
+__all__ = ["generate"]
+
+
+def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Path]:
+    """Writes the folder and returns its files, sorted.
+
+    Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
+    the plan has no region, the prefix is not fit for one, or the folder holds anything that
+    `generate` did not write. The README tells code sizes if a C compiler is there.
+    """
+    design = design_of(plan_file, checked_prefix(prefix))
+    texts = heap_texts(design)
+    wrapper = texts[f"{design.prefix}_heap.c"]
+    texts |= needed_files(allocators_of(design), wrapper) | {"LICENSE": licence()}
+    with folder_aside(folder) as aside:
+        for name, text in texts.items():
+            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).write_text(text, encoding="utf-8", newline="")
+        save_plan(aside / "plan.toml", plan_file)
+        sizes = measure(aside, aside / f"{design.prefix}_heap.h")
+        (aside / "README.md").write_text(readme_text(design, sizes), encoding="utf-8")
+    return sorted(path for path in folder.rglob("*") if path.is_file())

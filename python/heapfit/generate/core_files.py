@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of core that an allocator needs, found by following its includes.
+
+    core/include/hfit/*.h  ->  hfit/*.h        core/src/*.{c,h}  ->  src/*.{c,h}
+
+They lie beside the extension, installed by the build that compiled them into it: the C that was
+measured is the C that is copied. hfit/stamp.h is the one file that core does not have: it tells a
+copy of this core from a copy of any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.generate.names import Text
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_CONTRACT = re.compile(r"^#define HFIT_CONTRACT (\d+)$", re.MULTILINE)
+STAMP = "hfit/stamp.h"
+_FOLDERS = {"hfit": "include/hfit", "src": "src"}  # in a generated folder: in core
+
+
+def core_folder() -> Path:
+    """Where the installed copy of core lies."""
+    return Path(_engine.__file__).parent / "core"
+
+
+@cache
+def core_text(name: str) -> str:
+    """A file of core by its name in a generated folder, such as src/tlsf.c."""
+    folder, _, file = name.partition("/")
+    return _read(core_folder() / _FOLDERS[folder] / file)
+
+
+@cache
+def core_stamp() -> Text:
+    """Eight hexadecimal digits that differ when any file of core does."""
+    digest = hashlib.sha256()
+    for path in sorted(core_folder().rglob("*.[ch]")):
+        digest.update(f"{path.relative_to(core_folder()).as_posix()}\0{_read(path)}\0".encode())
+    return Text(digest.hexdigest()[:8])
+
+
+def licence() -> str:
+    """The licence that core's files are under."""
+    return _read(core_folder() / "LICENSE")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HeapfitError(f"{path}: cannot be read: {reason} (install heapfit again)") from error
+
+
+def included(text: str) -> list[str]:
+    """The files of core that a C text includes."""
+    names = _INCLUDE.findall(text)
+    return [name for name in names if name.partition("/")[0] in _FOLDERS and name != STAMP]
+
+
+def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
+    """Name and text of the allocators' sources, and of every header these and `wrapper` include."""
+    sources = [f"src/{allocator}.c" for allocator in allocators]
+    left = [*sources, *included(wrapper)]
+    found: dict[str, str] = {}
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = core_text(name)
+            left += included(found[name])
+    return dict(sorted(found.items()))
+
+
+def contract_number() -> int:
+    """What HFIT_CONTRACT is in this core."""
+    found = _CONTRACT.search(core_text("hfit/version.h"))
+    if found is None:
+        raise HeapfitError(f"{core_folder()}: has no HFIT_CONTRACT (install heapfit again)")
+    return int(found.group(1))

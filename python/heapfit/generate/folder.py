@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generated folder appears whole or not at all, and replaces nothing that somebody else wrote.
+
+heapfit.sha256 lists every file with its hash. A folder may be replaced if it is empty, or if it
+holds just what its list says, object files aside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+
+MANIFEST = "heapfit.sha256"
+_LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
+_BUILT = {".o", ".a", ".d", ".su"}
+
+
+@contextlib.contextmanager
+def folder_aside(folder: Path) -> Iterator[Path]:
+    """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
+    try:
+        _require_replaceable(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}-", dir=folder.parent))
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    try:
+        aside = scratch / "new"
+        aside.mkdir()
+        yield aside
+        _write_manifest(aside)
+        _exchange(aside, folder, scratch / "old")
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _cannot_write(folder: Path, error: OSError) -> HeapfitError:
+    reason = error.strerror or str(error)
+    return HeapfitError(f"{folder}: cannot be written: {reason} (choose another place)")
+
+
+def _exchange(new: Path, folder: Path, old: Path) -> None:
+    """Puts `new` where `folder` is, and that, if there is one, where `old` is."""
+    is_there = folder.exists()
+    if is_there:
+        folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        if is_there:
+            old.rename(folder)
+        raise
+
+
+def _write_manifest(folder: Path) -> None:
+    lines = (f"{_hash(path)}  {path.relative_to(folder)}\n" for path in _files(folder))
+    (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
+
+
+def _files(folder: Path) -> list[Path]:
+    """All that is no folder, links to folders included."""
+    return sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _require_replaceable(folder: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    listed = _listed(folder)
+    for path in _files(folder):
+        name = str(path.relative_to(folder))
+        if name == MANIFEST or path.suffix in _BUILT:
+            continue
+        if name not in listed:
+            raise HeapfitError(
+                f"{path}: was not written by heapfit generate (move it away, or choose another "
+                "folder for the code)"
+            )
+        if path.is_symlink() or _hash(path) != listed[name]:
+            raise HeapfitError(
+                f"{path}: was edited after it was generated (keep what you need, delete it)"
+            )
+
+
+def _listed(folder: Path) -> dict[str, str]:
+    """Hash by name, from the folder's manifest; empty if it has none."""
+    try:
+        lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = (_LINE.fullmatch(line) for line in lines)
+    return {match[2]: match[1] for match in found if match}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as the const structs of core: what the templates print.
+
+A plan that has a shared allocator becomes a chain of structs. An allocator's struct is named by its
+tunables, as core's headers do it: `hfit_plan` if it has the alignment alone, `hfit_pools_plan` if
+it has pools, otherwise `hfit_<allocator>_plan` with one word for each scalar.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.generate.names import Text, identifier, printable, word
+from heapfit.plan import LARGEST_REGION, PlanFile
+
+_LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
+_WORD = 4  # bytes of a number or of a pointer on a 32-bit target
+_POOL_WORDS = 5  # hfit_pool
+_POOLS_PLAN_WORDS = 5  # hfit_pools_plan: alignment, list and its length, operations, plan
+_OPERATIONS_WORDS = 11  # hfit_operations
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """One hfit_pool; sizes and offsets in bytes."""
+
+    size: int
+    count: int
+    is_exact: int  # 1 or 0, as in C
+    base: int
+    first: int
+
+    def end(self, alignment: int) -> int:
+        """Offset just behind the last block."""
+        return self.base + self.count * -(-self.size // alignment) * alignment
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTable:
+    """One plan struct."""
+
+    name: Text
+    struct: Text
+    allocator: Text
+    alignment: int
+    scalars: tuple[tuple[Text, int], ...]  # without the alignment
+    takes_pools: bool
+    pools: tuple[PoolRow, ...]
+    shared: PlanTable | None
+
+    @property
+    def pointer(self) -> Text:
+        """C for the address of what it has in common with every plan."""
+        return Text(f"&{self.name}" if self.struct == "hfit_plan" else f"&{self.name}.common")
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of all pools."""
+        return sum(pool.count for pool in self.pools)
+
+    @property
+    def pools_end(self) -> int:
+        """Offset just behind the last pool."""
+        return self.pools[-1].end(self.alignment)
+
+    def chain(self) -> Iterator[PlanTable]:
+        """This struct and those behind it; the innermost comes first, as C wants it."""
+        if self.shared is not None:
+            yield from self.shared.chain()
+        yield self
+
+    def rom(self) -> int:
+        """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
+        words = 0
+        for table in self.chain():
+            words += _POOL_WORDS * len(table.pools)
+            words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
+            words += _OPERATIONS_WORDS if table is not self else 0
+        return words * _WORD
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """All that a generated folder is about; sizes in bytes."""
+
+    prefix: Text
+    plan: PlanTable
+    plan_name: Text
+    trained_on: Text
+    events: int
+    region: int
+    base_alignment: int
+    stamp: Text  # eight hexadecimal digits that differ between designs
+
+
+def design_of(plan_file: PlanFile, prefix: Text) -> Design:
+    """The design a plan file holds; HeapfitError if it cannot become a heap."""
+    engine_plan = plan_file.plan.engine()
+    region = _checked_region(plan_file, engine_plan)
+    name = identifier(Text(f"{prefix}_plan"), plan_file.name)
+    table = _table(engine_plan, name)
+    figures = [prefix, region, plan_file.base_alignment, _figures(table)]
+    digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
+    return Design(
+        prefix=prefix,
+        plan=table,
+        plan_name=printable(plan_file.name),
+        trained_on=printable(plan_file.trained_on.trace),
+        events=plan_file.trained_on.events,
+        region=region,
+        base_alignment=plan_file.base_alignment,
+        stamp=Text(digest[:8]),
+    )
+
+
+def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
+    name = printable(plan_file.name)
+    region, base = plan_file.region, plan_file.base_alignment
+    if region is None:
+        raise HeapfitError(
+            f"plan {name}: has no region size (write one into the plan as region, or fit it to a "
+            "trace: heapfit fit)"
+        )
+    if not engine_plan.smallest_region <= region <= LARGEST_REGION:
+        raise HeapfitError(
+            f"plan {name}: a region of {region} bytes cannot hold it (at least "
+            f"{engine_plan.smallest_region}, at most {LARGEST_REGION})"
+        )
+    if not engine_plan.alignment <= base <= _LARGEST_BASE_ALIGNMENT or base & (base - 1):
+        raise HeapfitError(
+            f"plan {name}: base alignment {base} must be a power of two from "
+            f"{engine_plan.alignment} to {_LARGEST_BASE_ALIGNMENT}"
+        )
+    return region
+
+
+def _table(plan: _engine.Plan, name: Text) -> PlanTable:
+    kinds = {tunable.name: tunable.kind for tunable in _tunables(plan.allocator)}
+    takes_pools = "pools" in kinds.values()
+    scalars = tuple(
+        (word(tunable), plan.scalars[tunable])
+        for tunable, kind in kinds.items()
+        if kind == "scalar" and tunable != "alignment"
+    )
+    return PlanTable(
+        name=name,
+        struct=_struct(plan.allocator, takes_pools, bool(scalars)),
+        allocator=word(plan.allocator),
+        alignment=plan.alignment,
+        scalars=scalars,
+        takes_pools=takes_pools,
+        pools=_rows(plan),
+        shared=None if plan.shared is None else _table(plan.shared, Text(f"{name}_shared")),
+    )
+
+
+def _rows(plan: _engine.Plan) -> tuple[PoolRow, ...]:
+    rows: list[PoolRow] = []
+    first = 0
+    for size, count, is_exact, base in plan.pools:
+        rows.append(PoolRow(size, count, int(is_exact), base, first))
+        first += count
+    return tuple(rows)
+
+
+def _tunables(allocator: str) -> list[_engine.Tunable]:
+    return next(info.tunables for info in _engine.allocators() if info.name == allocator)
+
+
+def _struct(allocator: str, takes_pools: bool, has_scalars: bool) -> Text:
+    if takes_pools:
+        return Text("hfit_pools_plan")
+    return Text(f"hfit_{word(allocator)}_plan" if has_scalars else "hfit_plan")
+
+
+def _figures(table: PlanTable) -> list[object]:
+    return [
+        [
+            each.allocator,
+            each.alignment,
+            each.scalars,
+            [(pool.size, pool.count, pool.is_exact) for pool in each.pools],
+        ]
+        for each in table.chain()
+    ]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated texts: templates filled with numbers and checked names, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.generate.code_size import CodeSize
+from heapfit.generate.core_files import STAMP, contract_number, core_stamp
+from heapfit.generate.names import Text, printable
+from heapfit.generate.tables import Design
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def heap_texts(design: Design) -> dict[str, str]:
+    """The header, the source and the stamp of core, by file name."""
+    figures = {
+        "contract": contract_number(),
+        "core_stamp": core_stamp(),
+        "pooled": any(table.takes_pools for table in design.plan.chain()),
+    }
+    return {
+        f"{design.prefix}_heap.h": _fill("heap.h.j2", design),
+        f"{design.prefix}_heap.c": _fill("heap.c.j2", design, **figures),
+        STAMP: _fill("stamp.h.j2", design, **figures),
+    }
+
+
+def readme_text(design: Design, sizes: Sequence[CodeSize]) -> str:
+    """The page that tells a firmware engineer what the folder is, costs and wants."""
+    return _fill("README.md.j2", design, sizes=sizes, version=printable(_engine.version))
+
+
+def _fill(template: str, design: Design, **more: object) -> str:
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            design=design,
+            upper=Text(design.prefix.upper()),
+            allocators=allocators_of(design),
+            **more,
+        )
+    )
+
+
+def allocators_of(design: Design) -> list[Text]:
+    """The names of the allocators a design uses, from the outermost inwards."""
+    return list(dict.fromkeys(table.allocator for table in reversed([*design.plan.chain()])))
+
+
+@cache
+def _environment() -> Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        finalize=_only_checked,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["grouped"] = lambda number: Text(f"{number:,}")
+    return environment
+
+
+def _only_checked(value: object) -> object:
+    """Stops a name that did not pass heapfit.generate.names before it becomes code."""
+    if not isinstance(value, int | Text):
+        raise TypeError(f"a template was given {type(value).__name__} {value!r}")
+    return value

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a fit: one HTML page that opens offline. docs/report.md tells what it shows.
+
+page.py puts it together, *_charts.py draw, template/ holds the page's text, style and script.
+"""
+
+from heapfit.report.page import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How figures and foreign names are written in a report.
+
+Bytes are exact, with thousands separators and their unit. Names come from recordings, so they may
+hold anything: `printable` writes out what cannot be printed, `plotly_text` also takes the meaning
+from plotly's markup.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+NOT_FOUND = "none"  # of a region: it was searched
+NOT_MEASURED = "–"
+
+
+def count(value: int | None) -> str:
+    """A number of things.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return NOT_MEASURED if value is None else f"{value:,}"
+
+
+def size(value: int | None) -> str:
+    """Exact bytes.
+
+    >>> size(23040).replace(NO_BREAK, " ")
+    '23,040 B'
+    """
+    return NOT_FOUND if value is None else f"{value:,}{NO_BREAK}B"
+
+
+def rough_size(value: int) -> str:
+    """Bytes for people who think in KiB; empty below 1 KiB, where the exact figure is short enough.
+
+    >>> rough_size(23040).replace(NO_BREAK, " ")
+    '22.5 KiB'
+    """
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= factor:
+            return f"{value / factor:,.1f}{NO_BREAK}{unit}"
+    return ""
+
+
+def ratio(value: float | None) -> str:
+    """R over U_max, to a thousandth.
+
+    >>> ratio(1.0517)
+    '1.052'
+    """
+    return NOT_MEASURED if value is None else f"{value:,.3f}"
+
+
+def rate(value: float | None) -> str:
+    """Something per operation, to a hundredth.
+
+    >>> rate(12.3456)
+    '12.35'
+    """
+    return NOT_MEASURED if value is None else f"{value:,.2f}"
+
+
+def percent(part: float | None) -> str:
+    """A share of 1, to a tenth of a percent.
+
+    >>> percent(0.425).replace(NO_BREAK, " ")
+    '42.5 %'
+    """
+    return NOT_MEASURED if part is None else f"{part * 100:,.1f}{NO_BREAK}%"
+
+
+def printable(text: str) -> str:
+    r"""The text with control, format and surrogate characters and line ends written out.
+
+    >>> print(printable("a\x1b[31m"))
+    a\x1b[31m
+    """
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in _UNPRINTABLE
+        else character
+        for character in text
+    )
+
+
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def plotly_text(text: str) -> str:
+    """The text as plotly shows it letter by letter: its labels know links, line ends and bold.
+
+    >>> plotly_text("<b>")
+    '&lt;b&gt;'
+    """
+    return html.escape(printable(text), quote=False)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search against allocators made up for it: monotone, not monotone, never working; and on real
+// ones.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "check.hpp"
+#include "heapfit/profile.hpp"
+#include "heapfit/region_search.hpp"
+#include "heapfit/replay.hpp"
+#include "random_trace.hpp"
+
+using namespace heapfit;
+using heapfit::test::error_of;
+using heapfit::test::RandomTrace;
+
+namespace {
+
+template <typename Works> Trial trial_of(Works works) {
+    return [works](std::uint64_t size, const std::stop_token &) {
+        return works(size) ? std::optional(size) : std::nullopt;
+    };
+}
+
+// The rule again, in floating point and without a thread.
+template <typename Works>
+void check_against_the_rule(const RegionSearch &search, std::uint64_t bisected, Works works) {
+    std::set<std::uint64_t> sizes;
+    for (int k = 0; k < 128; k++) {
+        const long double exact = bisected * (0.9L + 0.4L * k / 127);
+        sizes.insert(static_cast<std::uint64_t>(std::ceil(exact / 8 - 1e-9L)) * 8);
+    }
+    CHECK(std::ranges::equal(search.sizes, sizes));
+    std::optional<std::uint64_t> r_min;
+    std::optional<std::uint64_t> r_safe;
+    for (const std::uint64_t size : sizes) {
+        if (works(size)) {
+            r_min = r_min ? r_min : size;
+            r_safe = r_safe ? r_safe : size;
+        } else {
+            r_safe.reset();
+        }
+    }
+    CHECK(search.r_min == r_min && search.r_safe == r_safe);
+}
+
+void a_monotone_allocator_has_one_answer() {
+    const auto works = [](std::uint64_t size) { return size >= 123456; };
+    const RegionSearch search = search_regions({64, 100000, false}, trial_of(works), {});
+    CHECK(search.searched && search.r_min == search.r_safe);
+    CHECK(*search.r_min >= 123456 && *search.r_min < 123456 + search.step + 8);
+    CHECK(search.step == 392); // 0.4 * 123,456 / 127 = 388.8, in whole 8 B
+    check_against_the_rule(search, 123456, works);
+}
+
+void holes_above_r_min_raise_r_safe() {
+    // Works from 10,000 on, but not from 10,400 to 11,000.
+    const auto works = [](std::uint64_t size) {
+        return size >= 10000 && (size < 10400 || size > 11000);
+    };
+    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
+    CHECK(*search.r_min < 10100 && *search.r_safe > 11000 && *search.r_safe < 11100);
+    check_against_the_rule(search, 10000, works);
+}
+
+void a_failure_at_the_largest_scanned_size_leaves_no_r_safe() {
+    const auto works = [](std::uint64_t size) {
+        return size >= 10000 && (size < 12950 || size > 14000);
+    };
+    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
+    CHECK(search.r_min && !search.r_safe);
+    check_against_the_rule(search, 10000, works);
+}
+
+void the_smallest_region_needs_no_search() {
+    const RegionSearch search =
+        search_regions({1001, 500, false}, trial_of([](std::uint64_t) { return true; }), {});
+    CHECK(!search.searched && search.r_min == 1001u && search.r_safe == 1001u);
+    CHECK(search.step == 0 && search.sizes == std::vector<std::uint64_t>{1001});
+}
+
+void an_allocator_that_never_works_has_no_region() {
+    std::atomic<std::uint64_t> largest = 0;
+    const Trial trial = [&](std::uint64_t size, const std::stop_token &) {
+        largest = std::max(largest.load(), size);
+        return std::optional<std::uint64_t>{};
+    };
+    const RegionSearch search = search_regions({64, 1000, false}, trial, {});
+    CHECK(!search.r_min && !search.r_safe && !search.searched);
+    CHECK(largest == (std::uint64_t{1} << 32) - 8);
+}
+
+void live_bytes_of_4_gib_have_no_region_and_try_none() {
+    const Trial trial = [](std::uint64_t, const std::stop_token &) -> std::optional<std::uint64_t> {
+        throw std::logic_error("nothing is to be tried");
+    };
+    const RegionSearch search = search_regions({64, std::uint64_t{1} << 32, false}, trial, {});
+    CHECK(!search.r_min && !search.r_safe && search.u_max == std::uint64_t{1} << 32);
+}
+
+void ignoring_the_end_gives_the_footprint_of_one_run() {
+    const Trial trial = [](std::uint64_t size, const std::stop_token &) {
+        return size >= 5003 ? std::optional<std::uint64_t>(5003) : std::nullopt;
+    };
+    const RegionSearch search = search_regions({64, 3000, true}, trial, {});
+    CHECK(search.r_min == 5008u && search.r_safe == 5008u && !search.searched);
+}
+
+void a_descriptor_that_wrongly_ignores_the_end_is_told() {
+    const Trial trial = [](std::uint64_t size, const std::stop_token &) {
+        return size >= 6000 ? std::optional<std::uint64_t>(5000) : std::nullopt;
+    };
+    CHECK(error_of([&] {
+              (void)search_regions({64, 3000, true}, trial, {});
+          }).starts_with("region: the trace does not run in the 5000 bytes"));
+}
+
+void threads_do_not_change_the_answer() {
+    const auto works = [](std::uint64_t size) { return size >= 50000 && size % 24 != 0; };
+    const RegionSearch one = search_regions({64, 40000, false}, trial_of(works), {16, 1, {}});
+    const RegionSearch four = search_regions({64, 40000, false}, trial_of(works), {16, 4, {}});
+    CHECK(one.sizes == four.sizes && one.succeeded == four.succeeded);
+    CHECK(one.r_min == four.r_min && one.r_safe == four.r_safe);
+}
+
+void a_callback_that_throws_stops_the_search() {
+    struct Stop {};
+    const auto works = [](std::uint64_t size) { return size >= 50000; };
+    int calls = 0;
+    const Progress progress = [&](std::uint64_t done, std::uint64_t total) {
+        CHECK(done <= total);
+        if (++calls == 5) {
+            throw Stop{};
+        }
+    };
+    bool was_stopped = false;
+    try {
+        (void)search_regions({64, 40000, false}, trial_of(works), {16, 2, progress});
+    } catch (const Stop &) {
+        was_stopped = true;
+    }
+    CHECK(was_stopped);
+}
+
+void progress_ends_with_all_done() {
+    std::uint64_t last_done = 0;
+    std::uint64_t last_total = 1;
+    const Progress progress = [&](std::uint64_t done, std::uint64_t total) {
+        last_done = done;
+        last_total = total;
+    };
+    const auto works = [](std::uint64_t size) { return size >= 50000; };
+    (void)search_regions({64, 40000, false}, trial_of(works), {16, 2, progress});
+    CHECK(last_done == last_total);
+}
+
+void what_a_real_search_finds_is_what_a_replay_confirms() {
+    const auto events = draw(RandomTrace{.seed = 9, .events = 3000});
+    const Plan plan("tlsf", {}, {}, {});
+    const RegionSearch search = find_region(plan, events, {});
+    for (std::size_t i = 0; i < search.sizes.size(); i++) {
+        Replay replay(HostHeap::init(plan, {search.sizes[i], 16}));
+        CHECK(replay.feed(events) == (search.succeeded[i] != 0));
+    }
+    Profile profile(1);
+    profile.feed(events);
+    CHECK(search.u_max == profile.result().u_max && *search.r_min > search.u_max);
+}
+
+void pools_for_every_request_have_their_region_from_the_plan() {
+    test::TraceBuilder trace;
+    for (int i = 0; i < 10; i++) {
+        trace.alloc(40);
+    }
+    const Plan plan("class_pools", {}, {{40, 10, true}}, {});
+    const RegionSearch search = find_region(plan, trace.events, {});
+    CHECK(!search.searched && search.r_safe == plan.smallest_region());
+    const Plan too_few("class_pools", {}, {{40, 9, true}}, {});
+    CHECK(!find_region(too_few, trace.events, {}).r_min);
+}
+
+void a_bad_trace_is_told_and_not_searched() {
+    const std::vector<Event> events = {{0, 0, Op::free, 0, 0}};
+    const Plan plan("tlsf", {}, {}, {});
+    CHECK(error_of([&] { (void)find_region(plan, events, {}); }).starts_with("event 0: object 0"));
+}
+
+} // namespace
+
+int main() {
+    RUN(a_monotone_allocator_has_one_answer);
+    RUN(holes_above_r_min_raise_r_safe);
+    RUN(a_failure_at_the_largest_scanned_size_leaves_no_r_safe);
+    RUN(the_smallest_region_needs_no_search);
+    RUN(an_allocator_that_never_works_has_no_region);
+    RUN(live_bytes_of_4_gib_have_no_region_and_try_none);
+    RUN(ignoring_the_end_gives_the_footprint_of_one_run);
+    RUN(a_descriptor_that_wrongly_ignores_the_end_is_told);
+    RUN(threads_do_not_change_the_answer);
+    RUN(a_callback_that_throws_stops_the_search);
+    RUN(progress_ends_with_all_done);
+    RUN(what_a_real_search_finds_is_what_a_replay_confirms);
+    RUN(pools_for_every_request_have_their_region_from_the_plan);
+    RUN(a_bad_trace_is_told_and_not_searched);
+}

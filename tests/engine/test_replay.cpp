@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replay on the registered allocators: the rules, the metering, and what a refusal does.
+#include <algorithm>
+#include <set>
+
+#include "check.hpp"
+#include "heapfit/replay.hpp"
+#include "random_trace.hpp"
+
+using namespace heapfit;
+using heapfit::test::error_of;
+using heapfit::test::RandomTrace;
+
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+Plan tlsf() {
+    return Plan("tlsf", {}, {}, {});
+}
+
+Plan one_pool(std::uint64_t blocks, Bytes size) {
+    return Plan("class_pools", {}, {{size, blocks, true}}, {});
+}
+
+Replay replay_of(const Plan &plan, std::uint64_t region, const ReplayOptions &options = {}) {
+    return Replay(HostHeap::init(plan, {region, 16}), options);
+}
+
+void every_registered_allocator_serves_a_random_trace() {
+    const auto events = draw(RandomTrace{.events = 5000});
+    std::uint64_t live_peak = 0;
+    Bytes live = 0;
+    for (const auto &sizes : test::sizes_after_each_event(events)) {
+        live = 0;
+        for (const std::int64_t size : sizes) {
+            live += size > 0 ? static_cast<Bytes>(size) : 0;
+        }
+        live_peak = std::max(live_peak, live);
+    }
+    for (const hfit_allocator *const allocator : registered_allocators()) {
+        const bool has_pools =
+            allocator->tunable_count > 0 &&
+            std::any_of(allocator->tunables, allocator->tunables + allocator->tunable_count,
+                        [](const hfit_tunable &t) { return t.kind == HFIT_SHARED; });
+        const Plan plan = has_pools ? Plan(allocator->name, {}, {{40, 10, true}}, tlsf())
+                                    : Plan(allocator->name, {}, {}, {});
+        Replay replay = replay_of(plan, mebibyte);
+        CHECK(replay.feed(events));
+        const ReplayResult result = replay.result();
+        CHECK(result.events == events.size());
+        CHECK(result.allocations + result.frees + result.resizes == events.size());
+        CHECK(result.live_peak == live_peak);
+        CHECK(result.footprint >= live_peak && result.footprint <= mebibyte);
+        CHECK(result.loads > events.size() / 2 && result.stores > events.size() / 2);
+        CHECK(!result.failure && result.refusals == 0);
+    }
+}
+
+void equal_traces_place_alike_and_a_larger_first_block_does_not() {
+    const auto hash = [](Bytes first) {
+        test::TraceBuilder trace;
+        trace.alloc(first);
+        trace.alloc(8);
+        Replay replay = replay_of(tlsf(), mebibyte);
+        CHECK(replay.feed(trace.events));
+        return replay.result().placement_hash;
+    };
+    CHECK(hash(8) == hash(8));
+    CHECK(hash(8) != hash(64));
+}
+
+void the_hash_is_fnv_1a_over_the_offsets() {
+    test::TraceBuilder trace;
+    trace.alloc(8);
+    trace.alloc(8);
+    const Plan plan = one_pool(2, 8);
+    Replay replay = replay_of(plan, mebibyte);
+    CHECK(replay.feed(trace.events));
+    const std::uint64_t first = plan.pools()[0].base;
+    std::uint64_t hash = 0xcbf29ce484222325;
+    hash = (hash ^ first) * 0x100000001b3;
+    hash = (hash ^ (first + 8)) * 0x100000001b3;
+    CHECK(replay.result().placement_hash == hash);
+}
+
+void a_refusal_ends_the_replay_and_names_the_event() {
+    test::TraceBuilder trace;
+    trace.alloc(8);
+    trace.alloc(8);
+    trace.alloc(7);
+    trace.free(0);
+    Replay replay = replay_of(one_pool(2, 8), mebibyte);
+    CHECK(!replay.feed(trace.events));
+    CHECK(!replay.feed(trace.events)); // nothing more is done
+    const ReplayResult result = replay.result();
+    CHECK(result.events == 2 && result.refusals == 1);
+    CHECK(result.failure->event == 2 && result.failure->size == 7);
+}
+
+void keep_going_passes_over_objects_that_were_refused() {
+    test::TraceBuilder trace;
+    const ObjectId kept = trace.alloc(8);
+    const ObjectId refused = trace.alloc(8);
+    trace.resize(refused, 4);
+    trace.free(refused);
+    trace.free(kept);
+    trace.alloc(8);
+    trace.alloc(8);
+    Replay replay = replay_of(one_pool(1, 8), mebibyte, {.keep_going = true});
+    CHECK(replay.feed(trace.events));
+    const ReplayResult result = replay.result();
+    CHECK(result.refusals == 2 && result.failure->event == 1);
+    CHECK(result.frees == 1 && result.resizes == 0 && result.events == 7);
+    CHECK(result.live_peak == 8);
+}
+
+void a_failed_resize_keeps_the_old_block() {
+    test::TraceBuilder trace;
+    const ObjectId object = trace.alloc(8);
+    trace.resize(object, 1000);
+    trace.free(object);
+    trace.alloc(8);
+    Replay replay = replay_of(one_pool(1, 8), mebibyte, {.keep_going = true});
+    CHECK(replay.feed(trace.events));
+    CHECK(replay.result().refusals == 1 && replay.result().frees == 1);
+    CHECK(replay.result().failure->size == 1000);
+}
+
+void a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes() {
+    test::TraceBuilder trace;
+    trace.alloc(0);
+    trace.alloc(0);
+    Replay replay = replay_of(one_pool(1, 8), mebibyte);
+    CHECK(!replay.feed(trace.events));
+    CHECK(replay.result().live_peak == 0);
+}
+
+void zeroed_bytes_count_as_payload() {
+    test::TraceBuilder trace;
+    trace.zeroed(100);
+    trace.alloc(100);
+    Replay replay = replay_of(tlsf(), mebibyte);
+    CHECK(replay.feed(trace.events));
+    CHECK(replay.result().payload == 100);
+}
+
+void bytes_copied_by_a_resize_count_as_payload() {
+    test::TraceBuilder trace;
+    const ObjectId object = trace.alloc(100);
+    trace.alloc(8); // in the way of growing in place
+    trace.resize(object, 5000);
+    Replay replay = replay_of(tlsf(), mebibyte);
+    CHECK(replay.feed(trace.events));
+    CHECK(replay.result().payload >= 100);
+}
+
+void samples_change_no_count_and_no_placement() {
+    const auto events = draw(RandomTrace{.seed = 4, .events = 5000});
+    Replay plain = replay_of(tlsf(), mebibyte);
+    Replay sampled = replay_of(tlsf(), mebibyte, {.samples = 100});
+    CHECK(plain.feed(events) && sampled.feed(events));
+    const ReplayResult a = plain.result();
+    const ReplayResult b = sampled.result();
+    CHECK(a.loads == b.loads && a.stores == b.stores && a.payload == b.payload);
+    CHECK(a.placement_hash == b.placement_hash && a.footprint == b.footprint);
+    CHECK(a.series.empty());
+    CHECK(b.series.size() >= 100 && b.series.size() < 200);
+    CHECK(b.series.back().event == events.size());
+}
+
+void samples_measure_fragmentation_by_hand_counted_blocks() {
+    // Three blocks of 8 bytes in a pool of four, the middle one freed.
+    test::TraceBuilder trace;
+    trace.alloc(8);
+    const ObjectId middle = trace.alloc(5);
+    trace.alloc(3);
+    trace.free(middle);
+    Replay replay = replay_of(one_pool(4, 8), mebibyte, {.samples = 4});
+    CHECK(replay.feed(trace.events));
+    const std::vector<ReplaySample> series = replay.result().series;
+    CHECK(series.size() == 4);
+    CHECK(series[2].live == 16 && series[2].internal == 3 + 5);
+    CHECK(series[3].live == 11 && series[3].internal == 5);
+    CHECK(series[2].external == 0); // one free block
+    CHECK(series[3].external == 8); // two that are not one
+    CHECK(replay.result().internal_peak == 8 && replay.result().external_peak == 16);
+}
+
+void aligned_requests_lie_where_they_ask() {
+    test::TraceBuilder trace;
+    trace.alloc(1);
+    trace.aligned(100, 8);
+    Replay small_base = replay_of(tlsf(), mebibyte);
+    CHECK(error_of([&] { small_base.feed(trace.events); }) ==
+          "event 1: alignment 2^8 is above the region's (give the largest of the trace as base "
+          "alignment)");
+    Replay replay(HostHeap::init(tlsf(), {mebibyte, 256}));
+    CHECK(replay.feed(trace.events));
+}
+
+void a_base_alignment_above_the_page_size_is_kept() {
+    for (const std::uint64_t alignment : {4096u, 1u << 16, 1u << 21}) {
+        const HostHeap heap = HostHeap::init(tlsf(), {mebibyte, alignment});
+        CHECK(reinterpret_cast<std::uintptr_t>(heap.get()) % alignment == 0);
+    }
+}
+
+void a_region_too_small_is_told_with_the_smallest() {
+    const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {64, 16}); });
+    CHECK(told == "region: 64 bytes do not make a heap of tlsf (at least " +
+                      std::to_string(tlsf().smallest_region()) + " bytes and less than 4 GiB do)");
+}
+
+void a_region_of_4_gib_is_refused() {
+    CHECK(!HostHeap::try_init(tlsf(), {std::uint64_t{1} << 32, 16}));
+    CHECK(HostHeap::try_init(tlsf(), {(std::uint64_t{1} << 32) - 8, 16}));
+}
+
+void a_bad_trace_is_told_by_event() {
+    test::TraceBuilder trace;
+    trace.alloc(8);
+    trace.free(0);
+    trace.free(0);
+    Replay replay = replay_of(tlsf(), mebibyte);
+    CHECK(error_of([&] {
+              replay.feed(trace.events);
+          }).starts_with("event 2: object 0 is freed after it was freed"));
+}
+
+} // namespace
+
+int main() {
+    RUN(every_registered_allocator_serves_a_random_trace);
+    RUN(equal_traces_place_alike_and_a_larger_first_block_does_not);
+    RUN(the_hash_is_fnv_1a_over_the_offsets);
+    RUN(a_refusal_ends_the_replay_and_names_the_event);
+    RUN(keep_going_passes_over_objects_that_were_refused);
+    RUN(a_failed_resize_keeps_the_old_block);
+    RUN(a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes);
+    RUN(zeroed_bytes_count_as_payload);
+    RUN(bytes_copied_by_a_resize_count_as_payload);
+    RUN(samples_change_no_count_and_no_placement);
+    RUN(samples_measure_fragmentation_by_hand_counted_blocks);
+    RUN(aligned_requests_lie_where_they_ask);
+    RUN(a_base_alignment_above_the_page_size_is_kept);
+    RUN(a_region_too_small_is_told_with_the_smallest);
+    RUN(a_region_of_4_gib_is_refused);
+    RUN(a_bad_trace_is_told_by_event);
+}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generated folder compiles alone, holds what its README says, and goes stale with an error."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from generated_code import NO_MEMSET, PLANS, ROOT, compile_objects, plan_file, symbols
+
+from heapfit.errors import HeapfitError
+from heapfit.generate import generate
+from heapfit.plan import Plan, Pool, load_plan
+
+
+@pytest.fixture(scope="module", params=PLANS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Generated code of each allocator, not to be changed."""
+    made = tmp_path_factory.mktemp("generated") / "code"
+    generate(plan_file(PLANS[request.param]), made)
+    return made
+
+
+@pytest.fixture
+def pools_folder(tmp_path: Path) -> Path:
+    """Generated code with pools, to be changed."""
+    generate(plan_file(PLANS["class_pools"]), tmp_path / "code")
+    return tmp_path / "code"
+
+
+def names_in(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("bits", ["-m64", "-m32"])
+@pytest.mark.parametrize("optimise", ["-O0", "-Os", "-O3"])
+def test_it_compiles_alone_and_needs_nothing_to_link(
+    folder: Path, tmp_path: Path, compiler: str, bits: str, optimise: str
+) -> None:
+    table = symbols(
+        compile_objects(folder, tmp_path, bits, optimise, "-fno-pie", compiler=compiler)
+    )
+    given = {name for name, letter, _ in table if letter != "U"}
+    assert {name for name, letter, _ in table if letter == "U"} - given == set()
+    external = {name for name, letter, _ in table if letter.isupper() and letter != "U"}
+    assert {name for name in external if not name.startswith(("app_", "hfit_"))} == set()
+
+
+def test_the_command_of_the_readme_compiles_it(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "code")
+    [command] = re.findall(r"```sh\ncc (.*?)\n```", (copy / "README.md").read_text(), re.DOTALL)
+    subprocess.run(f"gcc {command}", shell=True, cwd=copy, check=True)
+    subprocess.run(f"clang {command.replace(NO_MEMSET, '')}", shell=True, cwd=copy, check=True)
+    assert (copy / "app_heap.o").exists()
+
+
+def test_the_program_of_the_readme_runs(folder: Path, tmp_path: Path) -> None:
+    [program] = re.findall(r"```c\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "main.c").write_text(program)
+    objects = compile_objects(folder, tmp_path)
+    command = ["gcc", f"-I{folder}", str(tmp_path / "main.c"), *map(str, objects)]
+    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_its_header_serves_cxx(folder: Path) -> None:
+    program = '#include "app_heap.h"\n#include "app_heap.h"\nvoid f() { app_free(app_malloc(1)); }'
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-xc++", "-fsyntax-only"]
+    subprocess.run([*command, f"-I{folder}", "-"], input=program, text=True, check=True)
+
+
+def test_core_is_copied_unchanged_and_no_more_than_is_needed(folder: Path) -> None:
+    copied = names_in(folder / "hfit") | names_in(folder / "src")
+    assert "version.h" in copied
+    for name in names_in(folder / "hfit") - {"stamp.h"}:
+        original = ROOT / "core/include/hfit" / name
+        assert (folder / "hfit" / name).read_bytes() == original.read_bytes()
+    for name in names_in(folder / "src"):
+        assert (folder / "src" / name).read_bytes() == (ROOT / "core/src" / name).read_bytes()
+    assert copied.isdisjoint({"registry.c", "pools.c", "registry.h"})
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_a_plan_without_pools_gets_no_file_of_the_pools(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code")
+    assert names_in(tmp_path / "code/src") == {
+        "tlsf.c", "tiling.h", "free_list.h", "operations.h", "region.h", "size.h",
+    }  # fmt: skip
+
+
+def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
+    folder: Path, tmp_path: Path
+) -> None:
+    table = symbols(compile_objects(folder, tmp_path, "-m32", "-Os", "-fno-pie"))
+    sizes = {name: (letter, size) for name, letter, size in table}
+    page = (folder / "README.md").read_text().replace(",", "")
+    plans = sum(size for name, (_, size) in sizes.items() if name.startswith("app_plan_"))
+    has_shared = any(name.endswith("_shared") for name in sizes)
+    rom = plans + (sizes["hfit_tlsf_operations"][1] if has_shared else 0)
+    assert f"| {rom} bytes on a 32-bit target |" in page
+    ram = sum(size for letter, size in sizes.values() if letter in "bBdDC")
+    assert sizes["region"][1] == 65_536
+    assert ram == 65_536 + 1
+    assert "| 65536 bytes of region aligned to 64 and 1 byte |" in page
+
+
+def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> None:
+    page = (folder / "README.md").read_text()
+    sizes = re.findall(r"\| ROM, code \| ([\d,]+) bytes: .*cc.* \d+\.\d+", page)
+    assert sizes
+    assert all(300 < int(size.replace(",", "")) < 12_000 for size in sizes)
+
+
+def test_without_a_compiler_the_readme_says_how_to_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code")
+    page = (tmp_path / "code/README.md").read_text()
+    assert "not measured" in page
+    assert "-Wl,--gc-sections" in page
+
+
+def test_the_list_of_hashes_is_true_and_complete(folder: Path) -> None:
+    check = ["sha256sum", "--check", "--strict", "--quiet", "heapfit.sha256"]
+    subprocess.run(check, cwd=folder, check=True)
+    listed = {line[66:] for line in (folder / "heapfit.sha256").read_text().splitlines()}
+    assert names_in(folder) == listed | {"heapfit.sha256"}
+
+
+def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: Path) -> None:
+    generate(load_plan(folder / "plan.toml"), tmp_path / "again")
+    for name in names_in(folder):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("hfit/version.h", "#define HFIT_CONTRACT ", "#define HFIT_CONTRACT 9"),
+        ("hfit/version.h", "#define HFIT_CONTRACT", "#define HFIT_OTHER"),
+        ("hfit/stamp.h", "#define HFIT_STAMP 0x", "#define HFIT_STAMP 0x1"),
+        ("src/pool_layout.h", "POOL_STATE_SIZE = 8", "POOL_STATE_SIZE = 12"),
+    ],
+)
+def test_files_of_another_core_refuse_to_compile(
+    pools_folder: Path, tmp_path: Path, file: str, old: str, new: str
+) -> None:
+    text = (pools_folder / file).read_text()
+    assert old in text
+    (pools_folder / file).write_text(text.replace(old, new))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        compile_objects(pools_folder, tmp_path / "objects")
+    assert "Regenerate" in refused.value.stderr
+
+
+@pytest.mark.parametrize("file", ["app_heap.h", "app_heap.c"])
+def test_files_of_another_plan_refuse_to_compile(
+    pools_folder: Path, tmp_path: Path, file: str
+) -> None:
+    generate(plan_file(PLANS["class_pools"], region=65_544), tmp_path / "other")
+    shutil.copy(tmp_path / "other" / file, pools_folder / file)
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        compile_objects(pools_folder, tmp_path / "objects")
+    assert "Regenerate" in refused.value.stderr
+
+
+def test_two_heaps_with_prefixes_of_their_own_share_core(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "net", "net")
+    generate(plan_file(PLANS["first_fit"]), tmp_path / "ui", "ui")
+    for file in ("ui_heap.h", "ui_heap.c", "hfit/first_fit.h", "src/first_fit.c"):
+        shutil.copy(tmp_path / "ui" / file, tmp_path / "net" / file)
+    table = symbols(compile_objects(tmp_path / "net", tmp_path / "objects"))
+    assert {"net_malloc", "ui_malloc"} <= {name for name, _, _ in table}
+
+
+@pytest.mark.parametrize("prefix", ["", "App", "1app", "app-2", "a b", "hfit", "hfit_x", "a" * 33])
+def test_a_prefix_that_is_no_name_is_refused(tmp_path: Path, prefix: str) -> None:
+    with pytest.raises(HeapfitError, match=r"prefix .*: must be"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", prefix)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("region", "base_alignment", "reason"),
+    [
+        (None, 16, "has no region size"),
+        (16, 16, "cannot hold it"),
+        (2**32, 16, "cannot hold it"),
+        (4096, 4, "base alignment"),
+        (4096, 48, "base alignment"),
+        (4096, 2**29, "base alignment"),
+    ],
+)
+def test_a_plan_that_is_no_heap_is_refused(
+    tmp_path: Path, region: int | None, base_alignment: int, reason: str
+) -> None:
+    plan = plan_file(PLANS["first_fit"], region, base_alignment=base_alignment)
+    with pytest.raises(HeapfitError, match=reason):
+        generate(plan, tmp_path / "code")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan("class_pools", pools=(Pool(40, 10, True),)),
+        Plan("class_pools", shared=PLANS["budgeted"]),
+        Plan("budgeted", {"alignment": 16}, (Pool(7, 0, True), Pool(17, 33, True))),
+        Plan("first_fit", {"coalesce": 0, "alignment": 4}),
+        Plan("class_pools", pools=tuple(Pool(8 * i + 8, i, i % 2 == 0) for i in range(300))),
+    ],
+)
+def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
+    generate(plan_file(plan, region=1_000_000), tmp_path / "code")
+    objects = compile_objects(tmp_path / "code", tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'
+    )
+    program = [str(tmp_path / "main.c"), *map(str, objects), "-o", str(tmp_path / "main")]
+    subprocess.run(["gcc", f"-I{tmp_path / 'code'}", *program], check=True)
+    subprocess.run([tmp_path / "main"], check=True)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of the generated header keeps its promise, whatever the arguments."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from generated_code import HERE, PLANS, compile_objects, plan_file
+
+from heapfit.generate import generate
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    "options", [("-m64",), ("-m32", "-O2"), ("-m64", "-fsanitize=undefined,address", "-g")]
+)
+def test_a_generated_heap_survives_every_call(
+    tmp_path: Path, name: str, options: tuple[str, ...]
+) -> None:
+    generate(plan_file(PLANS[name]), tmp_path / "code")
+    config = ['-DHFIT_CONFIG_FILE="generated_calls.h"', f"-I{HERE}"]
+    objects = compile_objects(tmp_path / "code", tmp_path, *options, *config)
+    program = [str(HERE / "generated_calls.c"), *map(str, objects), "-o", str(tmp_path / "calls")]
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", *options]
+    subprocess.run([*command, f"-I{tmp_path / 'code'}", f"-I{HERE}", *program], check=True)
+    subprocess.run([tmp_path / "calls"], check=True, timeout=120)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated C places every block where the engine's replay does, on 64 and on 32 bits.
+
+The traces are random ones, those of examples/, and two of the corpus where HEAPFIT_CORPUS names it.
+"""
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from generated_code import HERE, ROOT, TLSF, compile_objects, plan_file
+
+from heapfit import _engine
+from heapfit.generate import generate
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import Plan, Pool
+from heapfit.trace import Trace
+
+CORPUS_TRACES = ("heap/lwip32-ram-b.heap.gz", "heap/curl-multi.heap.gz")
+EVENT = np.dtype(
+    [("size", "u8"), ("object", "u4"), ("alignment", "u4"), ("op", "u4"), ("unused", "u4")]
+)
+ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A trace's events for both replays."""
+
+    rows: np.ndarray  # of EVENT
+    live_peak: int
+
+    def events(self) -> _engine.EventArray:
+        events = _engine.EventArray()
+        columns = {name: np.ascontiguousarray(self.rows[name]) for name in EVENT.names or ()}
+        events.append(
+            columns["op"].astype(np.uint8), columns["object"], columns["size"], columns["alignment"]
+        )
+        return events
+
+
+def recording(rows: np.ndarray) -> Recording:
+    replay = _engine.Replay(TLSF.engine(), 1 << 30, base_alignment=64)
+    assert replay.feed(Recording(rows, 0).events())
+    return Recording(rows, replay.result().live_peak)
+
+
+def random_rows(seed: int, count: int) -> np.ndarray:
+    """All five kinds of request, a few frequent sizes, now and then a large one."""
+    chance = random.Random(seed)
+    live: list[int] = []
+    rows = []
+    objects = 0
+    for _ in range(count):
+        frequent = chance.choice((0, 24, 40, 64, 100, 1500))
+        size = frequent if chance.random() < 0.7 else int(chance.paretovariate(1.1) * 8) % 5000
+        kind = chance.random()
+        if live and kind < 0.44:
+            rows.append((0, live.pop(chance.randrange(len(live))), 0, FREE, 0))
+        elif live and kind < 0.52:
+            place = chance.randrange(len(live))
+            rows.append((size, live[place], 0, RESIZE, 0))
+            if size == 0:
+                live.pop(place)
+        else:
+            op = chance.choices((ALLOC, ZEROED, ALIGNED), (8, 1, 1))[0]
+            alignment = chance.choice((1, 4, 8, 16, 64)) if op == ALIGNED else 0
+            rows.append((size, objects, alignment, op, 0))
+            live.append(objects)
+            objects += 1
+    return np.array(rows, EVENT)
+
+
+def stored_rows(trace: Trace) -> np.ndarray:
+    parts = []
+    for batch in trace.batches(("op", "object", "size", "alignment")):
+        rows = np.zeros(len(batch["op"]), EVENT)
+        for name, column in batch.items():
+            rows[name] = column
+        parts.append(rows)
+    return np.concatenate(parts)
+
+
+def trace_names() -> Iterator[str]:
+    yield from ("random 1", "random 2")
+    yield from (str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("examples/*/*.parquet")))
+    if "HEAPFIT_CORPUS" in os.environ:
+        yield from CORPUS_TRACES
+
+
+@pytest.fixture(scope="module", params=trace_names())
+def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    name = str(request.param)
+    if name.startswith("random"):
+        return recording(random_rows(int(name.split()[1]), 20_000))
+    if name.startswith("examples"):
+        return recording(stored_rows(Trace.open(ROOT / name)))
+    source = Path(os.environ["HEAPFIT_CORPUS"]) / name
+    return recording(stored_rows(open_any(source, ImportOptions(), tmp_path_factory.mktemp("in"))))
+
+
+def frequent_sizes(trace: Recording, count: int) -> list[int]:
+    """The most frequent requests, no two of which need the same block at alignment 8."""
+    sizes, numbers = np.unique(trace.rows["size"][trace.rows["op"] < RESIZE], return_counts=True)
+    frequent = sizes[np.argsort(-numbers, kind="stable")]
+    by_block = {int(size + 7) // 8: int(size) for size in frequent[::-1] if size > 0}
+    return sorted(size for size in by_block.values() if size in frequent[: 3 * count])[:count]
+
+
+def plan_for(allocator: str, trace: Recording) -> Plan:
+    """Pools that serve some of a trace's requests, and overflow."""
+    sizes = frequent_sizes(trace, 6)
+    if allocator == "budgeted":
+        return Plan(allocator, pools=tuple(Pool(size, 20, True) for size in sizes), shared=TLSF)
+    if allocator == "class_pools":
+        pools = (Pool(size, 20, i % 2 == 0) for i, size in enumerate(sizes))
+        return Plan(allocator, pools=tuple(pools), shared=TLSF)
+    return Plan(allocator)
+
+
+def generated_replay(folder: Path, trace: Recording, bits: str) -> tuple[int, int, int]:
+    """Placement hash, refusals and footprint of the trace on generated code."""
+    objects = compile_objects(folder / "code", folder / bits, bits, "-Os")
+    [wrapper] = [path for path in objects if path.stem == "app_heap"]
+    subprocess.run(["objcopy", "--globalize-symbol=region", str(wrapper)], check=True)
+    program = [str(HERE / "generated_replay.c"), *map(str, objects), "-o", str(folder / "replay")]
+    command = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", bits]
+    subprocess.run([*command, f"-I{folder / 'code'}", *program], check=True)
+    trace.rows.tofile(folder / "events")
+    count = str(int(trace.rows["object"].max()) + 1)
+    run = [str(folder / "replay"), str(folder / "events"), count]
+    output = subprocess.run(run, check=True, capture_output=True, text=True, timeout=120).stdout
+    placement_hash, refusals, footprint = map(int, output.split())
+    return placement_hash, refusals, footprint
+
+
+@pytest.mark.parametrize("allocator", [info.name for info in _engine.allocators()])
+@pytest.mark.parametrize("room", [2.0, 0.6])  # of the live bytes' peak: enough, and too little
+def test_generated_c_places_every_block_as_the_engine_does(
+    trace: Recording, allocator: str, room: float, tmp_path: Path
+) -> None:
+    plan = plan_for(allocator, trace)
+    region = plan.engine().smallest_region + int(trace.live_peak * room) // 8 * 8 + 4096
+    replay = _engine.Replay(plan.engine(), region, base_alignment=64, keep_going=True)
+    assert replay.feed(trace.events())
+    engine = replay.result()
+    assert engine.refusals > 0 or room > 1
+    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code")
+    for bits in ("-m64", "-m32"):
+        assert generated_replay(tmp_path, trace, bits) == (
+            engine.placement_hash,
+            engine.refusals,
+            engine.footprint,
+        ), bits
