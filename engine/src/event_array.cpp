@@ -25,21 +25,46 @@ void require_equal_lengths(const EventColumns &columns) {
     }
 }
 
-[[noreturn]] void refuse(std::uint64_t event, const std::string &what) {
-    throw Error("event " + std::to_string(event) + ": " + what);
+bool is_valid(const EventColumns &columns, std::size_t row) {
+    return columns.ops[row] < op_count && columns.sizes[row] <= largest_request &&
+           (columns.alignments.empty() || is_alignment(columns.alignments[row]));
 }
 
-void require_valid(const EventColumns &columns, std::size_t row, std::uint64_t event) {
+// Tells what is wrong with an event that is not valid.
+[[noreturn]] void refuse(const EventColumns &columns, std::size_t row, std::uint64_t event) {
+    const std::string where = "event " + std::to_string(event) + ": ";
     if (columns.ops[row] >= op_count) {
-        refuse(event, "operation " + std::to_string(columns.ops[row]) + " is not one of 0 to 4");
+        throw Error(where + "operation " + std::to_string(columns.ops[row]) +
+                    " is not one of 0 to 4");
     }
     if (columns.sizes[row] > largest_request) {
-        refuse(event, "size " + std::to_string(columns.sizes[row]) + " is above 2^47 bytes");
+        throw Error(where + "size " + std::to_string(columns.sizes[row]) + " is above 2^47 bytes");
     }
-    if (!columns.alignments.empty() && !is_alignment(columns.alignments[row])) {
-        refuse(event,
-               "alignment " + std::to_string(columns.alignments[row]) + " is not a power of two");
+    throw Error(where + "alignment " + std::to_string(columns.alignments[row]) +
+                " is not a power of two");
+}
+
+// Column by column and without a way out of the loops, which the compiler then makes wide.
+bool are_valid(const EventColumns &columns) {
+    std::uint8_t highest_op = 0;
+    for (const std::uint8_t op : columns.ops) {
+        highest_op = std::max(highest_op, op);
     }
+    Bytes size_bits = 0;
+    for (const Bytes size : columns.sizes) {
+        size_bits |= size;
+    }
+    std::uint32_t extra_bits = 0;
+    for (const std::uint32_t alignment : columns.alignments) {
+        extra_bits |= alignment & (alignment - 1);
+    }
+    return highest_op < op_count && size_bits < largest_request && extra_bits == 0;
+}
+
+std::uint8_t alignment_log2(Op op, std::uint32_t alignment) {
+    return op == Op::aligned && alignment != 0
+               ? static_cast<std::uint8_t>(std::countr_zero(alignment))
+               : std::uint8_t{0};
 }
 
 } // namespace
@@ -48,19 +73,23 @@ void EventArray::append(const EventColumns &columns) {
     require_equal_lengths(columns);
     const std::size_t count = columns.ops.size();
     const std::size_t before = events_.size();
-    for (std::size_t row = 0; row < count; row++) {
-        require_valid(columns, row, first_event_ + before + row);
+    if (!are_valid(columns)) {
+        for (std::size_t row = 0; row < count; row++) {
+            if (!is_valid(columns, row)) {
+                refuse(columns, row, first_event_ + before + row);
+            }
+        }
     }
     if (before + count > events_.capacity()) {
         events_.reserve(std::max(before + count, 2 * before));
     }
+    events_.resize(before + count);
+    const std::span<Event> added = std::span(events_).subspan(before);
     for (std::size_t row = 0; row < count; row++) {
-        const Op op{columns.ops[row]};
-        const bool has_alignment =
-            op == Op::aligned && !columns.alignments.empty() && columns.alignments[row] != 0;
-        const int log2 = has_alignment ? std::countr_zero(columns.alignments[row]) : 0;
-        events_.push_back(
-            {columns.sizes[row], columns.objects[row], op, static_cast<std::uint8_t>(log2), 0});
+        added[row] = {columns.sizes[row], columns.objects[row], Op{columns.ops[row]}, 0, 0};
+    }
+    for (std::size_t row = 0; row < columns.alignments.size(); row++) {
+        added[row].alignment_log2 = alignment_log2(added[row].op, columns.alignments[row]);
     }
 }
 

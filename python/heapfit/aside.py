@@ -14,21 +14,35 @@ from heapfit.errors import HeapfitError
 
 @contextlib.contextmanager
 def file_aside(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` at the end and vanishes on any exception."""
+    """A path to write to, which becomes `path` at the end and vanishes on any exception.
+
+    Folders on the way are made, and a new one that stays empty is taken away again.
+    """
+    is_new_folder = not path.parent.exists()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+        with _temporary_beside(path) as aside:
+            yield aside
+            aside.chmod(0o666 & ~_umask())
+            aside.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        aside.chmod(0o666 & ~_umask())
-        aside.replace(path)
     finally:
-        aside.unlink(missing_ok=True)
+        if is_new_folder:
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+
+
+@contextlib.contextmanager
+def _temporary_beside(path: Path) -> Iterator[Path]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

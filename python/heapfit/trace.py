@@ -91,7 +91,7 @@ class Trace:
         """The named columns in file order, some 100,000 events at a time, checked."""
         check = TraceCheck()
         for batch in self._read(columns):
-            with _placed_in(self.path):
+            with placed_in(self.path):
                 check.take(batch)
             yield batch
 
@@ -140,7 +140,7 @@ def write_trace(
     with file_aside(path) as aside:
         with _writer(aside) as writer:
             for columns in _row_groups(batches):
-                with _placed_in(path):
+                with placed_in(path):
                     check.take(columns)
                 largest_alignment = max(largest_alignment, int(np.max(columns["alignment"])))
                 arrays = [pa.array(columns[name]) for name in COLUMNS]
@@ -273,12 +273,12 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
 
 def _append(events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path) -> None:
     """The engine checks each row here, and the order of the events when it follows them."""
-    with _placed_in(path):
+    with placed_in(path):
         events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"))
 
 
 @contextmanager
-def _placed_in(path: Path) -> Iterator[None]:
+def placed_in(path: Path) -> Iterator[None]:
     """Puts the file's name before an error that tells the event."""
     try:
         yield

@@ -14,20 +14,26 @@ def verdict(comparison: Comparison, not_applicable: Sequence[NotApplicable]) -> 
     winner = comparison.rows[0]
     has_pools = bool(winner.plan.pools)
     other = next((row for row in comparison.rows if bool(row.plan.pools) != has_pools), None)
-    opening = f"Pools pay: {winner.name}" if has_pools else f"No pools here: {winner.name}"
-    return f"{opening} {_needs(winner)}; {_beside(other, has_pools, not_applicable)}."
+    opening = _pools_pay(winner, other) if has_pools else "No pools here"
+    return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, not_applicable)}."
+
+
+def _pools_pay(winner: Row, other: Row | None) -> str:
+    if winner.r_safe is None or other is None or other.r_safe is None:
+        return "Pools pay"
+    return f"Pools save {1 - winner.r_safe / other.r_safe:.1%}"
 
 
 def _beside(other: Row | None, has_pools: bool, not_applicable: Sequence[NotApplicable]) -> str:
     if other is None:
         whys = "; ".join(f"{one.name}: {one.why}" for one in not_applicable)
         return f"no plan with pools applies ({whys})" if whys else "no other plan was tried"
-    kind = "without pools" if has_pools else "with pools"
-    return f"the best {kind}, {other.name}, {_needs(other)}"
+    return f"{'without' if has_pools else 'with'} pools, {_needs(other)}"
 
 
 def _needs(row: Row) -> str:
     if row.r_safe is None:
-        return "has no safe region"
-    over = "" if row.over_u_max is None else f" ({row.over_u_max:.2f} x U_max)"
-    return f"needs {row.r_safe:,} B{over} at alignment {row.alignment}"
+        return f"{row.name} has no safe region"
+    over = "" if row.over_u_max is None else f"{row.over_u_max:.2f} x U_max, "
+    step = f", step {row.step}" if row.step else ""
+    return f"{row.name} needs {row.r_safe:,} B ({over}alignment {row.alignment}{step})"

@@ -58,7 +58,7 @@ class Page(HTMLParser):
 
     @property
     def structure(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Every element with the names of its attributes: what markup there is, whatever it says."""
+        """Every element with the names of its attributes, whatever they say."""
         return [(tag, tuple(attributes)) for tag, attributes in self.elements]
 
     @property

@@ -23,7 +23,7 @@ def table2(path: Path, events: int = 4000, seed: int = 1) -> Path:
     """Four sizes, at most ten of each live: seed 003, table 2, workload 4."""
     draw = random.Random(seed)
     live: dict[int, list[int]] = {2952: [], 1978: [], 1040: [], 528: []}
-    lines = ["# pointer_bits: 32"]
+    lines = ["# heap-events 1", "# pointer_bits 32"]
     born = 0
     for _ in range(events):
         size = draw.choice(list(live))
@@ -45,7 +45,7 @@ def diverse(path: Path, events: int = 2000, seed: int = 1) -> Path:
 
 def _slots(path, events, draw, size, pointer_bits) -> Path:
     live: list[int] = []
-    lines = [f"# pointer_bits: {pointer_bits}"]
+    lines = ["# heap-events 1", f"# pointer_bits {pointer_bits}"]
     born = 0
     for _ in range(events):
         if live and draw.random() < len(live) / 120:

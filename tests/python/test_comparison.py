@@ -78,15 +78,15 @@ def test_a_row_without_a_safe_region_has_no_ratio() -> None:
 
 def test_pools_that_win_are_told_beside_the_best_without() -> None:
     assert told(row("tlsf", 1160), row("budgeted_4_largest", 1020, has_pools=True)) == (
-        "Pools pay: budgeted_4_largest needs 1,020 B (1.02 x U_max) at alignment 8; "
-        "the best without pools, tlsf, needs 1,160 B (1.16 x U_max) at alignment 8."
+        "Pools save 12.1%: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8, step 8); "
+        "without pools, tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8)."
     )
 
 
 def test_no_pools_is_told_with_the_figures_of_the_best_pools() -> None:
     assert told(row("tlsf", 1160), row("class_pools", 1400, has_pools=True)) == (
-        "No pools here: tlsf needs 1,160 B (1.16 x U_max) at alignment 8; "
-        "the best with pools, class_pools, needs 1,400 B (1.40 x U_max) at alignment 8."
+        "No pools here: tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8); "
+        "with pools, class_pools needs 1,400 B (1.40 x U_max, alignment 8, step 8)."
     )
 
 
@@ -99,5 +99,11 @@ def test_no_pools_says_why_none_applied() -> None:
 
 def test_pools_without_a_safe_region_are_told_so() -> None:
     assert told(row("tlsf", 1160), row("class_pools", None, has_pools=True)).endswith(
-        "the best with pools, class_pools, has no safe region."
+        "with pools, class_pools has no safe region."
+    )
+
+
+def test_pools_that_alone_have_a_safe_region_pay() -> None:
+    assert told(row("tlsf", None), row("class_pools", 1400, has_pools=True)).startswith(
+        "Pools pay: class_pools needs 1,400 B"
     )

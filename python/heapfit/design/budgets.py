@@ -7,6 +7,7 @@ rounding to the alignment, which folds sizes that need equal blocks into one cla
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
@@ -23,27 +24,38 @@ if TYPE_CHECKING:
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
 FREQUENT_CLASSES = 16  # the best single choice on 71 real traces
+# Chosen sizes with less of the whole than this stand out by chance. On 29 real traces the four
+# largest have 33 % and more, the 16 most frequent 84 %; where sizes are drawn at random, 5 to 17 %.
+LEAST_SHARE = 0.25
 
 
-def largest_classes(trace: Trace, profile: Profile, alignment: int) -> list[int]:
-    """The paper's 4 sizes with most bytes at the peak, ascending."""
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Sizes chosen for budgets."""
+
+    sizes: list[int]  # multiples of the alignment, ascending
+    share: float  # of the whole weight, that these sizes have
+
+
+def largest_classes(trace: Trace, profile: Profile, alignment: int) -> Selection:
+    """The paper's 4 sizes with most bytes at the peak."""
     sizes, counts = live_sizes_at(trace, profile.u_max_event)
     return classes_with_most(sizes, sizes * counts, alignment, LARGEST_CLASSES)
 
 
-def frequent_classes(profile: Profile, alignment: int) -> list[int]:
-    """The 16 sizes allocated most often, ascending."""
+def frequent_classes(profile: Profile, alignment: int) -> Selection:
+    """The 16 sizes allocated most often."""
     return classes_with_most(profile.sizes, profile.allocations, alignment, FREQUENT_CLASSES)
 
 
 def classes_with_most(
     sizes: NDArray[np.uint64], weights: NDArray[np.uint64], alignment: int, count: int
-) -> list[int]:
-    """The `count` sizes of most weight after rounding up to `alignment`, ascending.
+) -> Selection:
+    """The `count` sizes of most weight after rounding up to `alignment`.
 
     >>> import numpy as np
-    >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 3]), 8, 1)
-    [40]
+    >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
+    Selection(sizes=[40], share=0.5)
     """
     import numpy as np
 
@@ -52,8 +64,10 @@ def classes_with_most(
     classes, members = np.unique(rounded, return_inverse=True)
     totals = np.bincount(members, weights=weights.astype(np.float64))
     order = np.lexsort((classes, -totals))  # most weight first, then the smaller size
-    fitting = [int(classes[i]) for i in order if totals[i] > 0 and classes[i] <= LARGEST_POOL]
-    return sorted(fitting[:count])
+    fitting = [i for i in order.tolist() if totals[i] > 0 and classes[i] <= LARGEST_POOL]
+    chosen = sorted(fitting[:count])
+    share = float(totals[chosen].sum() / max(totals.sum(), 1.0))
+    return Selection(classes[chosen].tolist(), share)
 
 
 def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -126,7 +126,9 @@ def _special_pools(workload: Workload) -> Candidate | NotApplicable:
     special = special_pools.special_sizes(workload.profile)
     if special:
         return _pools_by_histogram(name, special, workload)
-    return NotApplicable(name, "no size has 10 % of the allocations")
+    share = workload.profile.largest_share()
+    why = f"no size has 10 % of the allocations (the most frequent has {share:.1%})"
+    return NotApplicable(name, why)
 
 
 def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Workload) -> Candidate:
@@ -142,13 +144,13 @@ def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
     largest = _budgeted(
         "budgeted_4_largest",
         budgets.largest_classes(workload.trace, workload.profile, workload.alignment),
-        "the 4 sizes with most bytes at the peak",
+        ("the 4 sizes with most bytes at the peak", "bytes at the peak"),
         workload,
     )
     frequent = _budgeted(
         "budgeted_16_frequent",
         budgets.frequent_classes(workload.profile, workload.alignment),
-        "the 16 most frequent sizes",
+        ("the 16 most frequent sizes", "allocations"),
         workload,
     )
     both = isinstance(largest, Candidate) and isinstance(frequent, Candidate)
@@ -158,9 +160,12 @@ def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
 
 
 def _budgeted(
-    name: str, sizes: list[int], chosen: str, workload: Workload
+    name: str, selection: budgets.Selection, words: tuple[str, str], workload: Workload
 ) -> Candidate | NotApplicable:
-    plan = budgets.budgeted_plan(workload.events, sizes, workload.alignment)
+    chosen, whole = words
+    if selection.share < budgets.LEAST_SHARE:
+        return NotApplicable(name, f"{chosen} have only {selection.share:.0%} of the {whole}")
+    plan = budgets.budgeted_plan(workload.events, selection.sizes, workload.alignment)
     if plan is None:
         return NotApplicable(name, f"no budget for {chosen} leaves the peak as it is")
     reason = f"greedy budgets for {chosen}"

@@ -68,7 +68,7 @@ class Content:
     operations: str
     step: str
     warnings: tuple[str, ...]
-    special_share: str
+    special_percent: int
     special: tuple[SpecialSize, ...]
     distinct: int
     regions: Chart
@@ -91,7 +91,7 @@ class Content:
 
 def gather(fit: Fit) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
-    from heapfit.design.special_pools import SPECIAL_SHARE, special_sizes
+    from heapfit.design.special_pools import SPECIAL_PERCENT, special_sizes
 
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
@@ -104,15 +104,15 @@ def gather(fit: Fit) -> Content:
         operations=_operations(profile),
         step=_step(winner),
         warnings=tuple(w for w in fit.warnings if w not in info.notes),
-        special_share=f"{SPECIAL_SHARE:.0%}",
+        special_percent=SPECIAL_PERCENT,
         special=_special_rows(profile, special),
         distinct=len(profile.sizes),
         regions=region_chart(rows),
         memory=memory_chart(profile, rows),
-        fragmentation=fragmentation_chart(rows),
-        sizes=size_chart(profile, special, SPECIAL_SHARE),
+        fragmentation=fragmentation_chart(profile, rows),
+        sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
         lifetimes=lifetime_chart(profile),
-        pool_charts=_pool_charts(pools),
+        pool_charts=_pool_charts(pools, profile.events),
         pool_count=len(pools),
         layers=plan_layers(winner),
         plan_text=_lines(fit.paths.plan.read_text(encoding="utf-8")),
@@ -137,7 +137,7 @@ def _source(fit: Fit) -> str:
 def _operations(profile: Profile) -> str:
     alloc, zeroed, aligned, resizes, frees = profile.operations.tolist()
     allocations = alloc + zeroed + aligned
-    return f"{count(allocations)} allocations, {count(frees)} frees, {count(resizes)} resizes"
+    return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
 
 
 def _step(winner: Row) -> str:
@@ -152,11 +152,11 @@ def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize
     return tuple(
         SpecialSize(request, allocations, allocations / total, peak)
         for request, allocations, peak in figures
-        if request in special
+        if max(request, 1) in special
     )
 
 
-def _pool_charts(pools: Sequence[LiveBlocks]) -> tuple[PoolChart, ...]:
+def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, ...]:
     """The pools with the most bytes, in order of size."""
     largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
     shown = sorted(largest, key=lambda live: live.pool.size)
@@ -164,7 +164,7 @@ def _pool_charts(pools: Sequence[LiveBlocks]) -> tuple[PoolChart, ...]:
         PoolChart(
             title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
             remark=f"{count(live.pool.count)} set aside, at most {count(live.peak)} live",
-            chart=live_blocks_chart(live, number),
+            chart=live_blocks_chart(live, number, events),
         )
         for number, live in enumerate(shown)
     )

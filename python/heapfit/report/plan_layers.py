@@ -12,7 +12,7 @@ from heapfit.report.numbers import count
 if TYPE_CHECKING:
     from heapfit import _engine
     from heapfit.comparison import Row
-    from heapfit.plan import Plan
+    from heapfit.plan import Plan, Pool
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
 
@@ -32,7 +32,7 @@ class PoolRow:
 
     size: int
     count: int
-    is_exact: bool
+    serves: str
     bytes: int
     share: float | None  # of the region; None where there is no region
 
@@ -91,7 +91,7 @@ def _layer(plan: Plan, info: _engine.AllocatorInfo, row: Row, depth: int) -> Lay
             if t.kind == "scalar"
         ),
         pools=pools,
-        strip=_strip(pools, row.replay_region) if depth == 0 else (),
+        strip=_strip(plan, pools, row.replay_region) if depth == 0 else (),
     )
 
 
@@ -100,18 +100,32 @@ def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
     for pool in plan.pools:
         taken = -(-pool.size // row.alignment) * row.alignment * pool.count
         share = None if row.replay_region is None else taken / row.replay_region
-        rows.append(PoolRow(pool.size, pool.count, pool.is_exact, taken, share))
+        rows.append(PoolRow(pool.size, pool.count, _serves(plan, pool), taken, share))
     return tuple(rows)
 
 
-def _strip(pools: tuple[PoolRow, ...], region: int | None) -> tuple[Piece, ...]:
-    """The pools in the order they lie in the region, then what they leave of it."""
+def _serves(plan: Plan, pool: Pool) -> str:
+    """The requests that the pool is there for, as live_blocks.pool_of chooses."""
+    from heapfit.design.budgets import ALLOCATOR as BUDGETED
+
+    if not pool.is_exact:
+        return "what fits"
+    return "what rounds up to it" if plan.allocator == BUDGETED else "just this size"
+
+
+def _strip(plan: Plan, pools: tuple[PoolRow, ...], region: int | None) -> tuple[Piece, ...]:
+    """The region from its start: control structures, the pools in order, what they leave."""
     if not pools or region is None:
         return ()
-    rest = region - sum(pool.bytes for pool in pools)
-    pieces = [_piece(f"{count(pool.size)} B", pool.bytes, region, "pool") for pool in pools]
-    return (*pieces, _piece("shared allocator and control", rest, region, "rest"))
+    control = plan.engine().pools[0][-1]  # the first pool's base
+    rest = region - control - sum(pool.bytes for pool in pools)
+    pieces = [
+        _piece("control", control, region, "rest"),
+        *(_piece(f"{count(pool.size)} B", pool.bytes, region, "pool") for pool in pools),
+        _piece("shared", rest, region, "rest"),
+    ]
+    return tuple(piece for piece in pieces if piece.bytes > 0)
 
 
 def _piece(name: str, size: int, region: int, style: str) -> Piece:
-    return Piece(name, name if size >= NARROWEST_LABEL * region else "", max(size, 0), style)
+    return Piece(name, name if size >= NARROWEST_LABEL * region else "", size, style)

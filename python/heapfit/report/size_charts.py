@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from heapfit.report.figure import ACCENT, Chart, Layout, Trace, band, level
+from heapfit.report.figure import ACCENT, Chart, Layout, Trace, band, event_axis, level
 from heapfit.report.numbers import count, percent, size
 
 if TYPE_CHECKING:
@@ -23,26 +23,20 @@ SIZE_ZERO = 0.5  # where requests of 0 bytes stand on a logarithmic axis
 
 def size_chart(profile: Profile, special: Sequence[int], special_share: float) -> Chart:
     """Each size's share of the allocations and of the bytes, over one logarithmic axis."""
-    sizes = profile.sizes.tolist()
-    allocations = profile.allocations.tolist()
+    sizes, allocations = profile.sizes.tolist(), profile.allocations.tolist()
     asked = [s * n for s, n in zip(sizes, allocations, strict=True)]
-    shares, byte_shares = _shares(allocations), _shares(asked)
-    tallest = max(shares, default=0.0)
-    labels = labels([(s, shares[sizes.index(s)]) for s in special], _span(sizes), tallest)
-    top = max([tallest, special_share, *(label["y"] for label in labels)])
+    shares = _shares(allocations)
+    is_special = [max(s, 1) in special for s in sizes]  # a request of 0 is served as 1 byte
+    bars = [(s, share) for s, share, named in zip(sizes, shares, is_special, strict=True) if named]
+    names = labels(bars, _span(sizes), max(shares, default=0.0))
+    top = max([special_share, *shares, *(name["y"] for name in names)])
     return Chart(
         identity="chart-sizes",
         meaning="Share of each request size in the allocations and in the bytes asked for.",
         data=[
-            *_panel(sizes, shares, allocations, special, ("y", "allocations")),
-            *_panel(sizes, byte_shares, asked, special, ("y2", "bytes asked for")),
-            level(
-                f"special from {special_share:.0%}",
-                [10**decade for decade in _span(sizes)],
-                special_share,
-                color="var(--ink)",
-                dash="dot",
-            ),
+            *_panel(sizes, allocations, is_special, ("y", "allocations")),
+            *_panel(sizes, asked, is_special, ("y2", "bytes asked for")),
+            _threshold(_span(sizes), special_share),
         ],
         layout={
             "barmode": "overlay",
@@ -50,10 +44,15 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
             "xaxis": _size_axis(sizes),
             "yaxis": _share_axis("of allocations", [0.54, 1.0]) | {"range": [0, top * 1.13]},
             "yaxis2": _share_axis("of bytes", [0.0, 0.44]) | {"rangemode": "tozero"},
-            "annotations": labels,
+            "annotations": names,
         },
         height=520,
     )
+
+
+def _threshold(span: tuple[float, float], share: float) -> Trace:
+    ends = [10**decade for decade in span]
+    return level(f"special from {share:.0%}", ends, share, color="var(--ink)", dash="dot")
 
 
 def _shares(amounts: Sequence[int]) -> list[float]:
@@ -63,37 +62,50 @@ def _shares(amounts: Sequence[int]) -> list[float]:
 
 def _panel(
     sizes: Sequence[int],
-    shares: Sequence[float],
     amounts: Sequence[int],
-    special: Sequence[int],
+    is_special: Sequence[bool],
     axis_and_unit: tuple[str, str],
 ) -> list[Trace]:
-    """Bars of one panel, once for the special sizes and once for all others."""
-    axis, unit = axis_and_unit
+    """Bars of one panel: the special sizes and all others, each with their legend entry."""
     low, high = _span(sizes)
     width = 10 ** (BAR_WIDTH * (high - low)) - 1  # of its place, so equally wide on the log axis
+    figures = list(zip(sizes, amounts, _shares(amounts), is_special, strict=True))
     traces = []
-    for is_special, name, colour in ((False, "size", "var(--quiet)"), (True, "special", ACCENT)):
-        chosen = [i for i, s in enumerate(sizes) if (s in special) is is_special]
-        places = [sizes[i] or SIZE_ZERO for i in chosen]
-        traces.append(
-            {
-                "type": "bar",
-                "name": "special sizes" if is_special else "other sizes",
-                "legendgroup": name,
-                "showlegend": axis == "y",
-                "yaxis": axis,
-                "x": places,
-                "y": [shares[i] for i in chosen],
-                "width": [place * width for place in places],
-                "marker": {"color": colour, "line": {"width": 0}},
-                "customdata": [[sizes[i], amounts[i]] for i in chosen],
-                "hovertemplate": "%{customdata[0]:,d} B: %{customdata[1]:,d} "
-                + unit
-                + " (%{y:.1%})<extra></extra>",
-            }
-        )
+    for special, name, colour in (
+        (False, "other sizes", "var(--quiet)"),
+        (True, "special sizes", ACCENT),
+    ):
+        chosen = [figure[:3] for figure in figures if figure[3] is special]
+        traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _flat(colour)})
     return traces
+
+
+def _bars(
+    figures: Sequence[tuple[int, int, float]],
+    width: float,
+    name: str,
+    axis_and_unit: tuple[str, str],
+) -> Trace:
+    """A bar for each (size, amount, share)."""
+    axis, unit = axis_and_unit
+    places = [request or SIZE_ZERO for request, _, _ in figures]
+    return {
+        "type": "bar",
+        "name": name,
+        "legendgroup": name,
+        "showlegend": axis == "y",
+        "yaxis": axis,
+        "x": places,
+        "y": [share for _, _, share in figures],
+        "width": [place * width for place in places],
+        "customdata": [[request, amount] for request, amount, _ in figures],
+        "hovertemplate": "%{customdata[0]:,d} B: %{customdata[1]:,d} "
+        f"{unit} (%{{y:.1%}})<extra></extra>",
+    }
+
+
+def _flat(colour: str | Sequence[str]) -> Layout:
+    return {"color": colour, "line": {"width": 0}}
 
 
 def _span(sizes: Sequence[int]) -> tuple[float, float]:
@@ -169,7 +181,7 @@ def _label(x: float, y: float, text: str, anchor: str) -> Layout:
     }
 
 
-def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
+def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
     """P_i(t) of one pool with its N_i as a dashed line."""
     series = live.blocks
     highest = max([live.pool.count, live.peak])
@@ -184,7 +196,7 @@ def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
         layout={
             "showlegend": False,
             "margin": {"l": 8, "r": 8, "t": 6, "b": 8},
-            "xaxis": {"tickformat": "~s", "hoverformat": ",d", "nticks": 4},
+            "xaxis": event_axis(events) | {"title": None, "nticks": 4},
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
@@ -225,7 +237,7 @@ def _lifetime_bars(objects: Sequence[int], never_freed: int) -> Trace:
         "type": "bar",
         "x": [*(_short(1 << b) for b in range(len(objects))), "never"],
         "y": shares,
-        "marker": {"color": [ACCENT] * len(objects) + ["var(--other-1)"], "line": {"width": 0}},
+        "marker": _flat([ACCENT] * len(objects) + ["var(--other-1)"]),
         "customdata": [[life, count(n), percent(share)] for life, n, share in texts],
         "hovertemplate": "%{customdata[0]}: %{customdata[1]} objects (%{customdata[2]})"
         "<extra></extra>",

@@ -6,7 +6,7 @@ const figures = JSON.parse(document.getElementById("figures").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const PAPER_WIDTH = 680; // CSS pixels that fit the printable width of A4 and Letter
 
-// The object with each colour "var(--name)" replaced by what the style sheet says now.
+// The object with each colour that is a "var(...)" replaced by what the style sheet says now.
 function painted(value, key, style) {
     if (typeof value === "string") {
         const isColour = key === "color" || key.endsWith("color");
