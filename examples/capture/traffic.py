@@ -39,7 +39,9 @@ def voice(address: str, seconds: float) -> None:
         call.bind(("", VOICE_PORT))
         start = time.monotonic()
         for number in range(int(seconds / VOICE_INTERVAL)):
-            header = b"\x80\x00" + number.to_bytes(2) + (number * VOICE_PAYLOAD).to_bytes(4) + b"call"
+            header = (
+                b"\x80\x00" + number.to_bytes(2) + (number * VOICE_PAYLOAD).to_bytes(4) + b"call"
+            )
             call.sendto(header + bytes(VOICE_PAYLOAD), (address, VOICE_PORT))
             time.sleep(max(0, start + (number + 1) * VOICE_INTERVAL - time.monotonic()))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace readers (text, .rep, CSV, recordings): fed with bytes in chunks of any split, they give the columns
-// of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing releases the
-// GIL.
+// The trace readers (text, .rep, CSV, wire): fed with bytes in chunks of any split, they give the
+// columns of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing
+// releases the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -272,11 +272,11 @@ def test_a_stored_trace_cut_anywhere_is_refused(tmp_path):
         refusal(path)
 
 
-def test_a_stored_trace_with_any_bit_flipped_is_read_or_refused_in_one_line(tmp_path):
+def test_a_stored_trace_with_a_bit_flipped_is_read_or_refused_in_one_line(tmp_path):
     whole = written(tmp_path).path.read_bytes()
     path = tmp_path / "flipped.parquet"
     outcomes = {"read": 0, "refused": 0}
-    for place in range(8 * len(whole)):
+    for place in range(0, 8 * len(whole), 3):  # two or three bits of each byte
         flipped = bytearray(whole)
         flipped[place // 8] ^= 1 << place % 8
         path.write_bytes(flipped)

@@ -10,11 +10,12 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-#define HEAPFIT_THREAD_LOCAL thread_local
 extern "C" {
-#else
-#define HEAPFIT_THREAD_LOCAL _Thread_local
 #endif
+
+/* __thread, not C++'s thread_local: that goes through a function that might have to initialise the
+ * variable first. */
+#define HEAPFIT_THREAD_LOCAL __thread
 
 typedef struct heapfit_access_counts {
     uint64_t loads;   /* of one 32-bit metadata word */
@@ -23,8 +24,10 @@ typedef struct heapfit_access_counts {
     uint64_t misuses; /* blocks refused by free or resize */
 } heapfit_access_counts;
 
-/* initial-exec: the counters are touched several times an event, so no call may stand in between. */
-extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts __attribute__((tls_model("initial-exec")));
+/* initial-exec: the counters are touched several times an event, so no call may stand in between.
+ */
+extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts
+    __attribute__((tls_model("initial-exec")));
 
 #ifdef __cplusplus
 }

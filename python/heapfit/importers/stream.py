@@ -10,12 +10,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 20  # bytes handed on at a time
 HEAD = 1 << 16  # bytes a format is told by
@@ -33,7 +30,7 @@ class _CountedFile(io.FileIO):
 
     count = 0
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 (any writable buffer)
         read = super().readinto(buffer)
         self.count += read or 0
         return read

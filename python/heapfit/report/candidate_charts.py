@@ -128,7 +128,7 @@ def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
             *_levels(rows[0], live.events),
             *_footprints(rows),
         ],
-        layout={"xaxis": event_axis(), "yaxis": byte_axis()},
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=460,
     )
 
@@ -170,7 +170,7 @@ def _footprints(rows: Sequence[Row]) -> list[Trace]:
     return curves
 
 
-def fragmentation_chart(rows: Sequence[Row]) -> Chart:
+def fragmentation_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
     """Internal and external fragmentation of the winner; the others wait in the legend."""
     colours = cycle(OTHERS[2:])
     data: list[Trace] = []
@@ -182,7 +182,7 @@ def fragmentation_chart(rows: Sequence[Row]) -> Chart:
         identity="chart-fragmentation",
         meaning="Internal and external fragmentation in bytes over the events of the trace.",
         data=data,
-        layout={"xaxis": event_axis(), "yaxis": byte_axis()},
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=380,
     )
 

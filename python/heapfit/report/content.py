@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heapfit.report.candidate_charts import fragmentation_chart, memory_chart, region_chart
 from heapfit.report.figure import Chart
 from heapfit.report.live_blocks import live_blocks
-from heapfit.report.numbers import count, printable, size
+from heapfit.report.numbers import count, size
 from heapfit.report.plan_layers import Layer, plan_layers
 from heapfit.report.size_charts import (
     SMALL_CHART_POINTS,
@@ -21,8 +21,6 @@ from heapfit.report.size_charts import (
 )
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from heapfit.comparison import Row
     from heapfit.fit import Fit
     from heapfit.profile import Profile
@@ -79,7 +77,7 @@ class Content:
     pool_charts: tuple[PoolChart, ...]
     pool_count: int
     layers: tuple[Layer, ...]
-    plan_text: Markup
+    plan_lines: tuple[str, ...]
     commands: tuple[Command, ...]
 
     @property
@@ -109,22 +107,15 @@ def gather(fit: Fit) -> Content:
         distinct=len(profile.sizes),
         regions=region_chart(rows),
         memory=memory_chart(profile, rows),
-        fragmentation=fragmentation_chart(rows),
+        fragmentation=fragmentation_chart(profile, rows),
         sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
         lifetimes=lifetime_chart(profile),
-        pool_charts=_pool_charts(pools),
+        pool_charts=_pool_charts(pools, profile.events),
         pool_count=len(pools),
         layers=plan_layers(winner),
-        plan_text=_lines(fit.paths.plan.read_text(encoding="utf-8")),
+        plan_lines=tuple(fit.paths.plan.read_text(encoding="utf-8").splitlines()),
         commands=_commands(fit),
     )
-
-
-def _lines(text: str) -> Markup:
-    """The text escaped and printable, but for its line ends."""
-    from markupsafe import Markup, escape
-
-    return Markup("\n").join(escape(printable(line)) for line in text.splitlines())
 
 
 def _source(fit: Fit) -> str:
@@ -137,7 +128,7 @@ def _source(fit: Fit) -> str:
 def _operations(profile: Profile) -> str:
     alloc, zeroed, aligned, resizes, frees = profile.operations.tolist()
     allocations = alloc + zeroed + aligned
-    return f"{count(allocations)} allocations, {count(frees)} frees, {count(resizes)} resizes"
+    return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
 
 
 def _step(winner: Row) -> str:
@@ -156,7 +147,7 @@ def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize
     )
 
 
-def _pool_charts(pools: Sequence[LiveBlocks]) -> tuple[PoolChart, ...]:
+def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, ...]:
     """The pools with the most bytes, in order of size."""
     largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
     shown = sorted(largest, key=lambda live: live.pool.size)
@@ -164,7 +155,7 @@ def _pool_charts(pools: Sequence[LiveBlocks]) -> tuple[PoolChart, ...]:
         PoolChart(
             title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
             remark=f"{count(live.pool.count)} set aside, at most {count(live.peak)} live",
-            chart=live_blocks_chart(live, number),
+            chart=live_blocks_chart(live, number, events),
         )
         for number, live in enumerate(shown)
     )

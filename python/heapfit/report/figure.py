@@ -14,6 +14,7 @@ from typing import Any
 Trace = dict[str, Any]
 Layout = dict[str, Any]
 
+MOST_SINGLE_TICKS = 8  # an axis of whole numbers up to this has a tick for each
 ACCENT = "var(--accent)"
 MUTED = "var(--muted)"
 # Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
@@ -75,9 +76,10 @@ def band(name: str, series: Extremes, edge: str, fill: str) -> list[Trace]:
     ]
 
 
-def event_axis() -> Layout:
-    """The x axis of everything over time."""
-    return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d"}
+def event_axis(events: int) -> Layout:
+    """The x axis of everything over time, for a trace of so many events."""
+    ticks = {"dtick": 1} if events <= MOST_SINGLE_TICKS else {}
+    return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d", **ticks}
 
 
 def byte_axis(title: str = "bytes") -> Layout:

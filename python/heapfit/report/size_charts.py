@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from heapfit.report.figure import ACCENT, Chart, Layout, Trace, band, level
+from heapfit.report.figure import ACCENT, Chart, Layout, Trace, band, event_axis, level
 from heapfit.report.numbers import count, percent, size
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _label(x: float, y: float, text: str, anchor: str) -> Layout:
     }
 
 
-def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
+def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
     """P_i(t) of one pool with its N_i as a dashed line."""
     series = live.blocks
     highest = max([live.pool.count, live.peak])
@@ -196,7 +196,7 @@ def live_blocks_chart(live: LiveBlocks, number: int) -> Chart:
         layout={
             "showlegend": False,
             "margin": {"l": 8, "r": 8, "t": 6, "b": 8},
-            "xaxis": {"tickformat": "~s", "hoverformat": ",d", "nticks": 4},
+            "xaxis": event_axis(events) | {"title": None, "nticks": 4},
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
