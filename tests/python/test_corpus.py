@@ -1,6 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit fit` on every real recording there is: an outcome is named for each file.
+"""`heapfit fit` on real recordings: the outcome of every file is named.
 
-The recordings lie in the folder that HEAPFIT_CORPUS names (folders heap, net, pcap, synthetic,
-dist); where it is not set, the repository's own examples/ stand in for them.
+The recordings lie in the folder HEAPFIT_CORPUS names, in its folders heap, net, pcap, synthetic and
+dist. Where it is not set, those of the repository's own examples/ stand in, and a made-up one.
 """
+
+import os
+from pathlib import Path
+
+import pytest
+from small_traces import table2
+
+from heapfit.errors import HeapfitError
+from heapfit.fit import fit
+from heapfit.plan import load_plan
+
+CORPUS = os.environ.get("HEAPFIT_CORPUS")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ENDINGS = (".gz", ".pcap", ".pcapng", ".csv", ".parquet")
+
+# What cannot be fitted, and what the one line says of it. All others are fitted.
+REFUSED = {
+    "802154.pcap": "link type 195 (802.15.4) is not supported",
+    "80211-meshid.pcap": "none of 3 packets is IP",
+    "80211-tim.pcap": "none of 4 packets is IP",
+    "big-endian.pcap": "link type 253 (NETLINK) is not supported",
+    "fddi-llc.pcap": "link type 10 (FDDI) is not supported",
+    "hdlc.pcap": "link type 104 (Cisco HDLC) is not supported",
+    "nflog.pcap": "link type 239 (NFLOG) is not supported",
+    "radiotap-exthdr.pcap": "none of 26 packets is IP",
+    "wifi-wep64-ptw.pkt.gz": "none of 65282 packets is IP",
+    "wifi-wpa-induction.pkt.gz": "none of 1093 packets is IP",
+    "wifi-wpa-test-decode.pkt.gz": "none of 4274 packets is IP",
+    "fleet-tcmalloc-0.csv": "its content is no format known here",
+    "fleet-tcmalloc-1.csv": "its content is no format known here",
+    "fleet-tcmalloc-3.csv": "its content is no format known here",
+    "fleet-tcmalloc-4.csv": "its content is no format known here",
+    "fleet-tcmalloc-9.csv": "its content is no format known here",
+}
+
+
+def recordings() -> list[Path]:
+    folder = Path(CORPUS) if CORPUS else EXAMPLES
+    return sorted(path for path in folder.rglob("*") if path.name.endswith(ENDINGS))
+
+
+FITTED = [path for path in recordings() if path.name not in REFUSED]
+
+
+def named(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory) -> Path:
+    return table2(tmp_path_factory.mktemp("corpus") / "four.heap", events=20_000, seed=2)
+
+
+def check_fit(source: Path, folder: Path) -> None:
+    fitted = fit(source, folder)
+    plan_file = load_plan(fitted.paths.plan)
+    assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
+    assert fitted.winner.replay.refusals == 0
+    assert fitted.winner.replay.live_peak == fitted.profile.u_max
+    assert fitted.paths.report.stat().st_size > 0
+    assert (fitted.paths.code / "app_heap.c").exists()
+
+
+@pytest.mark.parametrize("source", FITTED, ids=named)
+def test_a_recording_is_fitted(source, tmp_path):
+    check_fit(source, tmp_path)
+
+
+def test_a_made_up_recording_is_fitted(made_up, tmp_path):
+    check_fit(made_up, tmp_path)
+
+
+def test_the_corpus_holds_what_the_table_refuses():
+    """So that the table cannot go stale, nor a corpus lose files, unnoticed."""
+    refused = {path.name for path in recordings()} & set(REFUSED)
+    assert refused == (set(REFUSED) if CORPUS else set())
+
+
+def test_what_cannot_be_fitted_is_one_line_and_leaves_nothing(tmp_path):
+    for source in recordings():
+        if source.name in REFUSED:
+            with pytest.raises(HeapfitError) as caught:
+                fit(source, tmp_path / source.name)
+            message = str(caught.value)
+            assert message.startswith(f"{source}: ")
+            assert REFUSED[source.name] in message
+            assert "\n" not in message
+            assert not (tmp_path / source.name).exists()
+
+
+def test_table_2_fits_in_what_the_prototypes_needed(made_up, tmp_path):
+    """Seed 003, table 2, workload 4: t2_w4, or where there is no corpus a walk of the same law."""
+    source = Path(CORPUS) / "synthetic" / "t2_w4.heap.gz" if CORPUS else made_up
+    rows = {row.name: row for row in fit(source, tmp_path).comparison.rows}
+    u_max = rows["tlsf"].u_max
+    assert rows["tlsf"].r_safe <= 1.19 * u_max
+    assert rows["tlsf"].r_min <= 1.16 * u_max
+    assert rows["budgeted_4_largest"].r_safe <= 1.05 * u_max
