@@ -170,10 +170,10 @@ def test_a_table_aligns_text_left_and_numbers_right(capsys):
         ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1bb", None, 12.5], ["c", 7, None]]
     )
     assert capsys.readouterr().out == (
-        "candidate       R  over\n"
-        "tlsf       23,040  1.05\n"
-        "ab              -  12.5\n"
-        "c               7     -\n"
+        "candidate       R    over\n"
+        "tlsf       23,040   1.050\n"
+        "ab              -  12.500\n"
+        "c               7       -\n"
     )
 
 
