@@ -18,7 +18,8 @@ constexpr Bytes live_bytes_limit = Bytes{1} << 63;
 
 struct Profile::Visitor {
     SizeIndex &sizes;
-    std::vector<SizeCount> &counts;
+    std::vector<SizeCount> &all_counts;
+    SizeCount *counts; // all_counts.data()
     Lifetimes &lifetimes;
     Totals totals;
     std::uint64_t first; // number of the event at index 0
@@ -67,7 +68,8 @@ struct Profile::Visitor {
             return known;
         }
         const std::uint32_t number = sizes.add(size);
-        counts.resize(sizes.sizes().size());
+        all_counts.resize(sizes.sizes().size());
+        counts = all_counts.data();
         return number;
     }
 
@@ -76,14 +78,18 @@ struct Profile::Visitor {
         totals.live -= object.size;
     }
 
-    // Live bytes rose, or may have: false if they reached the limit.
+    // Live bytes rose, or may have: false if they reached the limit. Few events raise the highest
+    // of a bucket, so the rest is seldom looked at.
     bool is_grown_within_limit(std::uint64_t event) {
-        totals.bucket.highest = std::max(totals.bucket.highest, totals.live);
+        if (totals.live <= totals.bucket.highest) [[likely]] {
+            return true;
+        }
+        totals.bucket.highest = totals.live;
         if (totals.live > totals.peak) {
             totals.peak = totals.live;
             totals.peak_event = event;
         }
-        return totals.peak < live_bytes_limit;
+        return totals.live < live_bytes_limit;
     }
 };
 
@@ -101,7 +107,7 @@ void Profile::feed(std::span<const Event> events) {
 }
 
 void Profile::feed_bucket(std::span<const Event> events) {
-    Visitor visitor{sizes_, counts_, lifetimes_, totals_, events_};
+    Visitor visitor{sizes_, counts_, counts_.data(), lifetimes_, totals_, events_};
     const Followed followed = follow(events, objects_, visitor);
     if (followed.is_bad) {
         throw_bad_event(events_ + followed.count, events[followed.count], objects_.next());

@@ -51,7 +51,7 @@ class Row:
         if self.replay is None:
             return None
         operations = self.replay.allocations + self.replay.frees + self.replay.resizes
-        return float(self.replay.loads + self.replay.stores) / max(operations, 1)
+        return (self.replay.loads + self.replay.stores) / max(operations, 1)
 
     @property
     def footprint(self) -> int | None:

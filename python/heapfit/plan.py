@@ -175,11 +175,10 @@ class _Table:
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
         value = self._take(key)
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if not is_whole or not lowest <= value <= highest:
-            self.refuse(
-                key, f"must be a whole number from {lowest} to {highest}, not {_show(value)}"
-            )
+        is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
+        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
+            wanted = f"a whole number from {lowest} to {highest}"
+            self.refuse(key, f"must be {wanted}, not {_show(value)}")
         return value
 
     def text(self, key: str) -> str:

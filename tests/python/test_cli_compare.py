@@ -75,7 +75,7 @@ def test_design_writes_each_candidate_as_a_plan(folder):
         f"{name}.toml" for name in names(content)
     ]
     shown = heapfit("design", "packets.heap", "-o", "designs", folder=folder)
-    assert "special sizes by the 10 % rule: 40, 1,500 B; powers of two for the rest" in shown.stdout
+    assert "special sizes by the 10% rule: 40, 1,500 B; powers of two for the rest" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_sizes_without_a_mode_are_not(tmp_path):
     assert not outcome.winner.plan.pools
     assert outcome.verdict.startswith("No pools here: ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
-    assert left_out["class_pools"].startswith("no size has 10 % of the allocations (the most fre")
+    assert left_out["class_pools"].startswith("no size has 10% of the allocations (the most fre")
     assert left_out["budgeted_16_frequent"].endswith("of the allocations")
 
 

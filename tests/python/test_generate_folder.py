@@ -11,6 +11,12 @@ from heapfit.generate import folder as folder_module
 from heapfit.generate import generate
 
 
+@pytest.fixture(autouse=True)
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's code sizes, which cost a compilation, are test_generate's business."""
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+
+
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     generate(plan_file(PLANS["class_pools"]), tmp_path / "code")

@@ -12,6 +12,7 @@ from page_reader import Page
 from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.fit import Fit, fit
 from heapfit.report import page as report_page
 from heapfit.report import write_report
@@ -289,7 +290,7 @@ def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(Path, "write_text", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(HeapfitError, match="disk full"):
         write_report(path, replace(pooled, verdict="another"))
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]

@@ -6,8 +6,8 @@
 // resized or freed.
 //
 // A visitor has three functions, each told the event's index in `events` and the object's value,
-// and each returning true to go on: allocated(i, event, value), resized(i, event, value), freed(i,
-// event, value).
+// and each returning true to go on:
+//   allocated(i, event, value)   resized(i, event, value)   freed(i, event, value)
 #pragma once
 
 #include <span>

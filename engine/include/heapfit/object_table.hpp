@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass over a trace keeps of each live object, found by the object's number in one
-// indirection.
+// What a pass over a trace keeps of each live object, found by number in one indirection.
 //
-//   pages_   +---+---+---+---+      a page: 1,024 values, and which of them are live
-//            | o | 0 | 0 | o |      0: all of the page's objects are dead, so the page was given
-//            back
+//   pages_   +---+---+---+---+     a page: 128 values, and which of them are live
+//            | o | 0 | 0 | o |     0: its objects are all dead, so the page was given back
 //            +-|-+---+---+-|-+
-//              v           v        Memory follows the live objects, not the length of the trace.
+//              v           v       Memory follows the live objects, not the trace's length.
 //            page        page
 //
 // Objects are numbered 0, 1, 2, ... in order of allocation and numbers are never reused
@@ -25,11 +23,11 @@
 namespace heapfit {
 
 template <typename Value> class ObjectTable {
-    static constexpr std::size_t page_objects = 1024;
-    static constexpr std::size_t spare_pages = 16; // kept to be filled again while they are warm
+    static constexpr std::size_t page_objects = 128; // few: one long-lived object pins little
+    static constexpr std::size_t spare_pages = 64;   // kept, to be filled again while warm
 
     struct Page {
-        std::uint32_t live = 0;
+        std::uint32_t dead = 0; // objects that were born and died
         std::array<bool, page_objects> is_live{};
         std::array<Value, page_objects> values;
     };
@@ -67,7 +65,6 @@ template <typename Value> class ObjectTable {
         next_++;
         Page *const page = pages_[object / page_objects].get();
         page->is_live[index] = true;
-        page->live++;
         return {page, index};
     }
 
@@ -84,9 +81,9 @@ template <typename Value> class ObjectTable {
     // Ends the live object at `place`; its value is gone.
     void end(const Place &place, ObjectId object) {
         place.page_->is_live[place.index_] = false;
-        place.page_->live--;
-        if (place.page_->live == 0) {
-            give_back_if_full(object / page_objects);
+        place.page_->dead++;
+        if (place.page_->dead == page_objects) {
+            give_back(std::move(pages_[object / page_objects]));
         }
     }
 
@@ -104,14 +101,10 @@ template <typename Value> class ObjectTable {
         return page;
     }
 
-    // Gives a page without a live object back, unless objects will still be born in it. It holds no
-    // mark of the dead, so it can be filled again as it is.
-    void give_back_if_full(std::size_t number) {
-        if (next_ / page_objects == number) {
-            return;
-        }
-        std::unique_ptr<Page> page = std::move(pages_[number]);
+    // Keeps a page whose objects are all dead to be filled again, or frees it.
+    void give_back(std::unique_ptr<Page> page) {
         if (spare_.size() < spare_pages) {
+            page->dead = 0;
             spare_.push_back(std::move(page));
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans for any registered allocator, built from names and values by the tunables of its
-// descriptor.
+// Plans for any registered allocator, built from names and values by its descriptor's tunables.
 //
 //   Plan -> allocator's plan struct    a tunable lies at its offset:
 //           | alignment | ... |        HFIT_SCALAR  the value

@@ -5,10 +5,10 @@
 // works. So after one bisection, to a size S, 128 equally spaced sizes from 0.9 S to 1.3 S are
 // replayed.
 //
-//   0.9 S                       S                                                   1.3 S
-//   | . . . . . x . . x x . x x x x . x x x x x x x x x x x x x x x x x x x x x x x |     x: the
-//   trace runs
-//             R_min                 R_safe: every larger scanned size works
+//   0.9 S                     S                                            1.3 S
+//   | . . . . . x . . x x . x x x . x x x x x x x x x x x x x x x x x x x x x x |
+//             R_min               R_safe: every larger scanned size works
+//                                                       x: the trace runs
 //
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
 // (pools). An allocator that ignores where the region ends has its R at its high-water mark, from

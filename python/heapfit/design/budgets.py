@@ -84,7 +84,8 @@ def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray
         live = np.pad(live, (0, born - len(live)))
         live[objects] = sizes  # of several events of one object the last counts; a free has 0
         left -= len(objects)
-    return np.unique_counts(live[live > 0])
+    sizes, counts = np.unique(live[live > 0], return_counts=True)
+    return sizes, counts.astype(np.uint64)
 
 
 def budgeted_plan(events: _engine.EventArray, sizes: list[int], alignment: int) -> Plan | None:

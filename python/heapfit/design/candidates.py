@@ -126,8 +126,9 @@ def _special_pools(workload: Workload) -> Candidate | NotApplicable:
     special = special_pools.special_sizes(workload.profile)
     if special:
         return _pools_by_histogram(name, special, workload)
-    share = workload.profile.largest_share()
-    why = f"no size has 10 % of the allocations (the most frequent has {share:.1%})"
+    allocations = workload.profile.allocations
+    share = int(allocations.max()) / max(int(allocations.sum()), 1)
+    why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
     return NotApplicable(name, why)
 
 
@@ -135,7 +136,7 @@ def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Work
     sizes = special_pools.pool_sizes(special, max(workload.profile.sizes.tolist(), default=1))
     plan = special_pools.special_pools_plan(allocator, workload.events, sizes, workload.alignment)
     shown = ", ".join(f"{size:,}" for size in special) or "none"
-    reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
+    reason = f"special sizes by the 10% rule: {shown} B; powers of two for the rest"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
@@ -153,10 +154,15 @@ def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
         ("the 16 most frequent sizes", "allocations"),
         workload,
     )
-    both = isinstance(largest, Candidate) and isinstance(frequent, Candidate)
-    if both and largest.plan == frequent.plan:
-        return [largest, NotApplicable(frequent.name, f"the same plan as {largest.name}")]
+    if _is_one_plan(largest, frequent):
+        frequent = NotApplicable(frequent.name, f"the same plan as {largest.name}")
     return [largest, frequent]
+
+
+def _is_one_plan(one: Candidate | NotApplicable, other: Candidate | NotApplicable) -> bool:
+    if isinstance(one, NotApplicable) or isinstance(other, NotApplicable):
+        return False
+    return one.plan == other.plan
 
 
 def _budgeted(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heapfit.report.candidate_charts import fragmentation_chart, memory_chart, region_chart
 from heapfit.report.figure import Chart
 from heapfit.report.live_blocks import live_blocks
-from heapfit.report.numbers import count, printable, size
+from heapfit.report.numbers import count, size
 from heapfit.report.plan_layers import Layer, plan_layers
 from heapfit.report.size_charts import (
     SMALL_CHART_POINTS,
@@ -21,8 +21,6 @@ from heapfit.report.size_charts import (
 )
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from heapfit.comparison import Row
     from heapfit.fit import Fit
     from heapfit.profile import Profile
@@ -79,7 +77,7 @@ class Content:
     pool_charts: tuple[PoolChart, ...]
     pool_count: int
     layers: tuple[Layer, ...]
-    plan_text: Markup
+    plan_lines: tuple[str, ...]
     commands: tuple[Command, ...]
 
     @property
@@ -115,16 +113,9 @@ def gather(fit: Fit) -> Content:
         pool_charts=_pool_charts(pools, profile.events),
         pool_count=len(pools),
         layers=plan_layers(winner),
-        plan_text=_lines(fit.paths.plan.read_text(encoding="utf-8")),
+        plan_lines=tuple(fit.paths.plan.read_text(encoding="utf-8").splitlines()),
         commands=_commands(fit),
     )
-
-
-def _lines(text: str) -> Markup:
-    """The text escaped and printable, but for its line ends."""
-    from markupsafe import Markup, escape
-
-    return Markup("\n").join(escape(printable(line)) for line in text.splitlines())
 
 
 def _source(fit: Fit) -> str:

@@ -72,7 +72,7 @@ function draw(widest) {
 async function copy(button) {
     const source = document.getElementById(button.dataset.copies);
     try {
-        await navigator.clipboard.writeText(source.textContent);
+        await navigator.clipboard.writeText(source.textContent.trim());
         button.textContent = "copied";
     } catch {
         getSelection().selectAllChildren(source);
