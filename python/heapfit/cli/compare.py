@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from heapfit import _engine
 from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
@@ -23,13 +24,15 @@ from heapfit.cli.arguments import (
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
 
+_NAMES = ", ".join(info.name for info in _engine.allocators())
+
 
 def command(
     source: Source,
     allocators: Annotated[
         list[str] | None,
         typer.Argument(
-            help="NAME or NAME:TUNABLE=VALUE,... Pools are made from SOURCE. "
+            help=f"NAME or NAME:TUNABLE=VALUE,... of {_NAMES}. Pools are made from SOURCE. "
             "Without any, and without a plan: all that fit tries."
         ),
     ] = None,
