@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from heapfit import _engine
 from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
@@ -23,14 +24,16 @@ from heapfit.cli.arguments import (
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
 
+_NAMES = ", ".join(info.name for info in _engine.allocators())
+
 
 def command(
     source: Source,
     allocators: Annotated[
         list[str] | None,
         typer.Argument(
-            help="NAME or NAME:TUNABLE=VALUE,... Pools are made from SOURCE. "
-            "Without any, and without a plan: all that fit tries."
+            help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from "
+            "the trace. Without any, and without a plan: all that fit tries."
         ),
     ] = None,
     plans: Annotated[
@@ -60,8 +63,8 @@ def command(
             if allocators or plan_files
             else standard_portfolio(workload)
         )
-        comparison = compare(workload, portfolio.candidates, progress)
+        comparison = compare(workload, portfolio, progress)
     if as_json:
-        console.out_json(ranking_json(comparison, portfolio.not_applicable))
+        console.out_json(ranking_json(comparison))
     else:
-        print_ranking(comparison, portfolio.not_applicable)
+        print_ranking(comparison)
