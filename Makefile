@@ -12,7 +12,7 @@ extension := $(VENV)/extension-built
 c_folders := $(wildcard core baselines recorder engine python/bindings)
 native := CMakeLists.txt $(shell find $(c_folders))
 c_files := $(shell find $(c_folders) $(wildcard tests examples) -name "*.[ch]" -o -name "*.[ch]pp")
-python_files := $(wildcard python scripts tests bench examples docs)
+python_files := $(wildcard python scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test style types core-builds ctest ctest-32 pytest format docs lint clean \
@@ -31,7 +31,8 @@ test: style types core-builds ctest ctest-32 pytest ## set up, then run every ch
 style: $(environment) ## layout and lint of Python and C
 	$(VENV)/bin/ruff format --check $(python_files)
 	$(VENV)/bin/ruff check $(python_files)
-	$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
+	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
+	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
@@ -51,7 +52,7 @@ pytest: $(extension) | test-packages ## Python tests and the checks of the repos
 
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
-	$(VENV)/bin/clang-format -i $(c_files)
+	@$(VENV)/bin/clang-format -i $(c_files)
 
 docs: $(extension) ## write the pages that are made from the code
 	$(PYTHON) scripts/allocators_page.py >docs/allocators.md

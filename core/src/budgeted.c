@@ -11,8 +11,8 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
     uint32_t block_size;
     uint32_t low = 0;
     uint32_t high = plan->pools.count;
-    if (after != NO_POOL || !round_size(size, 0, plan->common.alignment, &block_size)) {
-        return NO_POOL;
+    if (after != HFIT_NO_POOL || !round_size(size, 0, plan->common.alignment, &block_size)) {
+        return HFIT_NO_POOL;
     }
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -22,7 +22,7 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
             high = middle;
         }
     }
-    return low < plan->pools.count && block_size_of(plan, low) == block_size ? low : NO_POOL;
+    return low < plan->pools.count && block_size_of(plan, low) == block_size ? low : HFIT_NO_POOL;
 }
 
 /* Two budgets must not share a block size: the second would never be asked. */
@@ -51,5 +51,6 @@ const hfit_allocator hfit_budgeted_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
+    .next_pool = next_pool,
     .operations = &hfit_budgeted_operations,
 };

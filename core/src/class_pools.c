@@ -22,8 +22,8 @@ static uint32_t stage_of(const hfit_pool *pool, size_t size) {
 
 static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
     const hfit_pool_list *pools = &plan->pools;
-    uint32_t stage = after == NO_POOL ? STAGE_EXACT : stage_of(&pools->items[after], size);
-    uint32_t pool = after + 1; /* NO_POOL + 1 is 0 */
+    uint32_t stage = after == HFIT_NO_POOL ? STAGE_EXACT : stage_of(&pools->items[after], size);
+    uint32_t pool = after + 1; /* HFIT_NO_POOL + 1 is 0 */
     for (; stage < STAGE_NEVER; stage++) {
         for (; pool < pools->count; pool++) {
             if (stage_of(&pools->items[pool], size) == stage) {
@@ -32,7 +32,7 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
         }
         pool = 0;
     }
-    return NO_POOL;
+    return HFIT_NO_POOL;
 }
 
 static bool is_pool_list_sound(const hfit_pools_plan *plan) {
@@ -55,5 +55,6 @@ const hfit_allocator hfit_class_pools_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
+    .next_pool = next_pool,
     .operations = &hfit_class_pools_operations,
 };

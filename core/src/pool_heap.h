@@ -16,10 +16,8 @@
 #include "src/operations.h"
 #include "src/pool_layout.h"
 
-#define NO_POOL UINT32_MAX
-
-/* The pool to try for a request of `size` bytes after pool `after` was empty; NO_POOL for `after`
- * begins, and as an answer ends, the search. */
+/* The pool to try for a request of `size` bytes after pool `after` was empty; HFIT_NO_POOL for
+ * `after` begins, and as an answer ends, the search. */
 static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after);
 
 /* True if the plan's pools, laid out and ascending, are such as this rule wants. */
@@ -128,11 +126,11 @@ typedef struct block_place {
 /* Finds a live pool block or an address that is the shared heap's business; anything else is told
  * as misuse. */
 static block_place place_of(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block) {
-    const block_place nowhere = {PLACE_NOWHERE, NO_POOL, NO_OFFSET};
+    const block_place nowhere = {PLACE_NOWHERE, HFIT_NO_POOL, NO_OFFSET};
     const uint32_t end = pools_end(plan);
     const uint32_t offset = offset_of(heap, block, end);
     if (offset == NO_OFFSET && load_word(heap, SHARED_SIZE) != 0) {
-        return (block_place){PLACE_SHARED, NO_POOL, NO_OFFSET};
+        return (block_place){PLACE_SHARED, HFIT_NO_POOL, NO_OFFSET};
     }
     if (plan->pools.count == 0 || offset < plan->pools.items[0].base) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
@@ -162,8 +160,8 @@ static bool is_pool_aligned(const hfit_heap *heap, const hfit_pools_plan *plan, 
 static void *alloc_from_pools(hfit_heap *heap, const hfit_pools_plan *plan, size_t alignment,
                               size_t size) {
     const size_t asked = size == 0 ? 1 : size;
-    uint32_t pool = next_pool(plan, asked, NO_POOL);
-    for (; pool != NO_POOL; pool = next_pool(plan, asked, pool)) {
+    uint32_t pool = next_pool(plan, asked, HFIT_NO_POOL);
+    for (; pool != HFIT_NO_POOL; pool = next_pool(plan, asked, pool)) {
         if (!is_pool_aligned(heap, plan, pool, alignment)) {
             continue;
         }
@@ -275,7 +273,7 @@ static void *resize_pool_block(hfit_heap *heap, const hfit_plan *plan, block_pla
                                size_t size) {
     const uint32_t usable = block_size_of(pools_plan(plan), place.pool);
     void *block = block_at(heap, place.offset);
-    if (next_pool(pools_plan(plan), size == 0 ? 1 : size, NO_POOL) == place.pool) {
+    if (next_pool(pools_plan(plan), size == 0 ? 1 : size, HFIT_NO_POOL) == place.pool) {
         return block;
     }
     void *moved = HFIT_THIS(alloc)(heap, plan, size);

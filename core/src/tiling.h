@@ -97,6 +97,7 @@ static void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk
     }
     if (after_free != 0 && may_coalesce(plan)) {
         const uint32_t previous_size = load_word(heap, chunk - HEADER_SIZE);
+        store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
         chunk -= previous_size;
         index_remove(heap, plan, chunk, previous_size);
         size += previous_size;

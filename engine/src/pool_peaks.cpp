@@ -9,81 +9,21 @@
 
 #include "heapfit/error.hpp"
 #include "heapfit/follow.hpp"
+#include "heapfit/pool_choice.hpp"
 #include "hfit/pools.h"
 
 namespace heapfit {
 
 namespace {
 
-constexpr std::uint32_t shared_heap = UINT32_MAX;
-
-constexpr Bytes round_up(Bytes size, Bytes alignment) {
-    return (size + alignment - 1) / alignment * alignment;
-}
-
-// The pools by rank, ascending in size, and the rule's choice among them.
-class Chooser {
-  public:
-    Chooser(std::span<const hfit_pool> pools, std::uint32_t alignment, PoolRule rule)
-        : pools_(pools), alignment_(alignment), rule_(rule) {}
-
-    // The rank of the pool that serves the request, or `shared_heap`.
-    [[nodiscard]] std::uint32_t choose(Bytes size, Bytes alignment) const {
-        const Bytes asked = std::max<Bytes>(size, 1);
-        return rule_ == PoolRule::budgeted ? budgeted(asked, alignment)
-                                           : class_pool(asked, alignment);
-    }
-
-  private:
-    [[nodiscard]] std::uint32_t budgeted(Bytes asked, Bytes alignment) const {
-        const Bytes block = round_up(asked, alignment_);
-        const auto found = std::ranges::lower_bound(
-            pools_, block, {}, [this](const hfit_pool &pool) { return block_size(pool); });
-        return found != pools_.end() && block_size(*found) == block && is_aligned(*found, alignment)
-                   ? rank_of(*found)
-                   : shared_heap;
-    }
-
-    [[nodiscard]] std::uint32_t class_pool(Bytes asked, Bytes alignment) const {
-        std::uint32_t larger_special = shared_heap;
-        const auto fitting = std::ranges::lower_bound(pools_, asked, {}, &hfit_pool::size);
-        for (auto pool = fitting; pool != pools_.end(); ++pool) {
-            if (!is_aligned(*pool, alignment)) {
-                continue;
-            }
-            if (pool->is_exact == 0 || pool->size == asked) {
-                return rank_of(*pool);
-            }
-            larger_special = std::min(larger_special, rank_of(*pool));
-        }
-        return larger_special;
-    }
-
-    [[nodiscard]] Bytes block_size(const hfit_pool &pool) const {
-        return round_up(pool.size, alignment_);
-    }
-
-    [[nodiscard]] bool is_aligned(const hfit_pool &pool, Bytes alignment) const {
-        return ((pool.base | block_size(pool)) & (alignment - 1)) == 0;
-    }
-
-    [[nodiscard]] std::uint32_t rank_of(const hfit_pool &pool) const {
-        return static_cast<std::uint32_t>(&pool - pools_.data());
-    }
-
-    std::span<const hfit_pool> pools_;
-    std::uint32_t alignment_;
-    PoolRule rule_;
-};
-
 // Counts the blocks of each pool on unlimited pools.
 struct Count {
     struct Object {
         Bytes size;
-        std::uint32_t rank;
+        std::uint32_t pool;
     };
 
-    const Chooser &chooser;
+    const PoolChoice &choice;
     Bytes heap_alignment;
     std::vector<std::uint32_t> live;
     std::vector<std::uint32_t> peaks;
@@ -103,24 +43,24 @@ struct Count {
     }
 
     bool freed(std::size_t, const Event &, const Object &object) {
-        if (object.rank == shared_heap) {
+        if (object.pool == HFIT_NO_POOL) {
             shared_live -= object.size;
         } else {
-            live[object.rank]--;
+            live[object.pool]--;
         }
         return true;
     }
 
   private:
     bool enter(Bytes size, Bytes alignment, Object &object) {
-        object = {size, chooser.choose(size, alignment)};
-        if (object.rank == shared_heap) {
+        object = {size, choice.choose(size, alignment)};
+        if (object.pool == HFIT_NO_POOL) {
             shared_requests++;
             shared_live += size;
             shared_peak = std::max(shared_peak, shared_live);
         } else {
-            live[object.rank]++;
-            peaks[object.rank] = std::max(peaks[object.rank], live[object.rank]);
+            live[object.pool]++;
+            peaks[object.pool] = std::max(peaks[object.pool], live[object.pool]);
         }
         return true;
     }
@@ -159,14 +99,14 @@ bool raise_counts(std::vector<hfit_pool> &pools, std::span<const std::uint32_t> 
 } // namespace
 
 PoolPeaks pool_peaks(std::span<const Event> events, std::span<const PoolShape> shapes,
-                     std::uint32_t alignment, PoolRule rule) {
+                     std::uint32_t alignment, const hfit_allocator &allocator) {
     std::vector<hfit_pool> pools = sort_pools(shapes);
     PoolPeaks peaks{std::vector<std::uint64_t>(shapes.size()), 0, 0};
     for (bool is_settled = false; !is_settled;) {
         lay_out(pools, alignment);
-        const Chooser chooser(pools, alignment, rule);
+        const PoolChoice choice(allocator, pools, alignment);
         const std::vector<std::uint32_t> none(pools.size());
-        Count count{chooser, alignment, none, none};
+        Count count{choice, alignment, none, none};
         ObjectTable<Count::Object> objects;
         follow_all(events, 0, objects, count);
         is_settled = raise_counts(pools, count.peaks) || !count.is_overaligned;

@@ -23,17 +23,13 @@ struct Replay::Visitor {
     static constexpr std::size_t no_event = std::numeric_limits<std::size_t>::max();
 
     bool allocated(std::size_t i, const Event &event, Block &block) {
-        if (event.alignment_log2 > base_alignment_log2) {
-            overaligned = i;
-            return false;
-        }
         totals.allocations++;
-        const void *const address = serve(event);
+        const void *const address = event.op == Op::alloc ? operations.alloc(heap, plan, event.size)
+                                                          : serve_special(i, event);
         if (address == nullptr) {
             block = {refused, 0};
-            return refuse(i);
+            return overaligned == no_event && refuse(i);
         }
-        totals.zeroed += event.op == Op::zeroed ? event.size : 0;
         place(address, event.size, block);
         return true;
     }
@@ -62,11 +58,19 @@ struct Replay::Visitor {
     }
 
   private:
-    [[nodiscard]] void *serve(const Event &event) const {
-        return event.alignment_log2 == 0
-                   ? operations.alloc(heap, plan, event.size)
-                   : operations.alloc_aligned(heap, plan, std::size_t{1} << event.alignment_log2,
-                                              event.size);
+    // A zeroed or an aligned request. The zeroing itself changes no placement, so it is left out.
+    [[nodiscard]] void *serve_special(std::size_t i, const Event &event) {
+        if (event.alignment_log2 > base_alignment_log2) {
+            overaligned = i;
+            return nullptr;
+        }
+        if (event.alignment_log2 != 0) {
+            return operations.alloc_aligned(heap, plan, std::size_t{1} << event.alignment_log2,
+                                            event.size);
+        }
+        void *const address = operations.alloc(heap, plan, event.size);
+        totals.zeroed += event.op == Op::zeroed && address != nullptr ? event.size : 0;
+        return address;
     }
 
     // A request that was served is smaller than its region, so its size has 32 bits.

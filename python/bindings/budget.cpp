@@ -10,8 +10,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "heapfit/budget.hpp"
-#include "heapfit/error.hpp"
 #include "heapfit/event_array.hpp"
+#include "heapfit/plan.hpp"
 #include "heapfit/pool_peaks.hpp"
 
 namespace nb = nanobind;
@@ -26,23 +26,13 @@ std::vector<std::uint64_t> budgets(const EventArray &events, const std::vector<B
     return greedy_budgets(events.events(), sizes, alignment);
 }
 
-PoolRule rule_of(const std::string &allocator) {
-    if (allocator == "class_pools") {
-        return PoolRule::class_pools;
-    }
-    if (allocator == "budgeted") {
-        return PoolRule::budgeted;
-    }
-    throw Error("pools: '" + allocator + "' is neither class_pools nor budgeted");
-}
-
 PoolPeaks peaks(const EventArray &events, const std::vector<std::tuple<Bytes, bool>> &pools,
                 std::uint32_t alignment, const std::string &allocator) {
     std::vector<PoolShape> shapes;
     for (const auto &[size, is_exact] : pools) {
         shapes.push_back({size, is_exact});
     }
-    const PoolRule rule = rule_of(allocator);
+    const hfit_allocator &rule = find_allocator(allocator);
     const nb::gil_scoped_release release;
     return pool_peaks(events.events(), shapes, alignment, rule);
 }
@@ -58,7 +48,7 @@ void bind_budget(nb::module_ &module) {
         .def_ro("shared_peak", &PoolPeaks::shared_peak, "Bytes requested and live at once.");
     module.def(
         "pool_peaks", &peaks, nb::arg("events"), nb::arg("pools"), nb::arg("alignment"),
-        nb::arg("allocator") = "class_pools",
+        nb::arg("allocator"),
         "Most live blocks of each pool (size, is_exact), by the allocator's choice of pool.");
 }
 

@@ -11,7 +11,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "heapfit/plan.hpp"
+#include "heapfit/pool_choice.hpp"
 
 namespace nb = nanobind;
 
@@ -37,6 +39,17 @@ std::vector<SizeCountExactBase> pools_of(const Plan &plan) {
         pools.emplace_back(pool.size, pool.count, pool.is_exact != 0, pool.base);
     }
     return pools;
+}
+
+// For each request of so many bytes the number of the pool it is for; HFIT_NO_POOL if none.
+Array<std::uint32_t> pools_for(const Plan &plan, const Column<Bytes> &sizes) {
+    const PoolChoice choice(plan.allocator(), plan.pools(), plan.alignment());
+    std::vector<std::uint32_t> pools;
+    pools.reserve(sizes.size());
+    for (const Bytes size : as_span(sizes)) {
+        pools.push_back(choice.choose(size, plan.alignment()));
+    }
+    return to_array(std::move(pools));
 }
 
 std::string kind_of(const hfit_tunable &tunable) {
@@ -85,6 +98,7 @@ void bind_descriptors(nb::module_ &module) {
 
 void bind_plan(nb::module_ &module) {
     bind_descriptors(module);
+    module.attr("NO_POOL") = HFIT_NO_POOL;
     nb::class_<Plan>(module, "Plan", "A design: an allocator and a value for each of its tunables.")
         .def(nb::new_(&make_plan), nb::arg("allocator"), nb::arg("scalars") = Plan::Scalars{},
              nb::arg("pools") = std::vector<SizeCountExact>{}, nb::arg("shared") = nb::none(),
@@ -93,6 +107,8 @@ void bind_plan(nb::module_ &module) {
         .def_prop_ro("scalars", &Plan::scalars)
         .def_prop_ro("pools", &pools_of, "(size, count, is_exact, base), ascending by size.")
         .def_prop_ro("shared", &Plan::shared)
+        .def("pools_for", &pools_for, nb::arg("sizes"),
+             "The number of the pool that each request is for; NO_POOL if none.")
         .def_prop_ro("smallest_region", &Plan::smallest_region, "Bytes.")
         .def_prop_ro("alignment", &Plan::alignment);
 }

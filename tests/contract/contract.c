@@ -199,17 +199,26 @@ static void check_refused_free(model *m, void *pointer) {
     free(before);
 }
 
+/* Frees all blocks but the last in order, so that chunks may coalesce both ways, and tries each
+ * again at once. */
+static void check_double_frees(model *m) {
+    while (m->live_count > 1) {
+        unsigned char *freed = m->live[0].address;
+        model_free(m, 0, false);
+        check_refused_free(m, freed);
+    }
+    model_compare(m);
+}
+
 static void refuses_bad_frees(const test_plan *plan) {
     static model m;
     static uint64_t foreign[64];
     model_start(&m, plan, region_for(plan, 4096));
-    while (m.live_count < 4 && model_alloc(&m, 0, 40)) {
+    while (m.live_count < 12 && model_alloc(&m, 0, 40)) {
     }
-    if (m.live_count == 4) { /* a plan of no pools and no shared heap has no blocks */
-        unsigned char *freed = m.live[1].address;
-        model_free(&m, 1, false);
-        check_refused_free(&m, freed);
+    if (m.live_count == 12) { /* a plan of no pools and no shared heap has no blocks */
         check_refused_free(&m, m.live[0].address + 1);
+        check_double_frees(&m);
     }
     check_refused_free(&m, m.region);
     check_refused_free(&m, m.region + m.region_size);

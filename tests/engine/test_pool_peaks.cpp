@@ -35,7 +35,7 @@ void the_rule_prefers_exact_then_general_then_larger_special() {
     trace.alloc(1000); // 1024
     trace.alloc(1200); // the special of 1500
     trace.alloc(1501); // nobody's: the shared heap
-    const PoolPeaks peaks = pool_peaks(trace.events, pools, 4, PoolRule::class_pools);
+    const PoolPeaks peaks = pool_peaks(trace.events, pools, 4, find_allocator("class_pools"));
     CHECK((peaks.counts == std::vector<std::uint64_t>{1, 1, 1, 1}));
     CHECK(peaks.shared_requests == 1 && peaks.shared_peak == 1501);
 }
@@ -47,7 +47,7 @@ void a_budget_serves_its_class_only() {
     trace.alloc(33); // rounds up to 40
     trace.alloc(32); // another class
     trace.alloc(97); // rounds up to 104, as 100 does
-    const PoolPeaks peaks = pool_peaks(trace.events, pools, 8, PoolRule::budgeted);
+    const PoolPeaks peaks = pool_peaks(trace.events, pools, 8, find_allocator("budgeted"));
     CHECK((peaks.counts == std::vector<std::uint64_t>{1, 2}));
     CHECK(peaks.shared_requests == 1 && peaks.shared_peak == 32);
 }
@@ -59,7 +59,7 @@ void a_plan_of_the_peaks_runs_and_one_block_less_does_not() {
         const auto events =
             draw(RandomTrace{.seed = seed, .sizes = {0, 8, 24, 60, 100, 300, 900, 1000}});
         std::vector<std::uint64_t> counts =
-            pool_peaks(events, pools, 8, PoolRule::class_pools).counts;
+            pool_peaks(events, pools, 8, find_allocator("class_pools")).counts;
         CHECK(runs(plan_of("class_pools", pools, counts), events));
         // The largest pool has no other to fall back on, whichever sizes share it.
         counts.back()--;
@@ -73,7 +73,7 @@ void budgets_of_the_peaks_run_and_one_block_less_does_not() {
     for (std::uint64_t seed = 1; seed <= 10; seed++) {
         const auto events =
             draw(RandomTrace{.seed = seed, .sizes = {0, 8, 20, 24, 40}, .resizes = false});
-        const PoolPeaks peaks = pool_peaks(events, pools, 8, PoolRule::budgeted);
+        const PoolPeaks peaks = pool_peaks(events, pools, 8, find_allocator("budgeted"));
         CHECK(peaks.shared_requests == 0);
         CHECK(runs(plan_of("budgeted", pools, peaks.counts), events));
         for (std::size_t i = 0; i < pools.size(); i++) {
@@ -93,7 +93,7 @@ void aligned_requests_count_where_the_allocator_puts_them() {
                 event.alignment_log2 = static_cast<std::uint8_t>(3 + event.object % 6);
             }
         }
-        const PoolPeaks peaks = pool_peaks(events, pools, 8, PoolRule::class_pools);
+        const PoolPeaks peaks = pool_peaks(events, pools, 8, find_allocator("class_pools"));
         const Plan plan = plan_of("class_pools", pools, peaks.counts);
         Replay replay(HostHeap::init(plan, {plan.smallest_region(), base_alignment}),
                       {.keep_going = true});
@@ -106,7 +106,7 @@ void aligned_requests_count_where_the_allocator_puts_them() {
 void two_pools_of_one_size_are_refused() {
     const std::vector<PoolShape> pools = {{64, true}, {64, false}};
     CHECK(error_of([&] {
-              (void)pool_peaks({}, pools, 8, PoolRule::class_pools);
+              (void)pool_peaks({}, pools, 8, find_allocator("class_pools"));
           }).starts_with("pools: 2 pools cannot be laid out at alignment 8"));
 }
 

@@ -267,10 +267,10 @@ def test_greedy_budgets_are_exact_and_in_the_order_of_the_sizes(tmp_path: Path) 
 def test_pool_peaks_follow_the_rule_of_the_allocator(trace: Trace) -> None:
     events = trace.events()
     pools = [(40, True), (1500, True)]
-    by_class = _engine.pool_peaks(events, pools, 8)
+    by_class = _engine.pool_peaks(events, pools, 8, "class_pools")
     by_budget = _engine.pool_peaks(events, pools, 8, "budgeted")
     assert by_class.shared_requests == 0
     assert by_budget.shared_requests > 0
     assert by_class.counts[1] > by_budget.counts[1]
-    with pytest.raises(HeapfitError, match="'tlsf' is neither class_pools nor budgeted"):
+    with pytest.raises(HeapfitError, match="'tlsf' has no pools"):
         _engine.pool_peaks(events, pools, 8, "tlsf")

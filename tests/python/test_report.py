@@ -255,7 +255,7 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
     fitted = fit(make(tmp_path / "made.heap"), tmp_path / "out")
     for row in fitted.comparison.rows:
         pools = [(pool.size, pool.is_exact) for pool in row.plan.pools]
-        charted = live_blocks(fitted.trace, row.plan, row.alignment, 10)
+        charted = live_blocks(fitted.trace, row.plan, 10)
         assert [live.pool for live in charted] == list(row.plan.pools)
         if pools:
             peaks = _engine.pool_peaks(

@@ -10,6 +10,7 @@
 #define HFIT_DESCRIPTOR_H
 
 #include "hfit/contract.h"
+#include "hfit/pools.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +62,11 @@ typedef struct hfit_allocator {
     /* True if no placement depends on where the region ends. One run in a large region then tells
      * the smallest region: its footprint. */
     bool ignores_region_end;
+    /* For allocators of pools, else NULL: the pool that is tried for a request of `size` bytes, 1
+     * or more, after pool `after` had no block. HFIT_NO_POOL for `after` begins, and as the answer
+     * ends, the search. What tells a designer how many blocks each pool needs is so the very rule
+     * that firmware follows. */
+    uint32_t (*next_pool)(const hfit_pools_plan *plan, size_t size, uint32_t after);
     const hfit_operations *operations;
 } hfit_allocator;
 

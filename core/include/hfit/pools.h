@@ -36,6 +36,9 @@ typedef struct hfit_pool_list {
     uint32_t count;
 } hfit_pool_list;
 
+/* No pool's number. */
+#define HFIT_NO_POOL UINT32_MAX
+
 /* The allocator that serves what the pools do not, and its plan, of the same alignment. Both NULL:
  * none. */
 typedef struct hfit_shared {

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many blocks each pool of a design needs: the most that are live at once on unlimited pools.
 //
-// Which pool a request takes is the allocators' rule. class_pools: the special pool of just its
-// size; else the smallest general one that fits; else the smallest special one that fits; else the
-// shared heap. budgeted: the pool whose size rounds up to the same multiple of the alignment, else
-// the shared heap. An aligned request takes the first of these whose blocks all lie at such
-// addresses. A resize goes where a request of the new size would.
+// Which pool a request takes is the allocator's rule (pool_choice.hpp). An aligned request takes
+// the first pool in the rule's order whose blocks all lie at such addresses. A resize goes where a
+// request of the new size would.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "hfit/descriptor.h"
+
 #include "heapfit/event.hpp"
 
 namespace heapfit {
-
-enum class PoolRule { class_pools, budgeted };
 
 struct PoolShape {
     Bytes size;
@@ -29,9 +27,9 @@ struct PoolPeaks {
 };
 
 // N_i for pools of any order. A plan of these counts serves all but the shared requests without a
-// refusal. Throws Error on a bad trace, an alignment other than 4, 8 or 16, or pools that cannot be
-// laid out.
+// refusal. Throws Error on a bad trace, an allocator without pools, an alignment other than 4, 8 or
+// 16, or pools that cannot be laid out.
 [[nodiscard]] PoolPeaks pool_peaks(std::span<const Event> events, std::span<const PoolShape> pools,
-                                   std::uint32_t alignment, PoolRule rule);
+                                   std::uint32_t alignment, const hfit_allocator &allocator);
 
 } // namespace heapfit

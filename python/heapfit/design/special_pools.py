@@ -64,7 +64,7 @@ def special_pools_plan(
 
     Pools that no request uses are dropped; a shared allocator is there only if requests are left.
     """
-    peaks = _engine.pool_peaks(events, sizes, alignment)
+    peaks = _engine.pool_peaks(events, sizes, alignment, allocator)
     pools = tuple(
         Pool(size, count, is_exact)
         for (size, is_exact), count in zip(sizes, peaks.counts, strict=True)

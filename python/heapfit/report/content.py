@@ -94,7 +94,7 @@ def gather(fit: Fit) -> Content:
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner
-    pools = live_blocks(fit.trace, winner.plan, winner.alignment, SMALL_CHART_POINTS)
+    pools = live_blocks(fit.trace, winner.plan, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
         kind="packet capture" if info.kind == "packets" else "heap trace",

@@ -105,7 +105,7 @@ def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
 
 
 def _serves(plan: Plan, pool: Pool) -> str:
-    """The requests that the pool is there for, as live_blocks.pool_of chooses."""
+    """The requests that the pool is there for, as the allocator's rule chooses."""
     from heapfit.design.budgets import ALLOCATOR as BUDGETED
 
     if not pool.is_exact:

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking an allocator's rule; see pool_choice.hpp.
+#include "heapfit/pool_choice.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+PoolChoice::PoolChoice(const hfit_allocator &allocator, std::span<const hfit_pool> pools,
+                       std::uint32_t alignment)
+    : allocator_(allocator), plan_{{alignment},
+                                   {pools.data(), static_cast<std::uint32_t>(pools.size())},
+                                   {}} {
+    if (allocator.next_pool == nullptr) {
+        throw Error("pools: '" + std::string(allocator.name) + "' has no pools");
+    }
+}
+
+std::uint32_t PoolChoice::choose(Bytes size, Bytes alignment) const {
+    const auto asked = static_cast<std::size_t>(std::max<Bytes>(size, 1));
+    std::uint32_t pool = allocator_.next_pool(&plan_, asked, HFIT_NO_POOL);
+    while (pool != HFIT_NO_POOL && !is_aligned(plan_.pools.items[pool], alignment)) {
+        pool = allocator_.next_pool(&plan_, asked, pool);
+    }
+    return pool;
+}
+
+bool PoolChoice::is_aligned(const hfit_pool &pool, Bytes alignment) const {
+    const Bytes unit = plan_.common.alignment;
+    const Bytes block_size = (pool.size + unit - 1) / unit * unit;
+    return ((pool.base | block_size) & (alignment - 1)) == 0;
+}
+
+} // namespace heapfit
