@@ -31,6 +31,8 @@ def print_ranking(comparison: Comparison) -> None:
     )
     if any(row.trained_on_this_trace for row in rows):
         console.out("* trained on this trace: another run may need more.")
+    if any(row.step == 0 and row.r_safe is not None for row in rows):
+        console.out("step -: no search; the region follows from the plan or from one run.")
     if any(row.r_safe is None for row in rows):
         console.out("R_safe -: the largest region scanned failed.")
     for left_out in comparison.not_applicable:
