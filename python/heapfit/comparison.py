@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from heapfit.design.candidates import Candidate
+    from heapfit.design.candidates import Candidate, NotApplicable, Portfolio
     from heapfit.design.workload import Workload
     from heapfit.plan import Plan
     from heapfit.trace import TraceInfo
@@ -67,17 +68,30 @@ class Comparison:
     u_max: int  # most live bytes of the trace
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     rows: tuple[Row, ...]
+    not_applicable: tuple[NotApplicable, ...]  # kinds of plans left out, and why
 
 
 def compare(
-    workload: Workload, contenders: Sequence[Candidate], progress: Progress = no_progress
+    workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
-    """Searches each plan's smallest regions and replays it once, metered, in R_safe."""
-    alignments = [contender.plan.alignment for contender in contenders]
+    """Searches each plan's smallest regions and replays it once, metered, in R_safe.
+
+    HeapfitError if there is nothing to compare.
+    """
+    if not portfolio.candidates:
+        whys = "; ".join(f"{one.name}: {one.why}" for one in portfolio.not_applicable)
+        raise HeapfitError(f"no plan to compare ({whys})")
+    alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
     base_alignment = max([workload.trace.largest_alignment, *alignments])
     host_base = max(_HOST_BASE, base_alignment)
-    rows = [_measure(workload, contender, host_base, progress) for contender in contenders]
-    return Comparison(workload.trace.info, workload.profile.u_max, base_alignment, ranked(rows))
+    rows = [_measure(workload, one, host_base, progress) for one in portfolio.candidates]
+    return Comparison(
+        trace=workload.trace.info,
+        u_max=workload.profile.u_max,
+        base_alignment=base_alignment,
+        rows=ranked(rows),
+        not_applicable=portfolio.not_applicable,
+    )
 
 
 def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -95,9 +109,9 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
-def _measure(workload: Workload, contender: Candidate, host_base: int, progress: Progress) -> Row:
-    step = f"compare {contender.name}"
-    plan = contender.plan.engine()
+def _measure(workload: Workload, candidate: Candidate, host_base: int, progress: Progress) -> Row:
+    step = f"compare {candidate.name}"
+    plan = candidate.plan.engine()
     search = _engine.find_region(
         plan,
         workload.events,
@@ -107,15 +121,15 @@ def _measure(workload: Workload, contender: Candidate, host_base: int, progress:
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
     return Row(
-        name=contender.name,
-        reason=contender.reason,
-        plan=contender.plan,
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
         alignment=plan.alignment,
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
         u_max=workload.profile.u_max,
-        trained_on_this_trace=contender.trained_on_this_trace,
+        trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None if region is None else _replay(plan, workload.events, region, host_base),
     )
 

@@ -53,7 +53,6 @@ class Fit:
     trace: Trace
     profile: Profile
     comparison: Comparison  # rows ranked; the first is the winner
-    not_applicable: tuple[NotApplicable, ...]  # candidates left out, and why
     plan_file: PlanFile  # the winner's
     verdict: str  # one sentence, with the figures that decided
     warnings: tuple[str, ...]  # each one sentence
@@ -63,6 +62,11 @@ class Fit:
     def winner(self) -> Row:
         """The row the plan was made from."""
         return self.comparison.rows[0]
+
+    @property
+    def not_applicable(self) -> tuple[NotApplicable, ...]:
+        """Candidates left out, and why."""
+        return self.comparison.not_applicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +89,12 @@ def fit(
     workload = load_workload(trace, options.alignment, progress)
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
-    portfolio = standard_portfolio(workload)
-    comparison = compare(workload, portfolio.candidates, progress)
+    comparison = compare(workload, standard_portfolio(workload), progress)
     winner = comparison.rows[0]
     if winner.r_safe is None:
         raise HeapfitError(
-            f"{source}: no candidate serves this trace in a region below 4 GiB "
-            f"(its live bytes reach {comparison.u_max:,})"
+            f"{source}: no candidate has a safe region for this trace (regions end below 4 GiB; "
+            f"its live bytes reach {comparison.u_max:,})"
         )
     fitted = Fit(
         name=source_name(source),
@@ -99,9 +102,8 @@ def fit(
         trace=trace,
         profile=workload.profile,
         comparison=comparison,
-        not_applicable=portfolio.not_applicable,
         plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
-        verdict=verdict(comparison, portfolio.not_applicable),
+        verdict=verdict(comparison),
         warnings=_warnings(trace.info, winner),
         paths=_paths(folder, trace),
     )
@@ -128,7 +130,7 @@ def folders_for(sources: Sequence[Path], output: Path | None) -> list[Path]:
     >>> folders_for([Path("echo.pcap")], None)
     [PosixPath('out/echo')]
     """
-    names = different_names(list(sources))
+    names = different_names(sources)
     if output is not None and len(sources) == 1:
         return [output]
     return [(output or Path("out")) / name for name in names]

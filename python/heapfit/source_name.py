@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 _ENDINGS = re.compile(
@@ -23,18 +25,22 @@ def source_name(source: Path) -> str:
     return name[:_LONGEST] or "trace"
 
 
-def different_names(sources: list[Path]) -> list[str]:
+def different_names(sources: Sequence[Path]) -> list[str]:
     """A name for each source; the second of equal names ends in "-2", and so on.
 
     >>> different_names([Path("a/echo.pcap"), Path("b/echo.pcap")])
     ['echo', 'echo-2']
     """
-    names: list[str] = []
-    for source in sources:
-        name = first = source_name(source)
-        count = 1
-        while name in names:
-            count += 1
-            name = f"{first}-{count}"
-        names.append(name)
-    return names
+    return numbered([source_name(source) for source in sources])
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The names, each but the first of equal ones with a number behind it."""
+    different: list[str] = []
+    for name in names:
+        numbers = itertools.count(2)
+        candidate = name
+        while candidate in different:
+            candidate = f"{name}-{next(numbers)}"
+        different.append(candidate)
+    return different

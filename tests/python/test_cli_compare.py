@@ -2,7 +2,7 @@
 """`heapfit compare` and `heapfit design`, as typed."""
 
 import pytest
-from small_traces import bimodal, heapfit, heapfit_json, table2
+from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,20 @@ def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
     bimodal(folder / "other.heap", seed=2)
     (other,) = heapfit_json("compare", "other.heap", "--plan", plan, folder=folder)["rows"]
     assert not other["trained_on_this_trace"]
+
+
+def test_plans_of_one_name_are_told_apart(folder):
+    heapfit_json("design", "four.heap", "-o", "twice", folder=folder)
+    plan = "twice/tlsf.toml"
+    arguments = ("four.heap", "tlsf", "--plan", plan, "--plan", plan)
+    assert names(heapfit_json("compare", *arguments, folder=folder)) == ["tlsf", "tlsf-2", "tlsf-3"]
+
+
+def test_nothing_that_applies_is_told_with_the_reason(folder):
+    diverse(folder / "diverse.heap")
+    done = heapfit("compare", "diverse.heap", "budgeted", folder=folder)
+    assert done.returncode == 1
+    assert "no plan to compare (budgeted_4_largest: the 4 sizes with" in done.stderr
 
 
 def test_every_region_is_told_with_its_alignment_and_step(folder):

@@ -48,7 +48,7 @@ def names(rows: tuple[Row, ...]) -> list[str]:
 
 
 def told(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> str:
-    return verdict(Comparison(INFO, 1000, 8, ranked(rows)), not_applicable)
+    return verdict(Comparison(INFO, 1000, 8, ranked(rows), not_applicable))
 
 
 def test_the_smallest_safe_region_comes_first_and_none_last() -> None:

@@ -32,8 +32,8 @@ def command(
     allocators: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"NAME or NAME:TUNABLE=VALUE,... of {_NAMES}. Pools are made from SOURCE. "
-            "Without any, and without a plan: all that fit tries."
+            help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from "
+            "the trace. Without any, and without a plan: all that fit tries."
         ),
     ] = None,
     plans: Annotated[
@@ -63,8 +63,8 @@ def command(
             if allocators or plan_files
             else standard_portfolio(workload)
         )
-        comparison = compare(workload, portfolio.candidates, progress)
+        comparison = compare(workload, portfolio, progress)
     if as_json:
-        console.out_json(ranking_json(comparison, portfolio.not_applicable))
+        console.out_json(ranking_json(comparison))
     else:
-        print_ranking(comparison, portfolio.not_applicable)
+        print_ranking(comparison)

@@ -51,10 +51,10 @@ def command(
         folder = output or Path("out") / name / "plans"
         designs = design(trace, name, folder, int(alignment), progress)
     if as_json:
-        ranking = ranking_json(designs.comparison, designs.not_applicable)
+        ranking = ranking_json(designs.comparison)
         console.out_json({**ranking, "plans": [str(path) for path in designs.paths]})
         return
-    print_ranking(designs.comparison, designs.not_applicable)
+    print_ranking(designs.comparison)
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
 

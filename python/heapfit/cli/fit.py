@@ -76,7 +76,7 @@ def _print(outcome: Fit | Failure) -> None:
         f"{outcome.name}: {profile.events:,} events, {len(profile.sizes):,} sizes, "
         f"U_max {profile.u_max:,} B"
     )
-    print_ranking(outcome.comparison, outcome.not_applicable)
+    print_ranking(outcome.comparison)
     console.out(outcome.verdict)
     for name in ("plan", "code", "report", "trace"):
         console.out(f"{name:7}{getattr(outcome.paths, name)}")
@@ -115,7 +115,7 @@ def _json(outcome: Fit | Failure) -> dict[str, Any]:
         "source": str(outcome.source),
         "name": outcome.name,
         "trace": asdict(outcome.trace.info),
-        **ranking_json(outcome.comparison, outcome.not_applicable),
+        **ranking_json(outcome.comparison),
         "verdict": outcome.verdict,
         "warnings": list(outcome.warnings),
         "paths": {name: str(path) for name, path in asdict(outcome.paths).items()},

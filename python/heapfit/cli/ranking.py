@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heapfit.cli import console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heapfit.comparison import Comparison, Row
-    from heapfit.design.candidates import NotApplicable
 
 _COLUMNS = (
     "candidate",
@@ -24,7 +21,7 @@ _COLUMNS = (
 )
 
 
-def print_ranking(comparison: Comparison, not_applicable: Sequence[NotApplicable]) -> None:
+def print_ranking(comparison: Comparison) -> None:
     """The table, what its figures mean, and what was left out."""
     rows = comparison.rows
     console.out_table(_COLUMNS, [_cells(row) for row in rows])
@@ -34,19 +31,21 @@ def print_ranking(comparison: Comparison, not_applicable: Sequence[NotApplicable
     )
     if any(row.trained_on_this_trace for row in rows):
         console.out("* trained on this trace: another run may need more.")
+    if any(row.step == 0 and row.r_safe is not None for row in rows):
+        console.out("step -: no search; the region follows from the plan or from one run.")
     if any(row.r_safe is None for row in rows):
         console.out("R_safe -: the largest region scanned failed.")
-    for left_out in not_applicable:
+    for left_out in comparison.not_applicable:
         console.out(f"{left_out.name} left out: {left_out.why}.")
 
 
-def ranking_json(comparison: Comparison, not_applicable: Sequence[NotApplicable]) -> dict[str, Any]:
+def ranking_json(comparison: Comparison) -> dict[str, Any]:
     """The same for --json."""
     return {
         "u_max": comparison.u_max,
         "base_alignment": comparison.base_alignment,
         "rows": [_row_json(row) for row in comparison.rows],
-        "not_applicable": [{"name": one.name, "why": one.why} for one in not_applicable],
+        "not_applicable": [{"name": one.name, "why": one.why} for one in comparison.not_applicable],
     }
 
 

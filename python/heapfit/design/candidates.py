@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.design import budgets, special_pools
 from heapfit.errors import HeapfitError
 from heapfit.plan import Plan, PlanFile
+from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def named_portfolio(
     for named in allocators:
         found += _named(named, workload)
     found += [candidate_from_file(plan_file, workload) for plan_file in plan_files]
-    return _sorted_out(found)
+    names = numbered([one.name for one in found])
+    return _sorted_out([replace(one, name=name) for one, name in zip(found, names, strict=True)])
 
 
 def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
-from heapfit.design.candidates import NotApplicable, standard_portfolio
+from heapfit.design.candidates import standard_portfolio
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.plan import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
@@ -24,7 +24,6 @@ class Designs:
     """The plans made for a trace."""
 
     comparison: Comparison
-    not_applicable: tuple[NotApplicable, ...]
     paths: tuple[Path, ...]  # of the comparison's rows, in their order
 
 
@@ -37,13 +36,12 @@ def design(
 ) -> Designs:
     """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
     workload = load_workload(trace, alignment, progress)
-    portfolio = standard_portfolio(workload)
-    comparison = compare(workload, portfolio.candidates, progress)
+    comparison = compare(workload, standard_portfolio(workload), progress)
     trained_on = trained_on_trace(trace, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):
         save_plan(path, plan_file_of(row, comparison, trained_on))
-    return Designs(comparison, portfolio.not_applicable, paths)
+    return Designs(comparison, paths)
 
 
 def trained_on_trace(trace: Trace, name: str) -> TrainedOn:
