@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples) -name "*.[ch]" -
 python_files := $(wildcard python scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test style types core-builds ctest ctest-32 pytest format docs lint clean \
+.PHONY: help demo test style types core-builds ctest ctest-32 pytest bench format docs lint clean \
         build-packages test-packages
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -49,6 +49,9 @@ ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest
+
+bench: $(extension) ## speeds as ratios in one run; nothing fails
+	$(PYTHON) bench/replay.py
 
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
