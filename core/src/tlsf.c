@@ -60,21 +60,23 @@ static inline uint32_t rows_of(uint32_t shape) {
     return shape >> SHAPE_ROWS_SHIFT;
 }
 
-/* The class that holds chunks of so many granules. */
+/* log2 of the width of the classes around `granules`; row 0 has width 1, as row 1 has. */
+static inline uint32_t class_width_log2(uint32_t granules, uint32_t log2_columns) {
+    return highest_bit(granules | 1u << log2_columns) - log2_columns;
+}
+
+/* The class that holds chunks of so many granules. No branch on the size: it would be a coin
+ * flip. */
 static inline size_class class_of(uint32_t granules, uint32_t log2_columns) {
-    if (granules >> log2_columns == 0) {
-        return (size_class){0, granules};
-    }
-    const uint32_t shift = highest_bit(granules) - log2_columns;
-    return (size_class){shift + 1, (granules >> shift) - (1u << log2_columns)};
+    const uint32_t shift = class_width_log2(granules, log2_columns);
+    const uint32_t is_above_row_0 = granules >> shift >> log2_columns;
+    return (size_class){shift + is_above_row_0,
+                        (granules >> shift) - (is_above_row_0 << log2_columns)};
 }
 
 /* Granules rounded up to the lower bound of a class. */
 static inline uint32_t round_to_class(uint32_t granules, uint32_t log2_columns) {
-    if (granules >> log2_columns == 0) {
-        return granules;
-    }
-    const uint32_t step = 1u << (highest_bit(granules) - log2_columns);
+    const uint32_t step = 1u << class_width_log2(granules, log2_columns);
     return (granules + step - 1) & ~(step - 1);
 }
 
