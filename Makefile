@@ -57,8 +57,9 @@ format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-docs: $(extension) ## write the pages that are made from the code
-	$(PYTHON) scripts/allocators_page.py >docs/allocators.md
+docs: $(extension) ## renew what pages show of the code: allocators, the README's example
+	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 
 lint: style types ## style and types only
 
