@@ -26,11 +26,14 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     (void)list_remove(heap, LIST_HEAD, chunk);
 }
 
-static uint32_t index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     (void)plan;
     uint32_t chunk = load_word(heap, LIST_HEAD);
     while (chunk != NO_OFFSET && chunk_size(load_word(heap, chunk)) < size) {
         chunk = load_word(heap, chunk + LINK_NEXT);
+    }
+    if (chunk != NO_OFFSET) {
+        (void)list_remove(heap, LIST_HEAD, chunk);
     }
     return chunk;
 }

@@ -23,6 +23,18 @@ static inline void list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     store_word(heap, head, chunk);
 }
 
+/* Takes the first chunk, which there is, out. True if the list is empty now. */
+static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
+    *chunk = load_word(heap, head);
+    const uint32_t next = load_word(heap, *chunk + LINK_NEXT);
+    store_word(heap, head, next);
+    if (next == NO_OFFSET) {
+        return true;
+    }
+    store_word(heap, next + LINK_PREVIOUS, NO_OFFSET);
+    return false;
+}
+
 /* Takes `chunk` out. True if the list is empty now. */
 static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);

@@ -45,8 +45,9 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
 /* Takes a chunk of `size` bytes that is in the index out of it. */
 static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size);
 
-/* A free chunk of at least `size` bytes, still in the index, or NO_OFFSET. */
-static uint32_t index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
+/* Takes a free chunk of at least `size` bytes, rounded by index_round, out of the index. NO_OFFSET
+ * if there is none. */
+static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* True if the index holds just the heap's free chunks, of which there are `free_count`. */
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count);
@@ -188,12 +189,11 @@ void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
         return NULL;
     }
     const uint32_t needed = index_round(heap, plan, smallest);
-    const uint32_t chunk = index_find(heap, plan, needed);
+    const uint32_t chunk = index_take(heap, plan, needed);
     if (chunk == NO_OFFSET) {
         return NULL;
     }
     const uint32_t header = load_word(heap, chunk);
-    index_remove(heap, plan, chunk, chunk_size(header));
     use_chunk(heap, plan, chunk, chunk_size(header), needed, header & AFTER_FREE);
     return block_at(heap, chunk + HEADER_SIZE);
 }
@@ -301,14 +301,13 @@ void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t al
     if (!round_size(needed, (uint32_t)alignment + SMALLEST_CHUNK, plan->alignment, &room)) {
         return NULL;
     }
-    const uint32_t found = index_find(heap, plan, room);
+    const uint32_t found = index_take(heap, plan, index_round(heap, plan, room));
     if (found == NO_OFFSET) {
         return NULL;
     }
     const uint32_t header = load_word(heap, found);
     const uint32_t available = chunk_size(header);
     const uint32_t gap = aligning_gap(heap, found, (uint32_t)alignment);
-    index_remove(heap, plan, found, available);
     if (gap != 0) {
         put_free_chunk(heap, plan, found, gap, header & AFTER_FREE);
     }

@@ -96,12 +96,8 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     set_flag(heap, ROW_MAP, 1u << at.row);
 }
 
-static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    const uint32_t shape = load_word(heap, SHAPE);
-    const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
-    if (!list_remove(heap, bin_of(at, shape), chunk)) {
-        return;
-    }
+/* The bin at `at` is empty now: its bits in both levels say so. */
+static void mark_empty(hfit_heap *heap, size_class at) {
     const uint32_t columns = load_word(heap, column_map(at.row)) & ~(1u << at.column);
     store_word(heap, column_map(at.row), columns);
     if (columns == 0) {
@@ -109,26 +105,45 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
-/* Every chunk in a class at or above that of the rounded size is large enough; the lowest such bin
- * is taken. */
-static uint32_t index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
     const uint32_t shape = load_word(heap, SHAPE);
-    const uint32_t granules = round_to_class(granules_of(plan, size), columns_log2(shape));
-    size_class at = class_of(granules, columns_log2(shape));
-    if (at.row >= rows_of(shape)) {
+    const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
+    if (list_remove(heap, bin_of(at, shape), chunk)) {
+        mark_empty(heap, at);
+    }
+}
+
+/* Moves `at` up to the lowest class, itself included, that has a chunk. False if none has. */
+static bool find_class(const hfit_heap *heap, uint32_t shape, size_class *at) {
+    if (at->row >= rows_of(shape)) {
+        return false;
+    }
+    uint32_t columns = load_word(heap, column_map(at->row)) & (~0u << at->column);
+    if (columns == 0) {
+        const uint32_t rows = load_word(heap, ROW_MAP) & (~1u << at->row);
+        if (rows == 0) {
+            return false;
+        }
+        at->row = lowest_bit(rows);
+        columns = load_word(heap, column_map(at->row));
+    }
+    at->column = lowest_bit(columns);
+    return true;
+}
+
+/* A rounded size is the lower bound of its class, so every chunk of that class or above is large
+ * enough. */
+static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    size_class at = class_of(granules_of(plan, size), columns_log2(shape));
+    uint32_t chunk;
+    if (!find_class(heap, shape, &at)) {
         return NO_OFFSET;
     }
-    uint32_t columns = load_word(heap, column_map(at.row)) & (~0u << at.column);
-    if (columns == 0) {
-        const uint32_t rows = load_word(heap, ROW_MAP) & (~1u << at.row);
-        if (rows == 0) {
-            return NO_OFFSET;
-        }
-        at.row = lowest_bit(rows);
-        columns = load_word(heap, column_map(at.row));
+    if (list_pop(heap, bin_of(at, shape), &chunk)) {
+        mark_empty(heap, at);
     }
-    at.column = lowest_bit(columns);
-    return load_word(heap, bin_of(at, shape));
+    return chunk;
 }
 
 static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
