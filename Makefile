@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples) -name "*.[ch]" -
 python_files := $(wildcard python scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test style types core-builds ctest ctest-32 pytest format docs lint clean \
+.PHONY: help demo test style types core-builds ctest ctest-32 pytest bench format docs lint clean \
         build-packages test-packages
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -50,12 +50,16 @@ ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest
 
+bench: $(extension) ## speeds as ratios in one run; nothing fails
+	$(PYTHON) bench/replay.py
+
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-docs: $(extension) ## write the pages that are made from the code
-	$(PYTHON) scripts/allocators_page.py >docs/allocators.md
+docs: $(extension) ## renew what pages show of the code: allocators, the README's example
+	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 
 lint: style types ## style and types only
 
