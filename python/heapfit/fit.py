@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison import Comparison, Row, compare
-from heapfit.design.candidates import NotApplicable, standard_portfolio
+from heapfit.comparison import Row, compare
+from heapfit.design.candidates import standard_portfolio
 from heapfit.design.plans import plan_file_of, trained_on_trace
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.errors import HeapfitError
+from heapfit.fitted import Fit, FitPaths
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import PlanFile, save_plan
+from heapfit.plan import save_plan
 from heapfit.pointer_size import pointer_size_warning
-from heapfit.profile import Profile
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
@@ -31,42 +31,6 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
-
-
-@dataclass(frozen=True, slots=True)
-class FitPaths:
-    """What a fit wrote, all inside `folder`."""
-
-    folder: Path
-    trace: Path  # the stored trace; the source itself where it already was one
-    plan: Path  # plan.toml
-    code: Path  # folder of generated C
-    report: Path  # report.html
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """One fitted source."""
-
-    name: str  # from the source's file name; fit for a folder
-    source: Path
-    trace: Trace
-    profile: Profile
-    comparison: Comparison  # rows ranked; the first is the winner
-    plan_file: PlanFile  # the winner's
-    verdict: str  # one sentence, with the figures that decided
-    warnings: tuple[str, ...]  # each one sentence
-    paths: FitPaths
-
-    @property
-    def winner(self) -> Row:
-        """The row the plan was made from."""
-        return self.comparison.rows[0]
-
-    @property
-    def not_applicable(self) -> tuple[NotApplicable, ...]:
-        """Candidates left out, and why."""
-        return self.comparison.not_applicable
 
 
 @dataclass(frozen=True, slots=True)

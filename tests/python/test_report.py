@@ -13,7 +13,8 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit import Fit, fit
+from heapfit.fit import fit
+from heapfit.fitted import Fit
 from heapfit.report import page as report_page
 from heapfit.report import write_report
 from heapfit.report.live_blocks import live_blocks

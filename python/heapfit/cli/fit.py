@@ -26,7 +26,8 @@ from heapfit.cli.ranking import print_ranking, ranking_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heapfit.fit import Failure, Fit
+    from heapfit.fit import Failure
+    from heapfit.fitted import Fit
 
 
 def command(

@@ -22,7 +22,7 @@ from heapfit.report.size_charts import (
 
 if TYPE_CHECKING:
     from heapfit.comparison import Row
-    from heapfit.fit import Fit
+    from heapfit.fitted import Fit
     from heapfit.profile import Profile
     from heapfit.report.live_blocks import LiveBlocks
 

@@ -19,7 +19,7 @@ from heapfit.report import numbers
 if TYPE_CHECKING:
     import jinja2
 
-    from heapfit.fit import Fit
+    from heapfit.fitted import Fit
 
 _TEMPLATE = Path(__file__).parent / "template"
 

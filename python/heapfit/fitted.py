@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit found and where it was written: the record that the report and the printer read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.comparison import Comparison, Row
+from heapfit.design.candidates import NotApplicable
+from heapfit.plan import PlanFile
+from heapfit.profile import Profile
+from heapfit.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class FitPaths:
+    """What a fit wrote, all inside `folder`."""
+
+    folder: Path
+    trace: Path  # the stored trace; the source itself where it already was one
+    plan: Path  # plan.toml
+    code: Path  # folder of generated C
+    report: Path  # report.html
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One fitted source."""
+
+    name: str  # from the source's file name; fit for a folder
+    source: Path
+    trace: Trace
+    profile: Profile
+    comparison: Comparison  # rows ranked; the first is the winner
+    plan_file: PlanFile  # the winner's
+    verdict: str  # one sentence, with the figures that decided
+    warnings: tuple[str, ...]  # each one sentence
+    paths: FitPaths
+
+    @property
+    def winner(self) -> Row:
+        """The row the plan was made from."""
+        return self.comparison.rows[0]
+
+    @property
+    def not_applicable(self) -> tuple[NotApplicable, ...]:
+        """Candidates left out, and why."""
+        return self.comparison.not_applicable
