@@ -132,7 +132,6 @@ def write_trace(
     `info` may be a function, asked once all batches are read; events and largest_alignment are
     counted here.
     """
-    import numpy as np
     import pyarrow as pa
 
     check = TraceCheck()
@@ -142,7 +141,7 @@ def write_trace(
             for columns in _row_groups(batches):
                 with placed_in(path):
                     check.take(columns)
-                largest_alignment = max(largest_alignment, int(np.max(columns["alignment"])))
+                largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [pa.array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
                 writer.write_table(table, row_group_size=_ROW_GROUP)
