@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison import Row, compare
+from heapfit.comparison import Comparison, compare
 from heapfit.design.candidates import standard_portfolio
 from heapfit.design.plans import plan_file_of, trained_on_trace
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
@@ -22,7 +22,7 @@ from heapfit.pointer_size import pointer_size_warning
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
-from heapfit.verdict import verdict
+from heapfit.verdict import LEAST_SURE_SAVING, pools_save, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def fit(
         comparison=comparison,
         plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
         verdict=verdict(comparison),
-        warnings=_warnings(trace.info, winner),
+        warnings=_warnings(trace.info, comparison),
         paths=_paths(folder, trace),
     )
     _write(fitted, progress)
@@ -118,14 +118,17 @@ def _write(fitted: Fit, progress: Progress) -> None:
     progress("write plan, code and report", 1.0)
 
 
-def _warnings(info: TraceInfo, winner: Row) -> tuple[str, ...]:
+def _warnings(info: TraceInfo, comparison: Comparison) -> tuple[str, ...]:
     warnings = list(info.notes)
     pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
     if pointer_size is not None:
         warnings.append(pointer_size)
-    if winner.plan.pools:
+    if comparison.rows[0].plan.pools:
+        saving = pools_save(comparison)
+        is_small = saving is not None and saving < LEAST_SURE_SAVING
         warnings.append(
-            "pools are cut to this one recording; check a second run with "
-            "`heapfit compare OTHER --plan plan.toml`"
+            "pools are cut to this one recording"
+            + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
+            + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
         )
     return tuple(warnings)

@@ -55,7 +55,7 @@ def test_few_sizes_are_worth_pools(fitted):
     assert fitted.winner.plan.pools
     assert fitted.verdict.startswith("Pools save ")
     assert f"{fitted.winner.name} needs {fitted.winner.r_safe:,} B" in fitted.verdict
-    assert any("cut to this one recording" in warning for warning in fitted.warnings)
+    assert any("cut to this one recording;" in warning for warning in fitted.warnings)
 
 
 def test_sizes_without_a_mode_are_not(tmp_path):
@@ -64,7 +64,12 @@ def test_sizes_without_a_mode_are_not(tmp_path):
     assert outcome.verdict.startswith("No pools here: ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
     assert left_out["class_pools"].startswith("no size has 10% of the allocations (the most fre")
-    assert left_out["budgeted_16_frequent"].endswith("of the allocations")
+
+
+def test_a_saving_that_may_be_chance_is_told(tmp_path):
+    outcome = fit(diverse(tmp_path / "diverse.heap", seed=1), tmp_path / "out")
+    assert outcome.winner.plan.pools
+    assert any("a saving below 5% may be chance" in warning for warning in outcome.warnings)
 
 
 def test_the_same_trace_gives_the_same_plan_twice(fitted, tmp_path):

@@ -7,7 +7,6 @@ rounding to the alignment, which folds sizes that need equal blocks into one cla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
@@ -24,39 +23,27 @@ if TYPE_CHECKING:
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
 FREQUENT_CLASSES = 16  # the best single choice on 71 real traces
-# Chosen sizes with less of the whole than this stand out by chance. On 29 real traces the four
-# largest have 33 % and more, the 16 most frequent 84 %; where sizes are drawn from a wide law, the
-# four largest have 5 to 17 %, the 16 most frequent 7 to 57 %.
-LEAST_SHARE = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Sizes chosen for budgets."""
-
-    sizes: list[int]  # multiples of the alignment, ascending
-    share: float  # of the whole weight, that these sizes have
-
-
-def largest_classes(trace: Trace, profile: Profile, alignment: int) -> Selection:
+def largest_classes(trace: Trace, profile: Profile, alignment: int) -> list[int]:
     """The paper's 4 sizes with most bytes at the peak."""
     sizes, counts = live_sizes_at(trace, profile.u_max_event)
     return classes_with_most(sizes, sizes * counts, alignment, LARGEST_CLASSES)
 
 
-def frequent_classes(profile: Profile, alignment: int) -> Selection:
+def frequent_classes(profile: Profile, alignment: int) -> list[int]:
     """The 16 sizes allocated most often."""
     return classes_with_most(profile.sizes, profile.allocations, alignment, FREQUENT_CLASSES)
 
 
 def classes_with_most(
     sizes: NDArray[np.uint64], weights: NDArray[np.uint64], alignment: int, count: int
-) -> Selection:
-    """The `count` sizes of most weight after rounding up to `alignment`.
+) -> list[int]:
+    """The `count` sizes of most weight after rounding up to `alignment`, ascending.
 
     >>> import numpy as np
     >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
-    Selection(sizes=[40], share=0.5)
+    [40]
     """
     import numpy as np
 
@@ -66,9 +53,7 @@ def classes_with_most(
     totals = np.bincount(members, weights=weights.astype(np.float64))
     order = np.lexsort((classes, -totals))  # most weight first, then the smaller size
     fitting = [i for i in order.tolist() if totals[i] > 0 and classes[i] <= LARGEST_POOL]
-    chosen = sorted(fitting[:count])
-    share = float(totals[chosen].sum() / max(totals.sum(), 1.0))
-    return Selection(classes[chosen].tolist(), share)
+    return [int(classes[i]) for i in sorted(fitting[:count])]
 
 
 def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -147,13 +147,13 @@ def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
     largest = _budgeted(
         "budgeted_4_largest",
         budgets.largest_classes(workload.trace, workload.profile, workload.alignment),
-        ("the 4 sizes with most bytes at the peak", "bytes at the peak"),
+        "the 4 sizes with most bytes at the peak",
         workload,
     )
     frequent = _budgeted(
         "budgeted_16_frequent",
         budgets.frequent_classes(workload.profile, workload.alignment),
-        ("the 16 most frequent sizes", "allocations"),
+        "the 16 most frequent sizes",
         workload,
     )
     if _is_one_plan(largest, frequent):
@@ -168,12 +168,9 @@ def _is_one_plan(one: Candidate | NotApplicable, other: Candidate | NotApplicabl
 
 
 def _budgeted(
-    name: str, selection: budgets.Selection, words: tuple[str, str], workload: Workload
+    name: str, sizes: list[int], chosen: str, workload: Workload
 ) -> Candidate | NotApplicable:
-    chosen, whole = words
-    if selection.share < budgets.LEAST_SHARE:
-        return NotApplicable(name, f"{chosen} have only {selection.share:.0%} of the {whole}")
-    plan = budgets.budgeted_plan(workload.events, selection.sizes, workload.alignment)
+    plan = budgets.budgeted_plan(workload.events, sizes, workload.alignment)
     if plan is None:
         return NotApplicable(name, f"no budget for {chosen} leaves the peak as it is")
     reason = f"greedy budgets for {chosen}"
