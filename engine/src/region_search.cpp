@@ -93,8 +93,8 @@ void scan(std::uint64_t around, Trials &trials, RegionSearch &search) {
 // R that was not searched: one size, known to work.
 void settle(std::uint64_t size, RegionSearch &search) {
     search.r_min = search.r_safe = size;
-    search.sizes = {size};
-    search.succeeded = {1};
+    search.sizes.assign(1, size);
+    search.succeeded.assign(1, 1);
 }
 
 // R of an allocator whose placement does not depend on the region's end, from its footprint in a

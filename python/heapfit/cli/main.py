@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupte
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -65,4 +66,15 @@ def run() -> None:
         console.fail("out of memory")
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
+    finally:
+        _drop_unread_output()
     sys.exit(_FAILED)
+
+
+def _drop_unread_output() -> None:
+    """Sends what is left of stdout nowhere if its reader is gone: Python would complain."""
+    try:
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
