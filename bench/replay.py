@@ -30,7 +30,7 @@ from heapfit.trace import REPLAYED, Trace
 
 TURNS = 20
 SAMPLES = 1000
-SLOTS, SMALLEST, LARGEST = 300, 8, 1024  # seed 000
+SLOTS, SMALLEST, LARGEST = 300, 8, 1024  # Cebeci 2019
 EVENTS = 1_000_000
 LONG = 100_000_000
 LONG_REGION = 64 << 20  # bytes: room for what 100 rounds never free

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figure 4 of seed 003 over a trace reduced to what it needs: which class changed, and by how many
-// bytes.
+// Figure 4 of Lee and Yi 2008 over a trace reduced to what it needs: which class changed, and by
+// how many bytes.
 #include "heapfit/budget.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First fit: what coalescing does, and what its absence costs (seed 000, sections 2.3 and 3.1). */
+/* First fit: what coalescing does, and what its absence costs (Cebeci 2019, sections 2.3 and 3.1).
+ */
 #include "hfit/first_fit.h"
 
 #include "check.h"

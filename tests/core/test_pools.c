@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class pools and budgets: which pool serves which request (seed 001, section 4; seed 003, figure
- * 2). */
+/* Class pools and budgets: which pool serves which request (Mamagkakis et al., section 4; Lee and
+ * Yi, figure 2). */
 #include "hfit/budgeted.h"
 #include "hfit/class_pools.h"
 #include "hfit/tlsf.h"
@@ -13,7 +13,7 @@ static _Alignas(4096) unsigned char region[64 * 1024];
 
 static const hfit_tlsf_plan shared_plan = {{8}, 0};
 
-/* Seed 001's seven pools, figure 2, with few blocks. */
+/* The paper's seven pools, figure 2, with few blocks. */
 static hfit_pool wireless[] = {
     {40, 2, 1, 0, 0},  {64, 2, 0, 0, 0},   {128, 2, 0, 0, 0},  {256, 2, 0, 0, 0},
     {512, 2, 0, 0, 0}, {1024, 2, 0, 0, 0}, {1500, 2, 1, 0, 0},

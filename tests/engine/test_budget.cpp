@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy budgets against figure 4 of seed 003 written down literally, and the bound they must keep.
+// Greedy budgets against figure 4 of Lee and Yi 2008 written down literally, and the bound they
+// must keep.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def bimodal(path: Path, events: int = 2000, seed: int = 1, pointer_bits: int = 32) -> Path:
-    """Packets as seed 001 has them: 43 % of 40 B, 26 % of 1500 B, the rest in between."""
+    """Packets as Mamagkakis et al. have them: 43 % of 40 B, 26 % of 1500 B, the rest in between."""
     draw = random.Random(seed)
 
     def size() -> int:
@@ -20,7 +20,7 @@ def bimodal(path: Path, events: int = 2000, seed: int = 1, pointer_bits: int = 3
 
 
 def table2(path: Path, events: int = 4000, seed: int = 1) -> Path:
-    """Four sizes, at most ten of each live: seed 003, table 2, workload 4."""
+    """Four sizes, at most ten of each live: Lee and Yi, table 2, workload 4."""
     draw = random.Random(seed)
     live: dict[int, list[int]] = {2952: [], 1978: [], 1040: [], 528: []}
     lines = ["# heap-events 1", "# pointer_bits 32"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seed 003's budgets: the classes chosen, and N_i against the paper's figure 4 taken literally."""
+"""Lee and Yi's budgets: the classes chosen, and N_i against figure 4 taken literally."""
 
 import random
 

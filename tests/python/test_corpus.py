@@ -95,7 +95,7 @@ def test_what_cannot_be_fitted_is_one_line_and_leaves_nothing(tmp_path):
 
 
 def test_table_2_fits_in_what_the_prototypes_needed(made_up, tmp_path):
-    """Seed 003, table 2, workload 4: t2_w4, or where there is no corpus a walk of the same law."""
+    """Lee and Yi, table 2, workload 4: t2_w4, or without a corpus a walk of the same law."""
     source = Path(CORPUS) / "synthetic" / "t2_w4.heap.gz" if CORPUS else made_up
     rows = {row.name: row for row in fit(source, tmp_path).comparison.rows}
     u_max = rows["tlsf"].u_max

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seed 001, section 4, as statements."""
+"""Mamagkakis et al., section 4, as statements."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budgeted exact-size stacks over a shared heap (Lee and Yi, seed 003, section III).
+ * Budgeted exact-size stacks over a shared heap (Lee and Yi 2008, section III).
  *
  * Each budget sets N_i blocks of S_i bytes aside. A request of that size takes one; a miss, or a
  * budget used up, goes to the shared heap, never to a larger budget. Sizes that round up to the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools of special and general sizes (Mamagkakis, Soudris and Catthoor, seed 001, section 4).
+ * Pools of special and general sizes (Mamagkakis, Soudris and Catthoor, section 4).
  *
  * A request takes, in this order: the special pool of just its size (exact fit); the first general
  * pool, in ascending order of size, whose blocks are large enough and of which one is free (first

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First fit over one free list, last in first out (seed 000, section 2).
+ * First fit over one free list, last in first out (Cebeci 2019, section 2).
  *
  * A request takes the first free chunk that is large enough and splits it. With `coalesce` 1 a
  * freed chunk is joined with its free neighbours at once (section 3.1); with 0 it never is, as in

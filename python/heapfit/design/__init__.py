@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Candidate plans from a profile: special pools (seed 001), budgets (seed 003), and none at all."""
+"""Candidate plans: special pools (Mamagkakis et al.), budgets (Lee and Yi), none at all."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets: for chosen sizes, as many dedicated blocks as never raise the peak (seed 003).
+"""Budgets: for chosen sizes, as many dedicated blocks as never raise the peak (Lee and Yi 2008).
 
 Which sizes to choose is left to the user in the paper. Two selections are tried here, both after
 rounding to the alignment, which folds sizes that need equal blocks into one class.

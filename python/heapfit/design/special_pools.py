@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools by the shape of the size histogram (seed 001, section 4).
+"""Pools by the shape of the size histogram (Mamagkakis et al., section 4).
 
 Every size with at least 10 % of the allocations is special and has a pool of its own; powers of two
 from 64 serve the rest. A request takes its exact special pool, else the smallest power of two that
