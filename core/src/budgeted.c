@@ -36,8 +36,6 @@ static bool is_pool_list_sound(const hfit_pools_plan *plan) {
     return true;
 }
 
-const hfit_operations hfit_budgeted_operations = HFIT_OPERATIONS_TABLE;
-
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     HFIT_POOLS_TUNABLES,
@@ -52,5 +50,16 @@ const hfit_allocator hfit_budgeted_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
+    .account =
+        {
+            .worst_case = "alloc and free: log2 of the budgets, then constant; beyond the budgets "
+                          "as the shared heap",
+            .block_bytes = "to the alignment; 1 bit a block",
+            .fragmentation =
+                "none in the pools, which hold sum S_i N_i; beyond them that of the shared heap",
+            .layout = "| shared size | free list, carved: a pool each | used bits | blocks | "
+                      "shared heap |",
+        },
     .operations = &hfit_budgeted_operations,
+    .unlocked = &hfit_budgeted_unlocked,
 };

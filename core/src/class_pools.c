@@ -40,8 +40,6 @@ static bool is_pool_list_sound(const hfit_pools_plan *plan) {
     return true;
 }
 
-const hfit_operations hfit_class_pools_operations = HFIT_OPERATIONS_TABLE;
-
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     HFIT_POOLS_TUNABLES,
@@ -56,5 +54,15 @@ const hfit_allocator hfit_class_pools_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
+    .account =
+        {
+            .worst_case = "alloc: one step a pool tried; free: log2 of the pools, then constant; "
+                          "beyond the pools as the shared heap",
+            .block_bytes = "from the request to its pool's block; 1 bit a block",
+            .fragmentation = "none in the pools; beyond them that of the shared heap",
+            .layout = "| shared size | free list, carved: a pool each | used bits | blocks | "
+                      "shared heap |",
+        },
     .operations = &hfit_class_pools_operations,
+    .unlocked = &hfit_class_pools_unlocked,
 };

@@ -60,8 +60,18 @@ static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32
     return size;
 }
 
-static bool may_coalesce(const hfit_plan *plan) {
+static inline bool may_coalesce(const hfit_plan *plan) {
     return ((const hfit_first_fit_plan *)plan)->coalesce != 0;
+}
+
+static inline uint32_t header_size(const hfit_plan *plan) {
+    (void)plan;
+    return WORD_SIZE;
+}
+
+static inline uint32_t least_split(const hfit_plan *plan) {
+    (void)plan;
+    return 0;
 }
 
 size_t hfit_first_fit_smallest_region(const hfit_plan *plan) {
@@ -79,8 +89,6 @@ hfit_heap *hfit_first_fit_init(void *region, size_t region_size, const hfit_plan
     return heap;
 }
 
-const hfit_operations hfit_first_fit_operations = HFIT_OPERATIONS_TABLE;
-
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"coalesce", "1: join a freed chunk with its free neighbours; 0: never.", HFIT_SCALAR,
@@ -95,5 +103,18 @@ const hfit_allocator hfit_first_fit_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_first_fit_plan),
     .ignores_region_end = false,
+    .account =
+        {
+            .worst_case = "alloc: one step a free chunk passed over, so linear in the free chunks; "
+                          "free: constant",
+            .block_bytes =
+                "4 for the header, then rounded up to the alignment; at least 16 a chunk",
+            .fragmentation = "M (1 + ceil(log2 n)) for M live bytes and a largest request of n "
+                             "units (Robson 1977, bound for first fit)",
+            .layout = "| first | end | footprint | list head | chunk | chunk | ... | sentinel |\n"
+                      "a used chunk: | size+F | payload ... |\n"
+                      "a free chunk: | size+F | next | previous | ... | size |",
+        },
     .operations = &hfit_first_fit_operations,
+    .unlocked = &hfit_first_fit_unlocked,
 };

@@ -231,8 +231,8 @@ hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *pl
     return heap;
 }
 
-void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                               size_t size) {
+static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                size_t size) {
     if (!is_power_of_two(alignment)) {
         return NULL;
     }
@@ -245,11 +245,11 @@ void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t al
     return behind->operations->alloc_aligned(shared, behind->plan, alignment, size);
 }
 
-void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    return HFIT_THIS(alloc_aligned)(heap, plan, plan->alignment, size);
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    return heap_alloc_aligned(heap, plan, plan->alignment, size);
 }
 
-void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     if (block == NULL) {
         return;
     }
@@ -262,9 +262,9 @@ void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
     }
 }
 
-void HFIT_THIS(free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     (void)size; /* a block may have overflowed into another pool, so the address decides */
-    HFIT_THIS(free)(heap, plan, block);
+    heap_free(heap, plan, block);
 }
 
 /* A pool block stays where it is if its pool is the first choice for the new size; else it moves,
@@ -276,7 +276,7 @@ static void *resize_pool_block(hfit_heap *heap, const hfit_plan *plan, block_pla
     if (next_pool(pools_plan(plan), size == 0 ? 1 : size, HFIT_NO_POOL) == place.pool) {
         return block;
     }
-    void *moved = HFIT_THIS(alloc)(heap, plan, size);
+    void *moved = heap_alloc(heap, plan, size);
     if (moved == NULL) {
         return size <= usable ? block : NULL;
     }
@@ -303,9 +303,9 @@ static void *resize_shared_block(hfit_heap *heap, const hfit_plan *plan, void *b
     return moved;
 }
 
-void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     if (block == NULL) {
-        return HFIT_THIS(alloc)(heap, plan, size);
+        return heap_alloc(heap, plan, size);
     }
     const block_place place = place_of(heap, pools_plan(plan), block);
     if (place.in == PLACE_POOL) {
@@ -314,7 +314,7 @@ void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, siz
     return place.in == PLACE_SHARED ? resize_shared_block(heap, plan, block, size) : NULL;
 }
 
-size_t HFIT_THIS(usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     if (block == NULL) {
         return 0;
     }
@@ -327,8 +327,8 @@ size_t HFIT_THIS(usable_size)(const hfit_heap *heap, const hfit_plan *plan, cons
     return place.in == PLACE_POOL ? block_size_of(pools_plan(plan), place.pool) : 0;
 }
 
-void HFIT_THIS(walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
-                     void *context) {
+static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
+                      void *context) {
     const hfit_pools_plan *pools = pools_plan(plan);
     for (uint32_t pool = 0; pool < pools->pools.count; pool++) {
         const uint32_t size = block_size_of(pools, pool);
@@ -371,7 +371,7 @@ static bool is_pool_sound(const hfit_heap *heap, const hfit_pools_plan *plan, ui
     return offset == NO_OFFSET && unused == 0;
 }
 
-bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
+static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
     for (uint32_t pool = 0; pool < pools->pools.count; pool++) {
         if (!is_pool_sound(heap, pools, pool)) {
@@ -383,7 +383,7 @@ bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
 }
 
 /* Pools are set aside whole, so they count from the start. */
-size_t HFIT_THIS(footprint)(const hfit_heap *heap, const hfit_plan *plan) {
+static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
     const hfit_heap *shared = shared_heap(heap, pools);
     return pools_end(pools) +

@@ -14,6 +14,9 @@
  *   used          | size+F | the caller's bytes ...                                      |
  *   free          | size+F | next free | previous free | ...                | size again |
  *
+ * The header is a word; an allocator may say that it is longer, and what follows the word in it is
+ * then not used but for the links.
+ *
  * F: two flag bits, CHUNK_FREE and AFTER_FREE ("the chunk before me is free, so its size stands
  * just before me"). The sentinel is a used chunk of size 0. Sizes are multiples of the plan's
  * alignment and count the header.
@@ -33,8 +36,8 @@ enum {
     TILING_END = 4,       /* offset of the sentinel */
     TILING_FOOTPRINT = 8, /* the heap's footprint so far, in bytes */
     TILING_INDEX = 12,    /* where the including allocator's own control words begin */
-    HEADER_SIZE = 4,
-    SMALLEST_CHUNK = 16, /* header, two links and the size again */
+    WORD_SIZE = 4,
+    CHUNK_LEAST = 16, /* header word, two links and the size again */
     CHUNK_FREE = 1,
     AFTER_FREE = 2,
 };
@@ -56,7 +59,14 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
 static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* False if free neighbours stay apart. */
-static bool may_coalesce(const hfit_plan *plan);
+static inline bool may_coalesce(const hfit_plan *plan);
+
+/* Bytes from a chunk's start to its payload: 4 or more, a multiple of 4. */
+static inline uint32_t header_size(const hfit_plan *plan);
+
+/* The least bytes left over from a chunk that are split off as a chunk of their own; what is too
+ * small to be a chunk never is. */
+static inline uint32_t least_split(const hfit_plan *plan);
 
 static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
@@ -71,7 +81,7 @@ static inline void clear_flag(hfit_heap *heap, uint32_t chunk, uint32_t flag) {
 }
 
 static inline void raise_footprint(hfit_heap *heap, uint32_t end) {
-    const uint32_t footprint = end + HEADER_SIZE; /* the next header is in use too */
+    const uint32_t footprint = end + WORD_SIZE; /* the next header is in use too */
     if (footprint > load_word(heap, TILING_FOOTPRINT)) {
         store_word(heap, TILING_FOOTPRINT, footprint);
     }
@@ -82,7 +92,7 @@ static inline void raise_footprint(hfit_heap *heap, uint32_t end) {
 static void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                            uint32_t after_free) {
     store_word(heap, chunk, size | CHUNK_FREE | after_free);
-    store_word(heap, chunk + size - HEADER_SIZE, size);
+    store_word(heap, chunk + size - WORD_SIZE, size);
     index_insert(heap, plan, chunk, size);
 }
 
@@ -97,7 +107,7 @@ static void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk
         store_word(heap, chunk + size, next_header | AFTER_FREE);
     }
     if (after_free != 0 && may_coalesce(plan)) {
-        const uint32_t previous_size = load_word(heap, chunk - HEADER_SIZE);
+        const uint32_t previous_size = load_word(heap, chunk - WORD_SIZE);
         store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
         chunk -= previous_size;
         index_remove(heap, plan, chunk, previous_size);
@@ -107,11 +117,23 @@ static void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk
     put_free_chunk(heap, plan, chunk, size, after_free);
 }
 
+/* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
+ * header. */
+static inline uint32_t smallest_chunk(const hfit_plan *plan) {
+    const uint32_t mask = plan->alignment - 1;
+    const uint32_t least = (header_size(plan) + 1 + mask) & ~mask;
+    return least < CHUNK_LEAST ? CHUNK_LEAST : least;
+}
+
+static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
+    return left >= smallest_chunk(plan) && left >= least_split(plan);
+}
+
 /* Makes `needed` of the `available` bytes at `chunk`, a free chunk out of the index, a used chunk;
  * the rest goes back to the index if it can be a chunk. */
 static void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t available,
                       uint32_t needed, uint32_t after_free) {
-    if (available - needed >= SMALLEST_CHUNK) {
+    if (is_worth_splitting(plan, available - needed)) {
         store_word(heap, chunk, needed | after_free);
         put_free_chunk(heap, plan, chunk + needed, available - needed, 0);
     } else {
@@ -129,14 +151,14 @@ static uint32_t used_chunk_of(const hfit_heap *heap, const hfit_plan *plan, cons
                               uint32_t *header) {
     const uint32_t end = load_word(heap, TILING_END);
     const uint32_t payload = offset_of(heap, block, end);
-    if (payload < TILING_INDEX + HEADER_SIZE || (payload & (plan->alignment - 1)) != 0) {
+    if (payload < TILING_INDEX + header_size(plan) || (payload & (plan->alignment - 1)) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return NO_OFFSET;
     }
-    const uint32_t chunk = payload - HEADER_SIZE;
+    const uint32_t chunk = payload - header_size(plan);
     *header = load_word(heap, chunk);
     const uint32_t size = chunk_size(*header);
-    if ((*header & CHUNK_FREE) != 0 || size < SMALLEST_CHUNK || size > end - chunk ||
+    if ((*header & CHUNK_FREE) != 0 || size < smallest_chunk(plan) || size > end - chunk ||
         (size & (plan->alignment - 1)) != 0 || (load_word(heap, chunk + size) & AFTER_FREE) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return NO_OFFSET;
@@ -146,11 +168,11 @@ static uint32_t used_chunk_of(const hfit_heap *heap, const hfit_plan *plan, cons
 
 /* Stores the smallest chunk that can hold `size` bytes. False if no region could. */
 static bool smallest_chunk_for(const hfit_plan *plan, size_t size, uint32_t *smallest) {
-    if (!round_size(size, HEADER_SIZE, plan->alignment, smallest)) {
+    if (!round_size(size, header_size(plan), plan->alignment, smallest)) {
         return false;
     }
-    if (*smallest < SMALLEST_CHUNK) {
-        *smallest = SMALLEST_CHUNK;
+    if (*smallest < smallest_chunk(plan)) {
+        *smallest = smallest_chunk(plan);
     }
     return true;
 }
@@ -158,17 +180,18 @@ static bool smallest_chunk_for(const hfit_plan *plan, size_t size, uint32_t *sma
 /* Offset of the first chunk behind `control_size` bytes of control words. */
 static uint32_t first_chunk(const hfit_plan *plan, uint32_t control_size) {
     const uint32_t mask = plan->alignment - 1;
-    return ((control_size + HEADER_SIZE + mask) & ~mask) - HEADER_SIZE;
+    return ((control_size + header_size(plan) + mask) & ~mask) - header_size(plan);
 }
 
 /* Bytes of region that `control_size` bytes of control words and the smallest chunk take. */
 static size_t smallest_tiling(const hfit_plan *plan, uint32_t control_size) {
-    return first_chunk(plan, control_size) + SMALLEST_CHUNK + HEADER_SIZE;
+    return first_chunk(plan, control_size) + smallest_chunk(plan) + WORD_SIZE;
 }
 
 /* Where the sentinel of a region of `region_size` bytes lies. */
 static uint32_t sentinel_of(const hfit_plan *plan, size_t region_size) {
-    return ((uint32_t)region_size & ~(plan->alignment - 1)) - HEADER_SIZE;
+    const uint32_t after_header = header_size(plan) - WORD_SIZE;
+    return (((uint32_t)region_size + after_header) & ~(plan->alignment - 1)) - header_size(plan);
 }
 
 /* Lays one free chunk over the region. The index must be initialised and empty. */
@@ -178,12 +201,12 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_si
     const uint32_t end = sentinel_of(plan, region_size);
     store_word(heap, TILING_FIRST, first);
     store_word(heap, TILING_END, end);
-    store_word(heap, TILING_FOOTPRINT, first + HEADER_SIZE);
+    store_word(heap, TILING_FOOTPRINT, first + WORD_SIZE);
     store_word(heap, end, AFTER_FREE);
     put_free_chunk(heap, plan, first, end - first, 0);
 }
 
-void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     uint32_t smallest;
     if (!smallest_chunk_for(plan, size, &smallest)) {
         return NULL;
@@ -195,10 +218,10 @@ void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     }
     const uint32_t header = load_word(heap, chunk);
     use_chunk(heap, plan, chunk, chunk_size(header), needed, header & AFTER_FREE);
-    return block_at(heap, chunk + HEADER_SIZE);
+    return block_at(heap, chunk + header_size(plan));
 }
 
-void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     uint32_t header;
     if (block == NULL) {
         return;
@@ -209,16 +232,16 @@ void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
     }
 }
 
-void HFIT_THIS(free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     (void)size; /* the header tells */
-    HFIT_THIS(free)(heap, plan, block);
+    heap_free(heap, plan, block);
 }
 
 /* Cuts a used chunk down to `needed` bytes where the rest can be a chunk. */
 static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
                          uint32_t needed) {
     const uint32_t size = chunk_size(header);
-    if (size < needed || size - needed < SMALLEST_CHUNK) {
+    if (size < needed || !is_worth_splitting(plan, size - needed)) {
         return;
     }
     store_word(heap, chunk, needed | (header & AFTER_FREE));
@@ -244,20 +267,20 @@ static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, u
 /* Moves a used chunk's payload to a new block of `size` bytes. */
 static void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, uint32_t header,
                         size_t size) {
-    void *moved = HFIT_THIS(alloc)(heap, plan, size);
+    void *moved = heap_alloc(heap, plan, size);
     if (moved != NULL) {
-        const size_t usable = chunk_size(header) - HEADER_SIZE;
+        const size_t usable = chunk_size(header) - header_size(plan);
         copy_payload(moved, block, usable < size ? usable : size);
-        HFIT_THIS(free)(heap, plan, block);
+        heap_free(heap, plan, block);
     }
     return moved;
 }
 
-void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     uint32_t header;
     uint32_t smallest;
     if (block == NULL) {
-        return HFIT_THIS(alloc)(heap, plan, size);
+        return heap_alloc(heap, plan, size);
     }
     const uint32_t chunk = used_chunk_of(heap, plan, block, &header);
     if (chunk == NO_OFFSET || !smallest_chunk_for(plan, size, &smallest)) {
@@ -276,29 +299,30 @@ void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, siz
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
  * chunk. */
-static uint32_t aligning_gap(const hfit_heap *heap, uint32_t chunk, uint32_t alignment) {
-    uint32_t gap = alignment_gap(heap, chunk + HEADER_SIZE, alignment);
-    while (gap != 0 && gap < SMALLEST_CHUNK) {
+static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                             uint32_t alignment) {
+    uint32_t gap = alignment_gap(heap, chunk + header_size(plan), alignment);
+    while (gap != 0 && gap < smallest_chunk(plan)) {
         gap += alignment;
     }
     return gap;
 }
 
-void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                               size_t size) {
+static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                size_t size) {
     uint32_t smallest;
     uint32_t room;
     if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
         return NULL;
     }
     if (alignment <= plan->alignment) {
-        return HFIT_THIS(alloc)(heap, plan, size);
+        return heap_alloc(heap, plan, size);
     }
     if (!smallest_chunk_for(plan, size, &smallest)) {
         return NULL;
     }
     const uint32_t needed = index_round(heap, plan, smallest);
-    if (!round_size(needed, (uint32_t)alignment + SMALLEST_CHUNK, plan->alignment, &room)) {
+    if (!round_size(needed, (uint32_t)alignment + smallest_chunk(plan), plan->alignment, &room)) {
         return NULL;
     }
     const uint32_t found = index_take(heap, plan, index_round(heap, plan, room));
@@ -307,32 +331,31 @@ void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t al
     }
     const uint32_t header = load_word(heap, found);
     const uint32_t available = chunk_size(header);
-    const uint32_t gap = aligning_gap(heap, found, (uint32_t)alignment);
+    const uint32_t gap = aligning_gap(heap, plan, found, (uint32_t)alignment);
     if (gap != 0) {
         put_free_chunk(heap, plan, found, gap, header & AFTER_FREE);
     }
     use_chunk(heap, plan, found + gap, available - gap, needed,
               gap != 0 ? (uint32_t)AFTER_FREE : header & AFTER_FREE);
-    return block_at(heap, found + gap + HEADER_SIZE);
+    return block_at(heap, found + gap + header_size(plan));
 }
 
-size_t HFIT_THIS(usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     uint32_t header;
     if (block == NULL || used_chunk_of(heap, plan, block, &header) == NO_OFFSET) {
         return 0;
     }
-    return chunk_size(header) - HEADER_SIZE;
+    return chunk_size(header) - header_size(plan);
 }
 
-void HFIT_THIS(walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
-                     void *context) {
-    (void)plan;
+static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
+                      void *context) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
         const uint32_t header = load_word(heap, chunk);
-        visitor(context, block_at(heap, chunk + HEADER_SIZE), chunk_size(header) - HEADER_SIZE,
-                (header & CHUNK_FREE) == 0);
+        visitor(context, block_at(heap, chunk + header_size(plan)),
+                chunk_size(header) - header_size(plan), (header & CHUNK_FREE) == 0);
         chunk += chunk_size(header);
     }
 }
@@ -343,13 +366,13 @@ static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_
     const uint32_t header = load_word(heap, chunk);
     const uint32_t size = chunk_size(header);
     const bool is_free = (header & CHUNK_FREE) != 0;
-    return size >= SMALLEST_CHUNK && size <= end - chunk && (size & (plan->alignment - 1)) == 0 &&
-           ((header & AFTER_FREE) != 0) == after_free &&
+    return size >= smallest_chunk(plan) && size <= end - chunk &&
+           (size & (plan->alignment - 1)) == 0 && ((header & AFTER_FREE) != 0) == after_free &&
            !(is_free && after_free && may_coalesce(plan)) &&
-           (!is_free || load_word(heap, chunk + size - HEADER_SIZE) == size);
+           (!is_free || load_word(heap, chunk + size - WORD_SIZE) == size);
 }
 
-bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
+static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_word(heap, TILING_FIRST);
     uint32_t free_count = 0;
@@ -364,11 +387,11 @@ bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
         chunk += chunk_size(header);
     }
     return load_word(heap, end) == (after_free ? (uint32_t)AFTER_FREE : 0) &&
-           load_word(heap, TILING_FOOTPRINT) <= end + HEADER_SIZE &&
+           load_word(heap, TILING_FOOTPRINT) <= end + WORD_SIZE &&
            index_check(heap, plan, free_count);
 }
 
-size_t HFIT_THIS(footprint)(const hfit_heap *heap, const hfit_plan *plan) {
+static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     (void)plan;
     return load_word(heap, TILING_FOOTPRINT);
 }

@@ -196,9 +196,19 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     return found == free_count;
 }
 
-static bool may_coalesce(const hfit_plan *plan) {
+static inline bool may_coalesce(const hfit_plan *plan) {
     (void)plan;
     return true;
+}
+
+static inline uint32_t header_size(const hfit_plan *plan) {
+    (void)plan;
+    return WORD_SIZE;
+}
+
+static inline uint32_t least_split(const hfit_plan *plan) {
+    (void)plan;
+    return 0;
 }
 
 /* The shape for a region: as many rows as its largest chunk can reach. Few columns keep the control
@@ -254,8 +264,6 @@ hfit_heap *hfit_tlsf_init(void *region, size_t region_size, const hfit_plan *pla
     return heap;
 }
 
-const hfit_operations hfit_tlsf_operations = HFIT_OPERATIONS_TABLE;
-
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"second_level",
@@ -272,5 +280,19 @@ const hfit_allocator hfit_tlsf_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_tlsf_plan),
     .ignores_region_end = false,
+    .account =
+        {
+            .worst_case = "alloc and free: constant; two map lookups, one list operation, at most "
+                          "one split or two joins",
+            .block_bytes = "4 for the header, then rounded up to the alignment and to a size "
+                           "class; at least 16 a chunk",
+            .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
+                             "(Robson 1977, bound for best fit)",
+            .layout = "| first | end | footprint | shape | row map | column maps | bins | chunk | "
+                      "... | sentinel |\n"
+                      "a used chunk: | size+F | payload ... |\n"
+                      "a free chunk: | size+F | next | previous | ... | size |",
+        },
     .operations = &hfit_tlsf_operations,
+    .unlocked = &hfit_tlsf_unlocked,
 };

@@ -6,11 +6,18 @@
 #include <cstddef>
 #include <cstring>
 
+#include "baselines/registry.h"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
 
 namespace {
+
+std::span<const hfit_allocator *const> listed(const hfit_allocator *const *(*registry)(size_t *)) {
+    std::size_t count = 0;
+    const hfit_allocator *const *const first = registry(&count);
+    return {first, count};
+}
 
 std::span<const hfit_tunable> tunables_of(const hfit_allocator &allocator) {
     return {allocator.tunables, allocator.tunable_count};
@@ -173,7 +180,7 @@ void Plan::Parts::write_shared() {
                                std::to_string(shared->alignment()) + " of the shared " +
                                shared->allocator().name + " (give both the same)");
     }
-    write(*tunable, hfit_shared{&shared->operations(), shared->raw()});
+    write(*tunable, hfit_shared{shared->allocator().unlocked, shared->raw()});
 }
 
 Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector<PoolSpec> &pools,
@@ -212,9 +219,18 @@ const std::optional<Plan> &Plan::shared() const {
 }
 
 std::span<const hfit_allocator *const> registered_allocators() {
-    std::size_t count = 0;
-    const hfit_allocator *const *const first = hfit_allocators(&count);
-    return {first, count};
+    static const std::vector<const hfit_allocator *> all = [] {
+        const auto core = listed(hfit_allocators);
+        const auto baselines = listed(hfit_baselines);
+        std::vector<const hfit_allocator *> both(core.begin(), core.end());
+        both.insert(both.end(), baselines.begin(), baselines.end());
+        return both;
+    }();
+    return all;
+}
+
+bool ships(const hfit_allocator &allocator) {
+    return std::ranges::count(listed(hfit_allocators), &allocator) != 0;
 }
 
 const hfit_allocator &find_allocator(std::string_view name) {

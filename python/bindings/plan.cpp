@@ -88,10 +88,20 @@ void bind_descriptors(nb::module_ &module) {
         .def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
+        .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
         .def_ro("ignores_region_end", &hfit_allocator::ignores_region_end)
+        .def_prop_ro("worst_case",
+                     [](const hfit_allocator &allocator) { return allocator.account.worst_case; })
+        .def_prop_ro("block_bytes",
+                     [](const hfit_allocator &allocator) { return allocator.account.block_bytes; })
+        .def_prop_ro(
+            "fragmentation",
+            [](const hfit_allocator &allocator) { return allocator.account.fragmentation; })
+        .def_prop_ro("layout",
+                     [](const hfit_allocator &allocator) { return allocator.account.layout; })
         .def_prop_ro("tunables", &tunables_of, nb::rv_policy::reference);
     module.def("allocators", &all_allocators, nb::rv_policy::reference,
-               "The registered allocators, in the order of core/allocators.def.");
+               "Every allocator: core's in the order of core/allocators.def, then the baselines.");
 }
 
 } // namespace

@@ -85,7 +85,7 @@ static size_t add_pool_plan(test_plan *plans, size_t count, const hfit_allocator
     const hfit_pool_list list = {plan->pools, TEST_POOLS};
     memcpy((char *)plan->bytes + pools->offset, &list, sizeof list);
     if (shared != NULL) {
-        const hfit_shared link = {shared->allocator->operations, plan_of(shared)};
+        const hfit_shared link = {shared->allocator->unlocked, plan_of(shared)};
         memcpy((char *)plan->bytes + behind->offset, &link, sizeof link);
     }
     snprintf(plan->name, sizeof plan->name, "%s alignment=%u %s pools, shared=%s", allocator->name,

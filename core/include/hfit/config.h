@@ -11,6 +11,26 @@
 #include HFIT_CONFIG_FILE
 #endif
 
+/* How much a call distrusts its caller and its own metadata:
+ *   0  nothing is checked: a bad pointer corrupts the heap
+ *   1  free, resize and usable_size check in O(1) the pointer, the block it names and the metadata
+ *      they are about to change: foreign pointer, pointer into a block, double free, damaged
+ *      neighbour
+ *   2  as 1, and every call first checks the whole heap, in linear time
+ * What is found is told by HFIT_ON_MISUSE, and the call changes nothing. */
+#ifndef HFIT_SAFETY
+#define HFIT_SAFETY 1
+#endif
+
+/* A call of the public functions, `init` and `smallest_region` apart, takes the lock once and
+ * releases it once. Heaps behind pools are reached without: the heap in front holds it. */
+#ifndef HFIT_LOCK
+#define HFIT_LOCK(heap) ((void)(heap))
+#endif
+#ifndef HFIT_UNLOCK
+#define HFIT_UNLOCK(heap) ((void)(heap))
+#endif
+
 /* One aligned 32-bit word of metadata was loaded or stored. The host engine counts these. */
 #ifndef HFIT_ON_LOAD
 #define HFIT_ON_LOAD() ((void)0)

@@ -45,6 +45,8 @@ typedef enum hfit_misuse {
     HFIT_MISUSE_FOREIGN,  /* the address is not one this heap could have handed out */
     HFIT_MISUSE_NOT_LIVE, /* a block of this heap, but not allocated now: most often a double free
                            */
+    HFIT_MISUSE_DAMAGED,  /* metadata the call would have changed do not hold: they were overwritten
+                           */
 } hfit_misuse;
 
 /* Told of every block by `walk`, in ascending order of address within each part of the heap: where
@@ -96,8 +98,9 @@ typedef struct hfit_operations {
     size_t (*smallest_region)(const hfit_plan *plan);
 } hfit_operations;
 
-/* Declares the functions of allocator `name`, as described above, and their table
- * hfit_<name>_operations. */
+/* Declares the functions of allocator `name`, as described above, and two tables: of just these
+ * functions, hfit_<name>_operations, and of their work without lock and without the whole-heap
+ * check of safety level 2, hfit_<name>_unlocked, for a heap behind another heap. */
 #define HFIT_DECLARE_ALLOCATOR(name)                                                               \
     hfit_heap *hfit_##name##_init(void *region, size_t region_size, const hfit_plan *plan);        \
     void *hfit_##name##_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size);                \
@@ -114,7 +117,8 @@ typedef struct hfit_operations {
     bool hfit_##name##_check(const hfit_heap *heap, const hfit_plan *plan);                        \
     size_t hfit_##name##_footprint(const hfit_heap *heap, const hfit_plan *plan);                  \
     size_t hfit_##name##_smallest_region(const hfit_plan *plan);                                   \
-    extern const hfit_operations hfit_##name##_operations
+    extern const hfit_operations hfit_##name##_operations;                                         \
+    extern const hfit_operations hfit_##name##_unlocked
 
 #ifdef __cplusplus
 }

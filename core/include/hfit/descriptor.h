@@ -52,6 +52,14 @@ typedef struct hfit_tunable {
             offsetof(hfit_pools_plan, shared), 0, 0, 0                                             \
     }
 
+/* What an allocator costs, in sentences for a page; measured figures are elsewhere. */
+typedef struct hfit_account {
+    const char *worst_case;    /* steps of alloc and of free at worst, and what they grow with */
+    const char *block_bytes;   /* bytes a block takes beyond its request */
+    const char *fragmentation; /* bound on the region for M live bytes, and its source */
+    const char *layout;        /* the region drawn: lines of at most 90 characters */
+} hfit_account;
+
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
     const char *title;  /* a few words for a table */
@@ -67,7 +75,14 @@ typedef struct hfit_allocator {
      * ends, the search. What tells a designer how many blocks each pool needs is so the very rule
      * that firmware follows. */
     uint32_t (*next_pool)(const hfit_pools_plan *plan, size_t size, uint32_t after);
+    /* For allocators whose blocks may lie in pieces, else NULL: the piece of `block` after `piece`,
+     * and how many bytes of the caller's lie in it. NULL for `piece` begins, and as the answer
+     * ends, the walk. */
+    void *(*next_piece)(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                        const void *piece, size_t *size);
+    hfit_account account;
     const hfit_operations *operations;
+    const hfit_operations *unlocked; /* for a heap behind another heap */
 } hfit_allocator;
 
 /* The registered allocators in the order of allocators.def; stores how many there are. */

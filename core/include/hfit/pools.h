@@ -39,8 +39,8 @@ typedef struct hfit_pool_list {
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
 
-/* The allocator that serves what the pools do not, and its plan, of the same alignment. Both NULL:
- * none. */
+/* The allocator that serves what the pools do not, its hfit_<name>_unlocked since the pools hold
+ * the lock, and its plan, of the same alignment. Both NULL: none. */
 typedef struct hfit_shared {
     const hfit_operations *operations;
     const hfit_plan *plan;

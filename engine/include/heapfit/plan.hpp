@@ -22,8 +22,11 @@
 
 namespace heapfit {
 
-// The registered allocators, in the order of allocators.def.
+// Every allocator there is: core's in the order of allocators.def, then the baselines.
 [[nodiscard]] std::span<const hfit_allocator *const> registered_allocators();
+
+// True if the allocator is core's, which firmware may have; false for a baseline.
+[[nodiscard]] bool ships(const hfit_allocator &allocator);
 
 // A registered allocator by name; Error, with the names there are, if there is none.
 [[nodiscard]] const hfit_allocator &find_allocator(std::string_view name);
