@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contract suite: what every registered allocator must do, under every plan its descriptor
- * allows, compared with an obvious model after every step. Usage: contract [STEPS] (random steps
- * per plan and region; seeds are fixed).
+ * allows, compared with an obvious model after every step.
+ *
+ *   contract [ALLOCATOR|all [STEPS]]    random steps an allocator, shared by its plans and regions;
+ *                                       seeds are fixed
  */
 #include "contract_config.h"
 #include "model.h"
 #include "plans.h"
 
 #include "check.h"
+#include "hfit/config.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static test_plan plans[MOST_PLANS];
 static size_t plan_count;
-static long steps = 4000;
+static const char *subject; /* an allocator's name, or all */
+static long steps;          /* for each plan and region */
+static long steps_wanted = 200000;
 
 static uint64_t random_state;
 
@@ -36,11 +41,25 @@ static size_t region_for(const test_plan *plan, size_t more) {
     return plan->allocator->operations->smallest_region(plan_of(plan)) + more;
 }
 
+static bool is_subject(const test_plan *plan) {
+    return strcmp(subject, "all") == 0 || strcmp(plan->allocator->name, subject) == 0;
+}
+
 static void for_each_plan(void (*statement)(const test_plan *plan)) {
     for (size_t i = 0; i < plan_count; i++) {
-        check_context = plans[i].name;
-        statement(&plans[i]);
+        if (is_subject(&plans[i])) {
+            check_context = plans[i].name;
+            statement(&plans[i]);
+        }
     }
+}
+
+static void there_are_plans_for_the_subject(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < plan_count; i++) {
+        count += is_subject(&plans[i]);
+    }
+    CHECK(count > 0);
 }
 
 static size_t random_size(void) {
@@ -82,7 +101,16 @@ static void walk_random_steps(const test_plan *plan, size_t more, uint64_t seed)
     model_end(&m);
 }
 
+static size_t plans_of(const hfit_allocator *allocator) {
+    size_t count = 0;
+    for (size_t i = 0; i < plan_count; i++) {
+        count += plans[i].allocator == allocator;
+    }
+    return count;
+}
+
 static void agrees_with_the_model(const test_plan *plan) {
+    steps = steps_wanted / (3 * (long)plans_of(plan->allocator)) + 1;
     walk_random_steps(plan, 600, 1);
     walk_random_steps(plan, 4096, 2);
     walk_random_steps(plan, 20000, 3);
@@ -232,20 +260,63 @@ static void a_bad_free_is_told_and_changes_nothing(void) {
     for_each_plan(refuses_bad_frees);
 }
 
+/* One call of an operation takes the lock once, whatever it comes to. */
+#define CHECK_LOCKS_ONCE(call)                                                                     \
+    do {                                                                                           \
+        const uint32_t before = lock_count;                                                        \
+        (void)(call);                                                                              \
+        CHECK(lock_count == before + 1);                                                           \
+    } while (0)
+
+static void visit_nothing(void *context, const void *block, size_t usable_size, bool is_used) {
+    (void)context, (void)block, (void)usable_size, (void)is_used;
+}
+
+static void locks_once(const test_plan *plan) {
+    static model m;
+    const hfit_plan *own = plan_of(plan);
+    model_start(&m, plan, region_for(plan, 8192));
+    const hfit_operations *operations = m.operations;
+    void *block = NULL;
+    CHECK_LOCKS_ONCE(block = operations->alloc(m.heap, own, 40));
+    CHECK_LOCKS_ONCE(operations->alloc(m.heap, own, SIZE_MAX));
+    CHECK_LOCKS_ONCE(operations->alloc_aligned(m.heap, own, 64, 300));
+    CHECK_LOCKS_ONCE(operations->alloc_aligned(m.heap, own, 3, 40));
+    CHECK_LOCKS_ONCE(operations->usable_size(m.heap, own, block));
+    CHECK_LOCKS_ONCE(operations->resize(m.heap, own, block, SIZE_MAX));
+    void *grown = NULL;
+    CHECK_LOCKS_ONCE(grown = operations->resize(m.heap, own, block, 900));
+    block = grown == NULL ? block : grown;
+    CHECK_LOCKS_ONCE((operations->free_sized(m.heap, own, block, grown == NULL ? 40 : 900), 0));
+    CHECK_LOCKS_ONCE((operations->free(m.heap, own, NULL), 0));
+    CHECK_LOCKS_ONCE((operations->walk(m.heap, own, visit_nothing, NULL), 0));
+    CHECK_LOCKS_ONCE(operations->check(m.heap, own));
+    CHECK_LOCKS_ONCE(operations->footprint(m.heap, own));
+    model_end(&m);
+}
+
+static void every_operation_takes_the_lock_just_once(void) {
+    for_each_plan(locks_once);
+}
+
 int main(int argc, char **argv) {
-    if (argc > 1) {
-        steps = strtol(argv[1], NULL, 10);
+    if (argc > 2) {
+        steps_wanted = strtol(argv[2], NULL, 10);
     }
+    subject = argc > 1 ? argv[1] : "all";
     plan_count = make_test_plans(plans);
-    CHECK(plan_count > 0);
-    printf("contract: %zu plans, %ld random steps each in 3 regions, seeds 1 to 3\n", plan_count,
-           steps);
+    printf("contract: %s, %ld random steps an allocator, safety level %d, seeds 1 to 3\n", subject,
+           steps_wanted, HFIT_SAFETY);
+    RUN(there_are_plans_for_the_subject);
     RUN(a_heap_starts_in_its_smallest_region_and_in_none_below);
     RUN(a_null_misaligned_or_oversized_region_is_refused);
     RUN(sizes_that_overflow_or_exceed_the_region_are_refused);
     RUN(alignments_that_are_no_power_of_two_are_refused);
     RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed);
-    RUN(a_bad_free_is_told_and_changes_nothing);
+    if (HFIT_SAFETY >= 1) {
+        RUN(a_bad_free_is_told_and_changes_nothing);
+    }
+    RUN(every_operation_takes_the_lock_just_once);
     RUN(a_random_run_agrees_with_the_model_after_every_step);
     return report_passed();
 }

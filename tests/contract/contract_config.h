@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Core as the contract suite builds it: misuse is remembered, false invariants end the program. */
+/* Core as the contract suite builds it: misuse is remembered, a lock taken twice and false
+ * invariants end the program. */
 #ifndef CONTRACT_CONFIG_H
 #define CONTRACT_CONFIG_H
 
 #include <stdint.h>
 
 extern uint32_t misuse_count;
+extern uint32_t lock_count; /* how often the lock was taken */
+void take_lock(void);
+void release_lock(void);
 _Noreturn void invariant_broken(const char *statement);
 
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
     ((void)(heap), (void)(kind), (void)(pointer), (void)misuse_count++)
+#define HFIT_LOCK(heap) ((void)(heap), take_lock())
+#define HFIT_UNLOCK(heap) ((void)(heap), release_lock())
 #define HFIT_ASSERT(statement) ((statement) ? (void)0 : invariant_broken(#statement))
 
 #endif

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What core calls when the caller, or core itself, is wrong. */
+/* What core calls: around every operation, and when the caller, or core itself, is wrong. */
 #include "contract_config.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 uint32_t misuse_count;
+uint32_t lock_count;
+
+static bool is_locked;
+
+void take_lock(void) {
+    if (is_locked) {
+        invariant_broken("the lock is not held when an operation begins");
+    }
+    is_locked = true;
+    lock_count++;
+}
+
+void release_lock(void) {
+    if (!is_locked) {
+        invariant_broken("the lock is held when an operation ends");
+    }
+    is_locked = false;
+}
 
 void invariant_broken(const char *statement) {
     fprintf(stderr, "invariant of core does not hold: %s\n", statement);

@@ -87,7 +87,8 @@ static void compare_block(void *context, const void *block, size_t usable_size, 
         const live_block *live = live_at(c->m, block);
         CHECK(live != NULL);
         CHECK(usable_size >= live->size);
-        CHECK(c->m->operations->usable_size(c->m->heap, plan_of(c->m->plan), block) == usable_size);
+        const hfit_operations *unlocked = c->m->plan->allocator->unlocked; /* walk holds the lock */
+        CHECK(unlocked->usable_size(c->m->heap, plan_of(c->m->plan), block) == usable_size);
         c->used++;
     }
 }

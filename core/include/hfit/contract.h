@@ -83,7 +83,8 @@ typedef struct hfit_operations {
      * address. */
     size_t (*usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block);
 
-    /* Tells `visitor` of every block, used and free. The heap must not change meanwhile. */
+    /* Tells `visitor` of every block, used and free. The lock is held meanwhile: the visitor must
+     * not call the heap. */
     void (*walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor, void *context);
 
     /* True if every invariant of the heap's metadata holds. Cost: linear in the number of blocks,
