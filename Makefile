@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples) -name "*.[ch]" -
 python_files := $(wildcard python scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test style types core-builds ctest ctest-32 pytest bench format docs lint clean \
+.PHONY: help demo test style types core-builds ctest ctest-32 ctest-release pytest bench format docs lint clean \
         build-packages test-packages
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -26,7 +26,7 @@ help: ## this list
 demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
 	@scripts/demo
 
-test: style types core-builds ctest ctest-32 pytest ## set up, then run every check and test
+test: style types core-builds ctest ctest-32 ctest-release pytest ## set up, then run every check and test
 
 style: $(environment) ## layout and lint of Python and C
 	$(VENV)/bin/ruff format --check $(python_files)
@@ -46,6 +46,10 @@ ctest: | test-packages ## C and C++ tests under the address and undefined-behavi
 
 ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
 	cmake --preset m32 && cmake --build --preset m32 && ctest --preset m32
+
+ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 32 bits
+	cmake --preset release && cmake --build --preset release && ctest --preset release
+	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest

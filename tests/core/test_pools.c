@@ -25,7 +25,7 @@ static hfit_pools_plan plan_of(hfit_pool *pools, uint32_t count, bool with_share
     CHECK(hfit_pools_lay_out(pools, count, 8) != 0);
     hfit_pools_plan plan = {{8}, {pools, count}, {NULL, NULL}};
     if (with_shared) {
-        plan.shared = (hfit_shared){&hfit_tlsf_operations, &shared_plan.common};
+        plan.shared = (hfit_shared){&hfit_tlsf_unlocked, &shared_plan.common};
     }
     return plan;
 }
