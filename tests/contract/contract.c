@@ -260,6 +260,57 @@ static void a_bad_free_is_told_and_changes_nothing(void) {
     for_each_plan(refuses_bad_frees);
 }
 
+/* The largest request a heap serves now, found by trying; each try is undone. */
+static size_t largest_request(const model *m) {
+    size_t low = 0;
+    size_t high = m->region_size;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        void *block = m->operations->alloc(m->heap, plan_of(m->plan), middle);
+        if (block == NULL) {
+            high = middle;
+        } else {
+            low = middle;
+            m->operations->free(m->heap, plan_of(m->plan), block);
+        }
+    }
+    return low;
+}
+
+/* The largest request a fresh heap serves after 300 blocks came and went. */
+static size_t largest_after_churn(const test_plan *plan, bool aligned) {
+    static model m;
+    random_state = 4;
+    model_start(&m, plan, region_for(plan, 20000));
+    for (int i = 0; i < 300; i++) {
+        model_alloc(&m, aligned ? (size_t)8 << random_below(6) : 0, random_size());
+        if (m.live_count > 40 || (m.live_count > 0 && random_below(3) == 0)) {
+            model_free(&m, random_below(m.live_count), false);
+        }
+    }
+    while (m.live_count > 0) {
+        model_free(&m, m.live_count - 1, false);
+    }
+    const size_t largest = largest_request(&m);
+    model_end(&m);
+    return largest;
+}
+
+/* A heap that is as new after plain requests, since it coalesces, is so after aligned ones too. */
+static void leaks_no_alignment_bytes(const test_plan *plan) {
+    static model m;
+    model_start(&m, plan, region_for(plan, 20000));
+    const size_t largest = largest_request(&m);
+    model_end(&m);
+    if (largest_after_churn(plan, false) == largest) {
+        CHECK(largest_after_churn(plan, true) == largest);
+    }
+}
+
+static void aligned_blocks_leave_nothing_behind(void) {
+    for_each_plan(leaks_no_alignment_bytes);
+}
+
 /* One call of an operation takes the lock once, whatever it comes to. */
 #define CHECK_LOCKS_ONCE(call)                                                                     \
     do {                                                                                           \
@@ -317,6 +368,7 @@ int main(int argc, char **argv) {
         RUN(a_bad_free_is_told_and_changes_nothing);
     }
     RUN(every_operation_takes_the_lock_just_once);
+    RUN(aligned_blocks_leave_nothing_behind);
     RUN(a_random_run_agrees_with_the_model_after_every_step);
     return report_passed();
 }
