@@ -6,6 +6,7 @@
  *
  *   battery           all allocators; the safety level is the build's
  *   battery NAME      one allocator, with a line for each plan and attack that went wrong
+ *   battery --list    the attacks: name, what it does, the level from which core must hold
  */
 #include "attacks.h"
 
@@ -99,7 +100,17 @@ static size_t attack_allocator(const test_plan *first, size_t count, bool with_d
     return failures;
 }
 
+static int list_attacks(void) {
+    for (size_t i = 0; i < attack_count; i++) {
+        printf("%s\t%s\t%d\n", attacks[i].id, attacks[i].what, attacks[i].refused_from);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+        return list_attacks();
+    }
     const size_t plan_count = make_test_plans(plans);
     size_t failures = 0;
     size_t first = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One heap layout on 32 and 64 bits and at every safety level: the same blocks in the same places."""
+"""One heap layout on 32 and 64 bits and at every safety level: the same blocks, the same places."""
 
 import subprocess
 from pathlib import Path

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/battery.md from runs of the battery; `make docs` builds these and renews the page.
+
+Each safety level is run as a release is built, on 64 and on 32 bits; the page tells where the two
+differ.
+"""
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LEVELS = (0, 1, 2)
+BUILDS = {"release": "64-bit", "release-m32": "32-bit"}
+
+HEAD = """\
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Made by scripts/battery_page.py from runs of tests/battery; `make docs` renews it. -->
+# What allocators do when they are misused
+
+Every attack is made on every allocator under every test plan (each alignment, each tunable at its
+lowest and highest value, pools over each shared heap), in a process of its own with an alarm.
+Then 64 allocations must be inside the region, apart from each other, and keep what is written
+into them. A cell is the worst of an allocator's plans:
+
+| | |
+|---|---|
+| `.` | served, or refused as the contract asks; no harm came of it |
+| `r` | told as misuse, and not a byte of the region changed |
+| `X` | told, but the region changed |
+| `M` `U` | a block off its alignment; a block shorter than asked for |
+| `C` `O` | a live block's bytes changed; two live blocks overlap or one lies outside the region |
+| `S` `H` | crash; hang |
+
+Allocators of `core/` must show `.` or `r` from the safety level that the last column of this
+list names; what they show below it is printed only. Baselines are true to their originals: of
+them only A to E are required, at every level. What level 2 tells it tells before a byte more is
+handed out. calloc's attacks (B) are made on generated heaps, which have one
+(`tests/python/test_generate_calls.py`)."""
+
+
+def run(build: str, level: int, *arguments: str) -> list[str]:
+    """The lines one battery prints; its exit code is the test suite's business."""
+    program = ROOT / "build" / build / "tests/battery" / f"battery{level}"
+    found = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return found.stdout.splitlines()
+
+
+def attacks() -> list[str]:
+    """A table of the attacks."""
+    rows = ["| attack | | core holds from level |", "|---|---|---|"]
+    for line in run("release", 1, "--list"):
+        name, what, level = line.split("\t")
+        rows.append(f"| {name} | {what} | {level} |")
+    return rows
+
+
+def verdicts(build: str, level: int) -> list[str]:
+    """The head and one line an allocator."""
+    lines = run(build, level)
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["A1"])
+    return lines[start:-1]
+
+
+def section(level: int) -> list[str]:
+    """One level's table, and the lines that differ on 32 bits."""
+    wide, narrow = (verdicts(build, level) for build in BUILDS)
+    lines = [f"## Safety level {level}", "", "```text", *wide, "```", ""]
+    differing = [line for line in narrow if line not in wide]
+    if differing:
+        return [*lines, "On 32 bits these differ:", "", "```text", wide[0], *differing, "```"]
+    return [*lines, "On 32 bits the table is the same."]
+
+
+if __name__ == "__main__":
+    parts = [[HEAD], attacks(), *map(section, LEVELS)]
+    print("\n\n".join("\n".join(part) for part in parts))
