@@ -20,12 +20,12 @@
 typedef uint32_t __attribute__((may_alias)) metadata_word;
 
 static inline uint32_t load_word(const hfit_heap *heap, uint32_t offset) {
-    HFIT_ON_LOAD();
+    HFIT_ON_LOAD(heap, offset);
     return *(const metadata_word *)(const void *)((const unsigned char *)heap + offset);
 }
 
 static inline void store_word(hfit_heap *heap, uint32_t offset, uint32_t value) {
-    HFIT_ON_STORE();
+    HFIT_ON_STORE(heap, offset);
     *(metadata_word *)(void *)((unsigned char *)heap + offset) = value;
 }
 

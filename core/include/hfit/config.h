@@ -31,12 +31,13 @@
 #define HFIT_UNLOCK(heap) ((void)(heap))
 #endif
 
-/* One aligned 32-bit word of metadata was loaded or stored. The host engine counts these. */
+/* The aligned 32-bit word of metadata at this offset was loaded, or will be stored. The host engine
+ * counts these. */
 #ifndef HFIT_ON_LOAD
-#define HFIT_ON_LOAD() ((void)0)
+#define HFIT_ON_LOAD(heap, offset) ((void)0)
 #endif
 #ifndef HFIT_ON_STORE
-#define HFIT_ON_STORE() ((void)0)
+#define HFIT_ON_STORE(heap, offset) ((void)0)
 #endif
 
 /* So many bytes of the caller's payload were copied or zeroed by us. */

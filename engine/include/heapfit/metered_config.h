@@ -33,8 +33,8 @@ extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts
 }
 #endif
 
-#define HFIT_ON_LOAD() ((void)heapfit_counts.loads++)
-#define HFIT_ON_STORE() ((void)heapfit_counts.stores++)
+#define HFIT_ON_LOAD(heap, offset) ((void)heapfit_counts.loads++)
+#define HFIT_ON_STORE(heap, offset) ((void)heapfit_counts.stores++)
 #define HFIT_ON_PAYLOAD(bytes) ((void)(heapfit_counts.payload += (bytes)))
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
     ((void)(heap), (void)(kind), (void)(pointer), (void)heapfit_counts.misuses++)
