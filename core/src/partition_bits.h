@@ -96,28 +96,58 @@ static inline void bits_init(hfit_heap *heap) {
     }
 }
 
-/* The first partition of a run such as requested, or NO_PARTITION. One step a free run, and one a
- * word that it or the used partitions between fill. */
+/* The used bits of 32 partitions from `first` on; what is no partition counts as used. */
+static inline uint32_t used_bits(const hfit_heap *heap, uint32_t first, uint32_t count) {
+    const uint32_t left = count - first;
+    if (left == 0) {
+        return UINT32_MAX;
+    }
+    const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
+    return left >= 32 ? used : used | UINT32_MAX << left;
+}
+
+/* The best place so far, and how long the free run is that holds it. */
+typedef struct bits_place {
+    uint32_t first;
+    uint32_t length;
+} bits_place;
+
+/* Takes the place in the free partitions from `start` to before `end` if it is better. True if none
+ * can be better still. */
+static inline bool try_run(const run_request *request, uint32_t start, uint32_t end,
+                           bits_place *best) {
+    const uint32_t place = place_from(request, start);
+    if (place + request->count > end || end - start >= best->length) {
+        return false;
+    }
+    *best = (bits_place){place, end - start};
+    return !request->smallest || end - start == request->count;
+}
+
+/* The first partition of a run such as requested, or NO_PARTITION. One step a free run and one a
+ * word; a run ends and begins where the used bit differs from the one before it. */
 static inline uint32_t bits_find(const hfit_heap *heap, const run_request *request) {
     const uint32_t count = load_word(heap, PARTITIONS_COUNT);
-    uint32_t best = NO_PARTITION;
-    uint32_t best_length = UINT32_MAX;
-    uint32_t start = next_unused(heap, 0, count);
-    while (start < count) {
-        const uint32_t place = place_from(request, start);
-        const uint32_t enough = place + request->count;
-        const uint32_t limit = request->smallest || enough > count ? count : enough;
-        const uint32_t end = next_used(heap, start, limit);
-        if (enough <= end && end - start < best_length) {
-            best = place;
-            best_length = end - start;
-            if (!request->smallest || best_length == request->count) {
-                break;
+    bits_place best = {NO_PARTITION, UINT32_MAX};
+    uint32_t start = 0; /* of the last free run */
+    uint32_t before = 1;
+    for (uint32_t first = 0; first <= count; first += 32) {
+        const uint32_t used = used_bits(heap, first, count);
+        uint32_t changes = used ^ (used << 1 | before);
+        for (; changes != 0; changes &= changes - 1) {
+            const uint32_t bit = (uint32_t)__builtin_ctz(changes);
+            if ((used >> bit & 1u) == 0) {
+                start = first + bit;
+            } else if (try_run(request, start, first + bit, &best)) {
+                return best.first;
             }
         }
-        start = next_unused(heap, end, count);
+        before = used >> 31;
+        if (before == 0 && !request->smallest && try_run(request, start, first + 32, &best)) {
+            break;
+        }
     }
-    return best;
+    return best.first;
 }
 
 static inline uint32_t bits_take(hfit_heap *heap, const run_request *request) {
