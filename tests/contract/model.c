@@ -10,19 +10,42 @@ static unsigned char pattern_byte(uint32_t pattern, size_t i) {
     return (unsigned char)((pattern * 2654435761u + i * 40503u) >> 8);
 }
 
-static void write_pattern(const live_block *block) {
-    for (size_t i = 0; i < block->size; i++) {
-        block->address[i] = pattern_byte(block->pattern, i);
+/* The piece of a block after `piece` and its bytes, as next_piece of hfit_allocator; where blocks
+ * do not lie in pieces, the block is its own. */
+static unsigned char *piece_after(const model *m, const live_block *block,
+                                  const unsigned char *piece, size_t *size) {
+    if (m->plan->allocator->next_piece != NULL) {
+        return m->plan->allocator->next_piece(m->heap, plan_of(m->plan), block->address, piece,
+                                              size);
     }
+    *size = block->size;
+    return piece == NULL ? block->address : NULL;
 }
 
-static bool keeps_pattern(const live_block *block, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        if (block->address[i] != pattern_byte(block->pattern, i)) {
-            return false;
+static void write_pattern(const model *m, const live_block *block) {
+    size_t written = 0;
+    size_t size;
+    unsigned char *piece = piece_after(m, block, NULL, &size);
+    for (; piece != NULL; piece = piece_after(m, block, piece, &size)) {
+        for (size_t i = 0; i < size && written < block->size; i++) {
+            piece[i] = pattern_byte(block->pattern, written++);
         }
     }
-    return true;
+    CHECK(written == block->size);
+}
+
+static bool keeps_pattern(const model *m, const live_block *block, size_t bytes) {
+    size_t read = 0;
+    size_t size;
+    const unsigned char *piece = piece_after(m, block, NULL, &size);
+    for (; piece != NULL && read < bytes; piece = piece_after(m, block, piece, &size)) {
+        for (size_t i = 0; i < size && read < bytes; i++) {
+            if (piece[i] != pattern_byte(block->pattern, read++)) {
+                return false;
+            }
+        }
+    }
+    return read == bytes;
 }
 
 /* FNV-1a over words; the tail of an odd region is hashed by bytes. */
@@ -63,7 +86,7 @@ void model_end(model *m) {
 
 typedef struct comparison {
     const model *m;
-    const unsigned char *previous_end;
+    const unsigned char *previous_end; /* of a block in pieces: the end of its first byte */
     size_t used;
 } comparison;
 
@@ -76,13 +99,49 @@ static const live_block *live_at(const model *m, const void *address) {
     return NULL;
 }
 
+static bool lies_in_pieces(const model *m) {
+    return m->plan->allocator->next_piece != NULL;
+}
+
+/* Marks the bytes of a piece as taken; nobody else may have taken one. */
+static void claim_bytes(const model *m, unsigned char *taken, const unsigned char *piece,
+                        size_t size) {
+    CHECK(piece >= m->region);
+    CHECK(size <= m->region_size);
+    CHECK(piece + size <= m->region + m->region_size);
+    for (const unsigned char *byte = piece; byte < piece + size; byte++) {
+        CHECK(!taken[byte - m->region]);
+        taken[byte - m->region] = 1;
+    }
+}
+
+/* Pieces of all blocks lie apart from each other, each where an aligned block could, and those of a
+ * block add up to its usable size. */
+static void compare_pieces(const model *m) {
+    static unsigned char taken[LARGEST_REGION];
+    const hfit_plan *plan = plan_of(m->plan);
+    memset(taken, 0, m->region_size);
+    for (size_t i = 0; i < m->live_count; i++) {
+        size_t sum = 0;
+        size_t size;
+        const unsigned char *piece = piece_after(m, &m->live[i], NULL, &size);
+        CHECK(piece == m->live[i].address);
+        for (; piece != NULL; piece = piece_after(m, &m->live[i], piece, &size)) {
+            CHECK(((uintptr_t)piece & (m->live[i].alignment - 1)) == 0);
+            claim_bytes(m, taken, piece, size);
+            sum += size;
+        }
+        CHECK(sum == m->operations->usable_size(m->heap, plan, m->live[i].address));
+    }
+}
+
 static void compare_block(void *context, const void *block, size_t usable_size, bool is_used) {
     comparison *c = context;
     const unsigned char *start = block;
     CHECK(start >= c->previous_end);
     CHECK(usable_size <= c->m->region_size);
-    CHECK(start + usable_size <= c->m->region + c->m->region_size);
-    c->previous_end = start + usable_size;
+    CHECK(lies_in_pieces(c->m) || start + usable_size <= c->m->region + c->m->region_size);
+    c->previous_end = start + (lies_in_pieces(c->m) ? 1 : usable_size);
     if (is_used) {
         const live_block *live = live_at(c->m, block);
         CHECK(live != NULL);
@@ -97,15 +156,26 @@ void model_compare(model *m) {
     comparison c = {m, m->region, 0};
     m->operations->walk(m->heap, plan_of(m->plan), compare_block, &c);
     CHECK(c.used == m->live_count);
+    if (lies_in_pieces(m)) {
+        compare_pieces(m);
+    }
     CHECK(m->operations->check(m->heap, plan_of(m->plan)));
     const size_t footprint = m->operations->footprint(m->heap, plan_of(m->plan));
     CHECK(footprint >= m->highest_end);
     CHECK(footprint <= m->region_size);
 }
 
+/* Remembers where the block's last byte lies, of all its pieces. */
 static void note_end(model *m, const live_block *block) {
-    const size_t end = (size_t)(block->address - m->region) + block->size;
-    m->highest_end = end > m->highest_end ? end : m->highest_end;
+    size_t left = block->size;
+    size_t size;
+    const unsigned char *piece = piece_after(m, block, NULL, &size);
+    for (; piece != NULL; piece = piece_after(m, block, piece, &size)) {
+        const size_t used = size < left ? size : left;
+        const size_t end = (size_t)(piece - m->region) + used;
+        m->highest_end = end > m->highest_end ? end : m->highest_end;
+        left -= used;
+    }
 }
 
 static bool is_aligned(const void *address, size_t alignment) {
@@ -125,8 +195,9 @@ bool model_alloc(model *m, size_t alignment, size_t size) {
     CHECK(is_aligned(block, plan->alignment));
     CHECK(alignment == 0 || is_aligned(block, alignment));
     live_block *live = &m->live[m->live_count++];
-    *live = (live_block){block, size, m->next_pattern++};
-    write_pattern(live);
+    *live =
+        (live_block){block, size, alignment == 0 ? plan->alignment : alignment, m->next_pattern++};
+    write_pattern(m, live);
     note_end(m, live);
     return true;
 }
@@ -141,9 +212,10 @@ bool model_resize(model *m, size_t index, size_t size) {
     }
     live->address = block;
     CHECK(is_aligned(block, plan_of(m->plan)->alignment));
-    CHECK(keeps_pattern(live, size < live->size ? size : live->size));
+    CHECK(keeps_pattern(m, live, size < live->size ? size : live->size));
     live->size = size;
-    write_pattern(live);
+    live->alignment = plan_of(m->plan)->alignment;
+    write_pattern(m, live);
     note_end(m, live);
     return true;
 }
@@ -151,7 +223,7 @@ bool model_resize(model *m, size_t index, size_t size) {
 void model_free(model *m, size_t index, bool sized) {
     const hfit_plan *plan = plan_of(m->plan);
     const live_block block = m->live[index];
-    CHECK(keeps_pattern(&block, block.size));
+    CHECK(keeps_pattern(m, &block, block.size));
     m->live[index] = m->live[--m->live_count];
     if (sized) {
         m->operations->free_sized(m->heap, plan, block.address, block.size);

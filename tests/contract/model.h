@@ -17,6 +17,7 @@ enum { MOST_LIVE = 256, LARGEST_REGION = 64 * 1024, GUARD = 64 };
 typedef struct live_block {
     unsigned char *address;
     size_t size;      /* asked for */
+    size_t alignment; /* of its address, or of each piece, at least */
     uint32_t pattern; /* what its bytes were written from */
 } live_block;
 

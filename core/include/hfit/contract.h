@@ -19,6 +19,23 @@
  * too large one.
  * - Blocks are aligned to `plan->alignment`; more is had from `alloc_aligned`.
  * - Nothing is thread-safe by itself; one heap serves one caller at a time.
+ *
+ * Blocks in pieces. An allocator whose descriptor has `next_piece` (hfit/descriptor.h) scatters a
+ * block over its region:
+ *
+ *   block = address of piece 0       piece 2              piece 1
+ *   +------------------------+-------+------------+-------+---------------+--
+ *   | bytes 0 to 63          | ...   | 192 to 255 | ...   | 64 to 191     | ...
+ *   +------------------------+-------+------------+-------+---------------+--
+ *
+ * The caller's bytes lie in the pieces in the order that `next_piece` tells, and nothing may be
+ * read or written beyond the end of a piece. Everything above holds, with these words: a block's
+ * address is that of its first piece; plan->alignment and that of `alloc_aligned` hold for each
+ * piece; `resize` appends pieces or drops the last ones, or makes the last one longer or shorter,
+ * and never moves or copies a byte, so that the address stays; `usable_size` is the sum over the
+ * pieces; `walk` tells once of each block, at its first piece with the bytes of all, and once of
+ * all free memory that one request may take, at the lowest of its pieces. Such an allocator cannot
+ * stand behind pools, which move blocks.
  */
 #ifndef HFIT_CONTRACT_H
 #define HFIT_CONTRACT_H

@@ -75,9 +75,11 @@ typedef struct hfit_allocator {
      * ends, the search. What tells a designer how many blocks each pool needs is so the very rule
      * that firmware follows. */
     uint32_t (*next_pool)(const hfit_pools_plan *plan, size_t size, uint32_t after);
-    /* For allocators whose blocks may lie in pieces, else NULL: the piece of `block` after `piece`,
-     * and how many bytes of the caller's lie in it. NULL for `piece` begins, and as the answer
-     * ends, the walk. */
+    /* For allocators whose blocks may lie in pieces (hfit/contract.h), else NULL, and a block is
+     * its one piece: the piece of `block` after `piece`, and how many bytes the caller may use in
+     * it, which over all pieces is the block's usable size. NULL for `piece` begins, and as the
+     * answer ends, the walk. Pieces that touch in the caller's order are told as one. Stays good
+     * until the block is resized or freed. */
     void *(*next_piece)(const hfit_heap *heap, const hfit_plan *plan, const void *block,
                         const void *piece, size_t *size);
     hfit_account account;
