@@ -100,7 +100,7 @@ static void carve(hfit_heap *heap, const hfit_plan *plan, uint32_t bin, uint32_t
 static uint32_t fresh_block(hfit_heap *heap, const hfit_plan *plan, uint32_t bin) {
     const uint32_t size = chunk_size(plan, bin);
     uint32_t given;
-    const uint32_t chunk = low_level_take(heap, step_of(plan), size, &given);
+    const uint32_t chunk = low_level_take(heap, hfit_granular(size, step_of(plan)), size, &given);
     if (chunk == NO_OFFSET) {
         return NO_OFFSET;
     }

@@ -43,17 +43,16 @@ static inline void low_level_start(hfit_heap *heap, uint32_t first, uint32_t end
     store_word(heap, LOW_FOOTPRINT, first);
 }
 
-/* Hands out `least` bytes rounded up to whole steps, or the rest of the region if that is less but
- * still `least`. Stores how many they are; NO_OFFSET, and nothing stored, if too few are left. */
-static inline uint32_t low_level_take(hfit_heap *heap, uint32_t step, uint32_t least,
+/* Hands out `wanted` bytes, or the rest of the region if that is less but at least `least`. Stores
+ * how many they are; NO_OFFSET, and nothing stored, if too few are left. */
+static inline uint32_t low_level_take(hfit_heap *heap, uint64_t wanted, uint32_t least,
                                       uint32_t *given) {
     const uint32_t start = load_word(heap, LOW_BREAK);
     const uint32_t left = load_word(heap, LOW_END) - start;
     if (left < least) {
         return NO_OFFSET;
     }
-    const uint64_t steps = hfit_granular(least, step);
-    *given = steps < left ? (uint32_t)steps : left;
+    *given = wanted < left ? (uint32_t)wanted : left;
     store_word(heap, LOW_BREAK, start + *given);
     return start;
 }
