@@ -24,17 +24,6 @@ static const char letters[VERDICTS + 1] = ".rXMUCOSH";
 
 static test_plan plans[MOST_PLANS];
 
-static bool is_core(const hfit_allocator *allocator) {
-    size_t count;
-    const hfit_allocator *const *all = hfit_allocators(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (all[i] == allocator) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Baselines are true to their originals: of them bad frees and overruns are printed only. */
 static bool must_hold(const hfit_allocator *allocator, const attack *a) {
     return a->refused_from == 0 || (is_core(allocator) && a->refused_from <= HFIT_SAFETY);

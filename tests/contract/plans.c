@@ -2,6 +2,7 @@
 /* Plans from descriptors. See plans.h. */
 #include "plans.h"
 
+#include "baselines/registry.h"
 #include "check.h"
 
 #include <string.h>
@@ -115,18 +116,38 @@ static size_t add_pool_plans(test_plan *plans, size_t count, const hfit_allocato
     return count;
 }
 
-size_t make_test_plans(test_plan *plans) {
+bool is_core(const hfit_allocator *allocator) {
     size_t allocators;
-    size_t count = 0;
     const hfit_allocator *const *all = hfit_allocators(&allocators);
     for (size_t i = 0; i < allocators; i++) {
-        for (size_t a = 0; a < sizeof alignments / sizeof alignments[0]; a++) {
-            make_standard(&plans[count], all[i], alignments[a]);
-            count = keep_if_sound(plans, count);
-            count = add_scalar_plans(plans, count, all[i], alignments[a]);
-            if (tunable_of_kind(all[i], HFIT_POOLS) != NULL) {
-                count = add_pool_plans(plans, count, all[i], a);
-            }
+        if (all[i] == allocator) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *allocator) {
+    for (size_t a = 0; a < sizeof alignments / sizeof alignments[0]; a++) {
+        make_standard(&plans[count], allocator, alignments[a]);
+        count = keep_if_sound(plans, count);
+        count = add_scalar_plans(plans, count, allocator, alignments[a]);
+        if (tunable_of_kind(allocator, HFIT_POOLS) != NULL) {
+            count = add_pool_plans(plans, count, allocator, a);
+        }
+    }
+    return count;
+}
+
+size_t make_test_plans(test_plan *plans) {
+    const hfit_allocator *const *(*const registries[])(size_t *) = {hfit_allocators,
+                                                                    hfit_baselines};
+    size_t count = 0;
+    for (size_t r = 0; r < sizeof registries / sizeof registries[0]; r++) {
+        size_t allocators;
+        const hfit_allocator *const *all = registries[r](&allocators);
+        for (size_t i = 0; i < allocators; i++) {
+            count = add_plans(plans, count, all[i]);
         }
     }
     return count;

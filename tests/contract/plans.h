@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans to try an allocator with, made from its descriptor alone, so that a new allocator is
- * covered by its line in allocators.def.
+ * covered by its line in allocators.def or baselines.def.
  */
 #ifndef CONTRACT_PLANS_H
 #define CONTRACT_PLANS_H
@@ -9,7 +9,7 @@
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
 
-enum { MOST_PLANS = 256, PLAN_BYTES = 256, TEST_POOLS = 6 };
+enum { MOST_PLANS = 512, PLAN_BYTES = 256, TEST_POOLS = 6 };
 
 typedef struct test_plan {
     const hfit_allocator *allocator;
@@ -22,9 +22,13 @@ static inline const hfit_plan *plan_of(const test_plan *plan) {
     return (const hfit_plan *)(const void *)plan->bytes;
 }
 
-/* Fills `plans` (room for MOST_PLANS) with plans for every registered allocator: each alignment,
- * each scalar at its lowest, standard and highest value, pools of several kinds, every allocator
- * without pools as shared heap and none. Returns how many. */
+/* True for core's allocators, which refuse bad frees; false for baselines, which are true to their
+ * originals. */
+bool is_core(const hfit_allocator *allocator);
+
+/* Fills `plans` (room for MOST_PLANS) with plans for every allocator of both registries: each
+ * alignment, each scalar at its lowest, standard and highest value, pools of several kinds, each of
+ * core's allocators without pools as shared heap and none. Returns how many. */
 size_t make_test_plans(test_plan *plans);
 
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kingsley's powers of two, header inside. See baselines/kingsley.h. */
+#include "baselines/kingsley.h"
+
+#include "hfit/descriptor.h"
+
+#include "src/powers_of_two.h"
+
+#define HFIT_THIS(operation) hfit_kingsley_##operation
+enum { BIN_COUNT = POWERS };
+#include "src/class_stacks.h"
+
+static inline uint32_t header_size(const hfit_plan *plan) {
+    return plan->alignment;
+}
+
+/* A free block needs its header and a link. */
+static bool bin_for(const hfit_plan *plan, size_t size, uint32_t *bin) {
+    return power_for(size, header_size(plan), 2 * plan->alignment, bin);
+}
+
+static uint32_t chunk_size(const hfit_plan *plan, uint32_t bin) {
+    (void)plan;
+    return power_of(bin);
+}
+
+static inline uint32_t step_of(const hfit_plan *plan) {
+    return ((const hfit_kingsley_plan *)plan)->step;
+}
+
+static inline bool gives_top_back(void) {
+    return false;
+}
+
+static const hfit_tunable tunables[] = {
+    HFIT_ALIGNMENT_TUNABLE,
+    LOW_LEVEL_STEP_TUNABLE(hfit_kingsley_plan, 12),
+};
+
+const hfit_allocator hfit_kingsley_allocator = {
+    .name = "kingsley",
+    .title = "powers of two, never joined",
+    .origin = "Kingsley 1982 (4.2BSD), after Wilson et al. 1995, section 3.6",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_kingsley_plan),
+    .ignores_region_end = true,
+    .account =
+        {
+            .worst_case = "alloc: constant, but for 2 stores a block when a step is cut into "
+                          "blocks; free: constant",
+            .block_bytes = "a header of the alignment, then rounded up to a power of two: at most "
+                           "as much again as the request and the header",
+            .fragmentation = "2 M (1 + log2 n) for M live bytes and a largest request of n units, "
+                             "headers apart: each power keeps its own peak, at most M doubled",
+            .layout = "| break | end | footprint | stack of 8 B, 16 B, ... 2^31 B | chunk | ... | "
+                      "not asked for |\n"
+                      "a used chunk: | padding | tag | payload ... |\n"
+                      "a free chunk: | padding | tag | next | ... |",
+        },
+    .operations = &hfit_kingsley_operations,
+    .unlocked = &hfit_kingsley_unlocked,
+};
