@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Plans that need more are left out: tests give them up to 20,000 bytes beside. */
-enum { LARGEST_SMALLEST_REGION = 32 * 1024 };
+enum { LARGEST_SMALLEST_REGION = 32 * 1024, MOST_SHARED = 16 };
 
 static const uint32_t alignments[] = {4, 8, 16};
 
@@ -18,7 +18,7 @@ static const hfit_pool mixed_pools[TEST_POOLS] = {
 };
 
 /* Shared heaps need plans that outlive the test plans; a standard one of each alignment will do. */
-static test_plan shared_plans[8][3];
+static test_plan shared_plans[MOST_SHARED][3];
 
 static const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
                                            hfit_tunable_kind kind) {
@@ -105,7 +105,7 @@ static size_t add_pool_plans(test_plan *plans, size_t count, const hfit_allocato
     const hfit_allocator *const *all = hfit_allocators(&allocators);
     for (int all_exact = 0; all_exact < 2; all_exact++) {
         count = add_pool_plan(plans, count, allocator, NULL, alignments[a], all_exact);
-        for (size_t i = 0; i < allocators && i < 8; i++) {
+        for (size_t i = 0; i < allocators && i < MOST_SHARED; i++) {
             if (tunable_of_kind(all[i], HFIT_SHARED) == NULL && all[i]->next_piece == NULL) {
                 make_standard(&shared_plans[i][a], all[i], alignments[a]);
                 count = add_pool_plan(plans, count, allocator, &shared_plans[i][a], alignments[a],

@@ -233,7 +233,7 @@ static void finds_flips(model *m) {
         check_flips(m, offset);
     }
     if (plan->metadata == 0) { /* the links, in the free groups */
-        m->operations->walk(m->heap, plan_of(m->plan), tell_free, m);
+        m->plan->allocator->unlocked->walk(m->heap, plan_of(m->plan), tell_free, m);
     }
 }
 

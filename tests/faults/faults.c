@@ -4,7 +4,7 @@
  * time. Then `check` must say so, or the next 1,000 operations must go as they do in the heap
  * without the flip. What is neither is silent; core's allocators may have 0.1 % of that.
  *
- *   faults           all allocators, a line each; with 2 heaps a plan where there are many plans
+ *   faults           all allocators, a line each, with one heap a plan
  *   faults NAME      one allocator, ten heaps under every plan, the silent flips by kind of word
  *
  * A word is metadata if `check` loads it, or if the operations that follow load it before they
@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ enum {
     STEPS_BEFORE = 300,
     STEPS_AFTER = 1000,
     MOST_BLOCKS = 512,
-    SECONDS = 1,
+    CPU_MICROSECONDS = 300000,
 };
 
 /* What became of a flip. */
@@ -192,6 +193,12 @@ static enum outcome flip(const subject *made, const unsigned char *snapshot, siz
     return walk_steps(&s, STEPS_AFTER) == expected ? HARMLESS : SILENT;
 }
 
+/* Ends the process when it hangs; by CPU time, so that a busy machine is not taken for that. */
+static void limit_cpu_time(void) {
+    const struct itimerval limit = {.it_value = {.tv_usec = CPU_MICROSECONDS}};
+    CHECK(setitimer(ITIMER_PROF, &limit, NULL) == 0);
+}
+
 /* Flips from bit `number` on, as far as a child gets; the flip at which it died counts as crashed.
  */
 static size_t flip_on(const subject *made, const unsigned char *snapshot, size_t number,
@@ -206,7 +213,7 @@ static size_t flip_on(const subject *made, const unsigned char *snapshot, size_t
         }
         for (; number < (size_t)8 * REGION; number++) {
             if (accesses.loaded[number / 32]) {
-                alarm(SECONDS);
+                limit_cpu_time();
                 outcomes[number] = CRASHED;
                 outcomes[number] = (unsigned char)flip(made, snapshot, number, expected);
             }
@@ -311,7 +318,8 @@ int main(int argc, char **argv) {
             count++;
         }
         if (!is_whole || strcmp(argv[1], plans[first].allocator->name) == 0) {
-            all_hold &= flip_allocator(&plans[first], count, is_whole ? HEAPS : 1, is_whole);
+            const bool holds = flip_allocator(&plans[first], count, is_whole ? HEAPS : 1, is_whole);
+            all_hold &= holds || !is_core(plans[first].allocator);
         }
         first += count;
     }
