@@ -181,20 +181,27 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
     heap_free(heap, plan, block);
 }
 
+/* A block stays while it has the power of two that its size asks for, and moves to save memory too;
+ * where there is no room to move and it need not, it stays. */
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     uint32_t usable;
+    uint32_t needed;
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    (void)fragment_of(heap, block, &usable);
-    if (size <= usable) {
+    if (!fragment_size_for(size, &needed)) {
+        return NULL;
+    }
+    const uint32_t fragment = fragment_of(heap, block, &usable);
+    if (size <= usable && needed == load_word(heap, fragment + SIZE)) {
         return block;
     }
     void *moved = heap_alloc(heap, plan, size);
-    if (moved != NULL) {
-        copy_payload(moved, block, usable);
-        heap_free(heap, plan, block);
+    if (moved == NULL) {
+        return size <= usable ? block : NULL;
     }
+    copy_payload(moved, block, usable < size ? usable : size);
+    heap_free(heap, plan, block);
     return moved;
 }
 

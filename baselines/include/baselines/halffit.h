@@ -11,9 +11,10 @@
  * off at once. A freed fragment joins its free neighbours. All in constant time.
  *
  * The header is o1heap's on 32 bits: next fragment, previous fragment, size, used. A fragment
- * begins at the plan's alignment, while o1heap's begin at 16. There is no resize in o1heap: here a
- * block stays if it is large enough and moves if not. There is no aligned allocation either: here
- * it takes a larger fragment and leaves a way back before the block (src/shifted_block.h).
+ * begins at the plan's alignment, while o1heap's begin at 16. o1heap 2.2 has neither resize nor
+ * aligned allocation. Here a resize stays in a fragment of the right power of two and moves
+ * otherwise, and an aligned block takes a larger fragment and leaves a way back before itself
+ * (src/shifted_block.h).
  */
 #ifndef BASELINES_HALFFIT_H
 #define BASELINES_HALFFIT_H
