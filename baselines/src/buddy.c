@@ -389,7 +389,7 @@ const hfit_allocator hfit_buddy_allocator = {
             .block_bytes = "the request rounded up to a power of two, 8 at least, and a byte for "
                            "every 8 of them",
             .fragmentation = "M (1 + log2(n) / 2) - n + 1 for M live bytes, powers of two all, and "
-                             "a largest request of n units (Robson 1971, as in SQLite's page)",
+                             "a largest request of n units (Robson 1974, as in SQLite's page)",
             .layout = "| atoms | footprint | bin of each order | a state byte an atom | block | "
                       "block | ... |\n"
                       "a used block: | payload ... |\n"
