@@ -4,6 +4,8 @@
 import pytest
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
+from heapfit import _engine
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -22,6 +24,17 @@ def test_without_names_all_that_fit_tries_is_compared(folder):
     assert set(names(content)) >= {"tlsf", "first_fit", "class_pools"}
     safe = [row["r_safe"] for row in content["rows"]]
     assert safe == sorted(safe)
+
+
+def test_baselines_are_compared_by_name_and_never_offered(folder):
+    infos = _engine.allocators()
+    baselines = [info.name for info in infos if not info.ships]
+    assert "kingsley" in baselines
+    assert set(baselines).isdisjoint(names(heapfit_json("compare", "four.heap", folder=folder)))
+    assert set(baselines).isdisjoint(names(heapfit_json("design", "four.heap", folder=folder)))
+    compared = heapfit_json("compare", "four.heap", *baselines, folder=folder)
+    assert set(names(compared)) == set(baselines)
+    assert all(row["r_safe"] for row in compared["rows"])
 
 
 def test_an_allocator_is_compared_with_its_tunables(folder):

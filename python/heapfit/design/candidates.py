@@ -45,9 +45,11 @@ class Portfolio:
 
 
 def standard_portfolio(workload: Workload) -> Portfolio:
-    """Every registered allocator that takes no pools, then the designs with pools."""
+    """Every allocator that ships and takes no pools, then the designs with pools."""
     plain = [
-        _without_pools(info, {}, workload) for info in _engine.allocators() if not takes_pools(info)
+        _without_pools(info, {}, workload)
+        for info in _engine.allocators()
+        if info.ships and not takes_pools(info)
     ]
     return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
 
@@ -57,6 +59,7 @@ def named_portfolio(
 ) -> Portfolio:
     """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
 
+    Baselines may be named like any other: they are there to be compared with.
     An allocator that takes pools stands for the designs that make its pools from this trace.
     """
     found: list[Candidate | NotApplicable] = []
