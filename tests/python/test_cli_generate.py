@@ -36,3 +36,15 @@ def test_a_plan_of_another_version_is_one_line(folder):
     (line,) = done.stderr.splitlines()
     assert line.startswith("heapfit: later.toml: schema: the plan has version 7")
     assert not (folder / "later").exists()
+
+
+def test_a_plan_of_a_baseline_is_one_line_and_no_code(folder):
+    plan = (folder / "tlsf.toml").read_text()
+    plan = plan.replace('allocator = "tlsf"', 'allocator = "kingsley"')
+    plan = plan.replace("second_level", "step")
+    (folder / "baseline.toml").write_text(plan)
+    done = heapfit("generate", "baseline.toml", "-o", "baseline", folder=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert "kingsley is a baseline, to be compared with and not shipped (choose one of" in line
+    assert not (folder / "baseline").exists()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, identifier, printable, word
-from heapfit.plan import LARGEST_REGION, PlanFile
+from heapfit.plan import LARGEST_REGION, Plan, PlanFile
 from heapfit.pointer_size import pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
@@ -103,6 +103,7 @@ class Design:
 def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
+    _require_shipped(plan_file)
     region = _checked_region(plan_file, engine_plan)
     name = identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
@@ -123,6 +124,19 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
 
 def _warning(plan_file: PlanFile) -> Text:
     return Text(pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits) or "")
+
+
+def _require_shipped(plan_file: PlanFile) -> None:
+    """Baselines are compared with and have no code to give away."""
+    shipped = [info.name for info in _engine.allocators() if info.ships]
+    plan: Plan | None = plan_file.plan
+    while plan is not None:
+        if plan.allocator not in shipped:
+            raise HeapfitError(
+                f"plan {printable(plan_file.name)}: {plan.allocator} is a baseline, to be compared "
+                f"with and not shipped (choose one of {', '.join(shipped)})"
+            )
+        plan = plan.shared
 
 
 def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
