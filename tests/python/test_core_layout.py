@@ -11,9 +11,10 @@ def placements(bits: int, safety: int, folder: Path) -> list[str]:
     program = folder / f"placements{bits}-{safety}"
     sources = [
         *sorted((ROOT / "core/src").glob("*.c")),
+        *sorted((ROOT / "baselines/src").glob("*.c")),
         *(ROOT / "tests" / name for name in ("core/placements.c", "contract/plans.c")),
     ]
-    includes = ["core", "core/include", "tests", "tests/contract"]
+    includes = ["core", "core/include", "baselines", "baselines/include", "tests", "tests/contract"]
     command = ["cc", "-std=c11", "-O1", f"-m{bits}", f"-DHFIT_SAFETY={safety}"]
     command += ["-o", str(program)]
     command += [f"-I{ROOT / include}" for include in includes]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/ keeps what firmware counts on: no library, no mutable globals, no floats, no recursion."""
+"""core/ keeps what firmware counts on: no library, no mutable globals, no floats, no recursion.
+
+The baselines keep it too, or their figures could not be held against core's.
+"""
 
 import re
 import subprocess
@@ -14,6 +17,7 @@ HOSTED_NAMES = {
     "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strcmp", "setjmp", "longjmp",
 }  # fmt: skip
 FLOATS = {"float", "double", "_Complex"}
+FOLDERS = ("core", "baselines")
 COMMENT_OR_STRING = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 FLOAT_LITERAL = re.compile(r"\b\d+\.\d*|\b\d+[eE][-+]?\d+\b")
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
@@ -31,11 +35,11 @@ def identifiers(source: str) -> set[str]:
 def compile_core(root: Path, folder: Path, *options: str) -> list[Path]:
     """Objects as firmware builds them: not position-independent, so const tables stay ROM."""
     objects = []
-    for source in sorted((root / "core/src").glob("*.c")):
-        target = folder / f"{source.stem}.o"
+    for source in sorted(file for name in FOLDERS for file in (root / name / "src").glob("*.c")):
+        target = folder / f"{source.parent.parent.name}_{source.stem}.o"
         command = ["gcc", "-std=c11", "-ffreestanding", "-fno-pie",
                    "-fno-tree-loop-distribute-patterns", *options,
-                   f"-I{root / 'core/include'}", f"-I{root / 'core'}",
+                   *(f"-I{root / name / part}" for name in FOLDERS for part in ("include", "")),
                    "-c", str(source), "-o", str(target)]  # fmt: skip
         subprocess.run(command, check=True, cwd=folder)
         objects.append(target)
@@ -82,7 +86,7 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def core_texts(root: Path) -> dict[str, str]:
-    files = [f for f in (root / "core").rglob("*") if f.suffix in {".c", ".h"}]
+    files = [f for name in FOLDERS for f in (root / name).rglob("*") if f.suffix in {".c", ".h"}]
     assert files
     return {str(f.relative_to(root)): f.read_text() for f in files}
 
@@ -129,11 +133,13 @@ def test_no_function_of_core_calls_itself(root: Path, tmp_path: Path) -> None:
 def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str]) -> None:
     name, standard = compiler
     language = "c++" if name == "g++" else "c"
-    for header in sorted((root / "core/include/hfit").glob("*.h")):
+    for header in sorted(
+        file for name in FOLDERS for file in (root / name / "include").rglob("*.h")
+    ):
         command = [name, standard, "-x", language, "-fsyntax-only", "-Wall", "-Wextra",
                    "-Wconversion", "-Wpedantic", "-Werror",
-                   f"-I{root / 'core/include'}", "-"]  # fmt: skip
-        twice = f"#include <hfit/{header.name}>\n" * 2
+                   *(f"-I{root / name / 'include'}" for name in FOLDERS), "-"]  # fmt: skip
+        twice = f"#include <{header.parent.name}/{header.name}>\n" * 2
         program = twice + "typedef int not_empty;\n"
         subprocess.run(command, input=program, text=True, check=True)
 
