@@ -260,6 +260,11 @@ static void refuses_damaged_links(model *m) {
         check_refused(m, last);
         memcpy(freed, &sound, 4);
     }
+    const uint32_t head = 40;
+    memcpy(m->region + 16, &head, 4);
+    check_refused(m, last);
+    CHECK(!model_alloc(m, 0, 64));
+    memcpy(m->region + 16, (const uint32_t[]){4}, 4);
     CHECK(model_alloc(m, 0, 128));
     model_compare(m);
 }
@@ -296,6 +301,24 @@ static void a_group_with_a_hole_or_without_an_end_is_not_freed(void) {
     model_end(&m);
 }
 
+static void a_region_gets_as_many_partitions_as_it_holds(void) {
+    static _Alignas(64) unsigned char region[4096];
+    for (size_t size = 256; size <= sizeof region; size += 8) {
+        for (uint32_t metadata = 0; metadata < 2; metadata++) {
+            const hfit_partition_pool_plan plan = {{8}, 16, 0, 0, 0, metadata};
+            hfit_heap *heap = hfit_partition_pool_init(region, size, &plan.common);
+            uint32_t count = 0;
+            while (hfit_partition_pool_alloc(heap, &plan.common, 16) != NULL) {
+                count++;
+            }
+            const hfit_partition_pool_plan held = {{8}, 16, count, 0, 0, metadata};
+            const hfit_partition_pool_plan more = {{8}, 16, count + 1, 0, 0, metadata};
+            CHECK(hfit_partition_pool_smallest_region(&held.common) <= size);
+            CHECK(hfit_partition_pool_smallest_region(&more.common) > size);
+        }
+    }
+}
+
 static void a_plan_of_too_much_or_of_no_meaning_is_refused(void) {
     const hfit_partition_pool_plan bad[] = {
         {{8}, 0, 4, 0, 0, 0},           {{8}, 64, 4, 0, 2, 0},
@@ -318,6 +341,7 @@ int main(void) {
     RUN(check_finds_every_flipped_bit_of_the_metadata);
     RUN(a_damaged_link_is_told_and_nothing_changes);
     RUN(a_group_with_a_hole_or_without_an_end_is_not_freed);
+    RUN(a_region_gets_as_many_partitions_as_it_holds);
     RUN(a_plan_of_too_much_or_of_no_meaning_is_refused);
     return report_passed();
 }
