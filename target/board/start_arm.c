@@ -2,6 +2,8 @@
 /* Cortex-M: the vector table, at address 0, and what it points to. */
 #include "board/start.h"
 
+#include <stdint.h>
+
 extern uint32_t stack_end; /* sections.ld */
 
 _Noreturn void start(void) {

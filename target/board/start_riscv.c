@@ -2,10 +2,6 @@
 /* RISC-V: the first instructions, at the start of ROM, and the trap handler. */
 #include "board/start.h"
 
-__attribute__((used)) static _Noreturn void prepare(void) {
-    run_main();
-}
-
 __attribute__((aligned(4), used)) static void trapped(void) {
     end_by_fault();
 }
@@ -14,5 +10,5 @@ __attribute__((naked, section(".start"))) void start(void) {
     __asm__ volatile("la sp, stack_end\n"
                      "la t0, trapped\n"
                      "csrw mtvec, t0\n"
-                     "j prepare\n");
+                     "j run_main\n");
 }

@@ -98,12 +98,7 @@ static void replay_event(trace_event event, bool frees_by_size) {
     }
 }
 
-static int open_trace(trace_header *header) {
-    char line[128];
-    const char *name = line;
-    semihost_command_line(line, sizeof line);
-    while (*name != 0 && *name++ != ' ') {
-    }
+static int open_trace(const char *name, trace_header *header) {
     const int file = semihost_open(name);
     if (file < 0 || semihost_read(file, header, sizeof *header) != sizeof *header ||
         header->magic != TRACE_MAGIC || header->slots > MOST_SLOTS) {
@@ -126,9 +121,9 @@ static void replay_file(int file, const trace_header *header) {
     }
 }
 
-int main(void) {
+int main(int count, char **words) {
     trace_header header;
-    const int file = open_trace(&header);
+    const int file = open_trace(count == 2 ? words[1] : "", &header);
     if (HEAP_OPERATION(init)(region, sizeof region, plan()) == NULL) {
         give_up("the region does not make a heap\n");
     }

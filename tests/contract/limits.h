@@ -27,7 +27,7 @@ enum {
     LARGE_ROOM = 20000
 };
 
-/* Whether the suite runs on the plan of this number, from 0. */
+/* Whether the suite runs on the plan of this number, from 0, among those that make a heap. */
 #define IS_PLAN_WANTED(number) ((void)(number), true)
 
 #endif

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,19 +71,21 @@ def replay_image(
     """An image that replays packed traces on a heap of this plan and region."""
     design = replay_design(plan, region, base_alignment)
     write_plan(design, folder)
-    programs = ("replay/replay.c", "replay/payload.c")
-    return link(
-        board, folder, programs, design, build, ('-DHFIT_CONFIG_FILE="replay/image_config.h"',)
+    core = (f"core/src/{allocator}.c" for allocator in allocators_of(design))
+    options = (
+        '-DHFIT_CONFIG_FILE="replay/image_config.h"',
+        f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation",
     )
+    programs = ("target/replay/replay.c", "target/replay/payload.c")
+    return compile_image(board, folder, [*programs, *core], build, options)
 
 
 def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
     """What the generator is given: a plan as from a file, but of no trace."""
     base = max(base_alignment, plan.alignment)
     about = TrainedOn("no trace", "sha256:" + 64 * "0", 0)
-    name = "image"
     return design_of(
-        PlanFile(name, plan, region, region, base, 0, 32, about, _engine.version), _PREFIX
+        PlanFile("image", plan, region, region, base, 0, 32, about, _engine.version), _PREFIX
     )
 
 
@@ -94,29 +97,20 @@ def write_plan(design: Design, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def link(
-    board: Board,
-    folder: Path,
-    programs: tuple[str, ...],
-    design: Design,
-    build: Build,
-    more: tuple[str, ...] = (),
+def compile_image(
+    board: Board, folder: Path, programs: Sequence[str], build: Build, options: Sequence[str]
 ) -> Image:
-    """Compiles the programs of target/ and the allocators of the plan; links them for the board."""
+    """Compiles these sources of the checkout together with the board's own and links them."""
     here = sources.root()
     image = Image(folder / "image.elf", board)
-    outer = design.plan.allocator
+    own = (f"target/board/{file}" for file in (board.start, "start.c", "semihost.c"))
+    includes = (here / "target", here / "core/include", here / "core")
     run(
         [
-            *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *C_FLAGS, *more),
-            *(
-                f"-DHFIT_SAFETY={build.safety}",
-                f"-DHEAP_OPERATION(operation)=hfit_{outer}_##operation",
-            ),
-            *("-I.", f"-I{here / 'target'}", f"-I{here / 'core/include'}", f"-I{here / 'core'}"),
-            *(here / "target" / program for program in programs),
-            *(here / "target/board" / file for file in (board.start, "semihost.c")),
-            *(here / f"core/src/{allocator}.c" for allocator in allocators_of(design)),
+            *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *C_FLAGS),
+            *(f"-DHFIT_SAFETY={build.safety}", *options, "-I."),
+            *(f"-I{folder}" for folder in includes),
+            *(here / program for program in (*programs, *own)),
             *(*LINK_FLAGS, f"-L{here / 'target/board'}", f"-T{board.memories}"),
             *("-lgcc", "-o", image.path.name),
         ],

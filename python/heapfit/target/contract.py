@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract suite of tests/contract on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.target import sources
+from heapfit.target.emulator import emulate
+from heapfit.target.image import Build, Image, compile_image
+
+if TYPE_CHECKING:
+    from heapfit.target.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Memory of a contract image, in bytes."""
+
+    memory: int  # behind its malloc
+    line: int  # the longest it prints
+    options: tuple[str, ...] = ()
+
+
+# For boards of megabytes and for 16 KB; target/contract/board_limits.h says what these are spared.
+LARGE = Room(256 * 1024, 512)
+SMALL = Room(9 * 1024, 160, ("-DCONTRACT_SMALL",))
+
+
+def contract_image(
+    board: Board, allocators: Sequence[str], room: Room, build: Build, folder: Path
+) -> Image:
+    """An image of the suite over these allocators alone."""
+    here = sources.root()
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
+    (folder / "allocators.def").write_text(listed, encoding="utf-8")
+    suite = here / "tests/contract"
+    core = [f"core/src/{name}.c" for name in (*allocators, "pools", "registry")]
+    tests = [f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse")]
+    own = [f"target/contract/{name}.c" for name in ("part", "hosted")]
+    return compile_image(
+        board,
+        folder,
+        [*core, *tests, *own],
+        build,
+        (
+            *(
+                '-DHFIT_CONFIG_FILE="contract_config.h"',
+                '-DCONTRACT_LIMITS="contract/board_limits.h"',
+            ),
+            *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
+            *(f"-I{here / 'target/contract/hosted'}", f"-I{suite}", f"-I{here / 'tests'}"),
+        ),
+    )
+
+
+def run_contract(image: Image, steps: int) -> list[str]:
+    """What the suite prints, in as many runs as its plans need; HeapfitError if one fails."""
+    parts = 1
+    while _has_too_many_plans(image, parts):
+        parts *= 2
+    return [emulate(image, ("all", str(steps), str(part), str(parts))) for part in range(parts)]
+
+
+def _has_too_many_plans(image: Image, parts: int) -> bool:
+    """Whether the first part of so many, which is the largest, is too large for the image."""
+    try:
+        emulate(image, ("all", "0", "0", str(parts)))
+    except HeapfitError as error:
+        if "< MOST_PLANS" in str(error):
+            return True
+        raise
+    return False
