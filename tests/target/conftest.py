@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests on boards share: the plug-in, built once."""
-
-from pathlib import Path
+"""What the tests on boards share: one workbench, so that sources are compiled once."""
 
 import pytest
 
-from heapfit.target.emulator import build_plugin
+from heapfit.target.workbench import Workbench
 
 
 @pytest.fixture(scope="session")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_plugin(tmp_path_factory.mktemp("plugin"))
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return Workbench(tmp_path_factory.mktemp("workbench"))

@@ -12,7 +12,8 @@ from heapfit.target import sources
 from heapfit.target.board import BOARDS, Board
 from heapfit.target.calls import Calls, Spread, read_calls
 from heapfit.target.emulator import Watch, emulate
-from heapfit.target.image import Build, Image, compile_image
+from heapfit.target.image import Image, link_image
+from heapfit.target.workbench import Build, Workbench
 
 FUNCTIONS = ("nothing", "one_word", "calls_another", "loops", "one_push", "image_copy")
 COUNTED = ("instructions", "loads", "stores", "heap_loads", "heap_stores", "payload")
@@ -40,41 +41,40 @@ def kind_of(board: Board) -> str:
     return "riscv" if board.name.startswith("rv") else "arm"
 
 
-def image_of(board: Board, folder: Path) -> Image:
-    return compile_image(board, folder, [f"tests/target/counted_{kind_of(board)}.S"], Build(), ())
+def image_of(board: Board, workbench: Workbench) -> Image:
+    source = f"tests/target/counted_{kind_of(board)}.S"
+    program = workbench.shared_object(board, Build(), source)
+    return link_image(workbench, board, Build(), workbench.image_folder(), [program])
 
 
-def counted(image: Image, plugin: Path) -> Calls:
+def counted(image: Image, workbench: Workbench) -> Calls:
     output = image.path.parent / "calls"
-    emulate(image, (), Watch(plugin, FUNCTIONS, output))
+    emulate(image, (), Watch(workbench.plugin, FUNCTIONS, output))
     return read_calls(output, FUNCTIONS)
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
-def test_counts_equal_those_made_by_hand(board: Board, plugin: Path, tmp_path: Path) -> None:
-    calls = counted(image_of(board, tmp_path), plugin)
+def test_counts_equal_those_made_by_hand(board: Board, workbench: Workbench) -> None:
+    calls = counted(image_of(board, workbench), workbench)
     for function, expected in BY_HAND[kind_of(board)].items():
         rows = [tuple(int(row[field]) for field in COUNTED) for row in calls.of(function)]
         times = 2 if function == "nothing" else 1
-        if function == "one_word":  # its call inside calls_another belongs to that one
-            assert rows == [expected], function
-        else:
-            assert rows == times * [expected], function
+        # The call of one_word inside calls_another belongs to that one.
+        assert rows == times * [expected], function
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
-def test_the_deepest_touched_byte_of_the_stack_is_found(
-    board: Board, plugin: Path, tmp_path: Path
-) -> None:
-    calls = counted(image_of(board, tmp_path), plugin)
+def test_the_deepest_touched_byte_of_the_stack_is_found(board: Board, workbench: Workbench) -> None:
+    calls = counted(image_of(board, workbench), workbench)
     top = int(calls.of("one_push")["lowest_stack"][0]) + 4
     assert calls.deepest_stack(top, "calls_another") == 12
     assert calls.deepest_stack(top, "nothing", "loops") == 0
 
 
-def test_two_runs_give_the_same_records(plugin: Path, tmp_path: Path) -> None:
-    image = image_of(BOARDS["cortex-m4"], tmp_path)
-    assert counted(image, plugin).records.tobytes() == counted(image, plugin).records.tobytes()
+def test_two_runs_give_the_same_records(workbench: Workbench) -> None:
+    image = image_of(BOARDS["cortex-m4"], workbench)
+    first, second = (counted(image, workbench).records.tobytes() for _ in range(2))
+    assert first == second
 
 
 def test_a_spread_tells_mean_percentile_and_worst() -> None:
@@ -85,10 +85,10 @@ def test_a_spread_tells_mean_percentile_and_worst() -> None:
     assert calls.spread("free") is None
 
 
-def test_a_watched_function_that_is_not_there_is_told(plugin: Path, tmp_path: Path) -> None:
-    image = image_of(BOARDS["cortex-m4"], tmp_path)
+def test_a_watched_function_that_is_not_there_is_told(workbench: Workbench) -> None:
+    image = image_of(BOARDS["cortex-m4"], workbench)
     with pytest.raises(HeapfitError, match="has no missing to watch"):
-        emulate(image, (), Watch(plugin, ("nothing", "missing"), tmp_path / "calls"))
+        emulate(image, (), Watch(workbench.plugin, ("nothing", "missing"), image.path))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.target.board import BOARDS
-from heapfit.target.image import Build
+from heapfit.target.workbench import Build, Workbench
 
 if TYPE_CHECKING:
     from heapfit.target.verify import Case
@@ -50,17 +50,16 @@ def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
 
 
 def _count(wish: argparse.Namespace, folder: Path) -> None:
-    from heapfit.target.emulator import build_plugin
     from heapfit.target.packed_trace import pack
     from heapfit.target.report import lines_of
     from heapfit.target.verify import verify
 
     trace, cases = _cases(wish, folder)
     packed = pack(trace)
-    plugin = build_plugin(folder)
+    workbench = Workbench(folder)
     build = Build(wish.opt, wish.safety, wish.sized)
     for case in cases:
-        done = verify(case, packed, BOARDS[wish.cpu], build, plugin, folder / "image")
+        done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
         print("\n".join(lines_of(case, done)), end="\n\n")
 
 
@@ -68,10 +67,11 @@ def _size(wish: argparse.Namespace, folder: Path) -> None:
     from heapfit.target.code_size import code_size
 
     print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
+    workbench = Workbench(folder)
     for case in _cases(wish, folder)[1]:
         for few in (False, True) if case.plan.shared else (False,):
             sizes = (
-                code_size(BOARDS[wish.cpu], case.plan, case.region, folder / "size", build, few)
+                code_size(workbench, BOARDS[wish.cpu], build, case.plan, few)
                 for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
             )
             name = f"{case.name}, few operations" if few else case.name

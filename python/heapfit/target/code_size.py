@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapfit.generate.texts import allocators_of
 from heapfit.target import sources
 from heapfit.target.command import run
-from heapfit.target.image import C_FLAGS, LINK_FLAGS, replay_design, write_plan
+from heapfit.target.image import replay_design, write_plan
 
 if TYPE_CHECKING:
     from heapfit.generate.names import Text
     from heapfit.plan import Plan
     from heapfit.target.board import Board
-    from heapfit.target.image import Build
+    from heapfit.target.workbench import Build, Workbench
 
 _SECTION = re.compile(r"^\.(code|constants|memory) +(\d+)", re.MULTILINE)
 _KEPT = ("init", "alloc", "free")
@@ -43,39 +42,23 @@ class CodeSize:
 
 
 def code_size(
-    board: Board, plan: Plan, region: int, folder: Path, build: Build, few_operations: bool = False
+    workbench: Workbench, board: Board, build: Build, plan: Plan, few_operations: bool = False
 ) -> CodeSize:
-    """Links init, alloc and free of the plan's allocator in `folder` and weighs them."""
-    design = replay_design(plan, region, plan.alignment)
+    """Links init, alloc and free of the plan's allocator and weighs them."""
+    design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
+    folder = workbench.image_folder()
     write_plan(design, folder)
-    allocators = allocators_of(design)
-    few = _few_options(allocators[1:]) if few_operations else ()
-    here = sources.root()
-    files: dict[str, Path] = {name: here / f"core/src/{name}.c" for name in allocators}
-    files["weighed"] = here / "target/size/weighed.c"
-    for name, source in files.items():
-        options = (*few, f"-DHEAP_OPERATION(operation)=hfit_{allocators[0]}_##operation")
-        includes = (folder, here / "core/include", here / "core")
-        run(
-            [
-                *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *C_FLAGS),
-                *(f"-DHFIT_SAFETY={build.safety}", *(options if name == "weighed" else ())),
-                *(f"-I{path}" for path in includes),
-                *("-c", source, "-o", f"{name}.o"),
-            ],
-            folder,
-        )
-    kept = [f"-Wl,-u,hfit_{allocators[0]}_{operation}" for operation in _KEPT]
-    script = here / "target/size/size.ld"
-    run(
-        [
-            *(f"{board.tools}gcc", *board.flags, *LINK_FLAGS, "-Wl,--entry=0", *kept),
-            *("-Wl,-u,weighed_plan", f"-T{script}", *(f"{name}.o" for name in files)),
-            *("-lgcc", "-o", "size.elf"),
-        ],
-        folder,
-    )
-    listing = run([f"{board.tools}size", "-A", "size.elf"], folder)
+    outer, *inner = allocators_of(design)
+    operation = f"-DHEAP_OPERATION(operation)=hfit_{outer}_##operation"
+    few = _few_options(inner) if few_operations else ()
+    weighed = folder / "weighed.o"
+    workbench.compile(board, build, "target/size/weighed.c", weighed, (operation, *few))
+    core = [workbench.shared_object(board, build, f"core/src/{name}.c") for name in (outer, *inner)]
+    kept = [f"-Wl,-u,{name}" for name in ("weighed_plan", *(f"hfit_{outer}_{op}" for op in _KEPT))]
+    script = f"-T{sources.root() / 'target/size/size.ld'}"
+    linked = folder / "size.elf"
+    workbench.link(board, linked, [weighed, *core], ("-Wl,--entry=0", *kept, script))
+    listing = run([f"{board.tools}size", "-A", linked.name], folder)
     found = {name: int(size) for name, size in _SECTION.findall(listing)}
     return CodeSize(found["code"], found.get("constants", 0), found.get("memory", 0))
 

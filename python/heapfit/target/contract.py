@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.target import sources
 from heapfit.target.emulator import emulate
-from heapfit.target.image import Build, Image, compile_image
+from heapfit.target.image import Image, link_image
 
 if TYPE_CHECKING:
     from heapfit.target.board import Board
+    from heapfit.target.workbench import Build, Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +32,28 @@ SMALL = Room(9 * 1024, 160, ("-DCONTRACT_SMALL",))
 
 
 def contract_image(
-    board: Board, allocators: Sequence[str], room: Room, build: Build, folder: Path
+    workbench: Workbench, board: Board, build: Build, allocators: Sequence[str], room: Room
 ) -> Image:
     """An image of the suite over these allocators alone."""
     here = sources.root()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = workbench.image_folder()
     listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
     (folder / "allocators.def").write_text(listed, encoding="utf-8")
-    suite = here / "tests/contract"
-    core = [f"core/src/{name}.c" for name in (*allocators, "pools", "registry")]
-    tests = [f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse")]
-    own = [f"target/contract/{name}.c" for name in ("part", "hosted")]
-    return compile_image(
-        board,
-        folder,
-        [*core, *tests, *own],
-        build,
-        (
-            *(
-                '-DHFIT_CONFIG_FILE="contract_config.h"',
-                '-DCONTRACT_LIMITS="contract/board_limits.h"',
-            ),
-            *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
-            *(f"-I{here / 'target/contract/hosted'}", f"-I{suite}", f"-I{here / 'tests'}"),
-        ),
+    options = (
+        *('-DHFIT_CONFIG_FILE="contract_config.h"', '-DCONTRACT_LIMITS="contract/board_limits.h"'),
+        *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
+        *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
+        f"-I{here / 'tests'}",
     )
+    core = (f"core/src/{allocator}.c" for allocator in allocators)
+    suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse"))
+    own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools.c")
+    shared = [
+        workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
+    ]
+    registry = folder / "registry.o"
+    workbench.compile(board, build, "core/src/registry.c", registry, ())
+    return link_image(workbench, board, build, folder, [registry, *shared])
 
 
 def run_contract(image: Image, steps: int) -> list[str]:

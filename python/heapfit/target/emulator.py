@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
-from heapfit.target import sources
 from heapfit.target.command import run
 
 if TYPE_CHECKING:
@@ -39,15 +38,6 @@ def emulate(image: Image, arguments: tuple[str, ...] = (), watch: Watch | None =
         ],
         image.path.parent,
     )
-
-
-def build_plugin(folder: Path) -> Path:
-    """Compiles the counting plug-in for this machine."""
-    plugin = folder / "calls.so"
-    source = sources.root() / "target/counting/calls.c"
-    flags = ("-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden")
-    run(["cc", *flags, source, "-o", plugin], folder)
-    return plugin
 
 
 def _plugin_options(image: Image, watch: Watch) -> str:

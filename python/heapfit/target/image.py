@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds images: core as the checkout has it, a plan as `heapfit generate` prints it, a program."""
+"""Images: core as the checkout has it, a plan as `heapfit generate` prints it, a program."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,35 +14,15 @@ from heapfit.generate.names import Text
 from heapfit.generate.tables import Design, design_of
 from heapfit.generate.texts import allocators_of, heap_texts
 from heapfit.plan import PlanFile, TrainedOn
-from heapfit.target import sources
 from heapfit.target.command import run
 
 if TYPE_CHECKING:
     from heapfit.plan import Plan
     from heapfit.target.board import Board
+    from heapfit.target.workbench import Build, Workbench
 
-# As core/CMakeLists.txt compiles it, and linked with nothing but the compiler's own arithmetic.
-C_FLAGS = (
-    *("-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-fno-pie"),
-    *("-fno-tree-loop-distribute-patterns", "-fno-asynchronous-unwind-tables"),
-    *("-ffunction-sections", "-fdata-sections"),
-)
-LINK_FLAGS = ("-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
 _PREFIX = Text("replay")
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """How an image is compiled, and what it does to free."""
-
-    optimisation: str = "O2"
-    safety: int = 1  # HFIT_SAFETY
-    frees_by_size: bool = False  # by free_sized
-
-    @property
-    def compares_accesses(self) -> bool:
-        """Whether the host counts the same code: it has safety level 1 and calls free."""
-        return self.safety == 1 and not self.frees_by_size
+_CONFIG = ('-DHFIT_CONFIG_FILE="replay/image_config.h"',)
 
 
 @dataclass(frozen=True)
@@ -66,18 +45,26 @@ class Image:
 
 
 def replay_image(
-    board: Board, plan: Plan, region: int, folder: Path, build: Build, base_alignment: int = 16
+    workbench: Workbench,
+    board: Board,
+    build: Build,
+    plan: Plan,
+    region: int,
+    base_alignment: int = 16,
 ) -> Image:
     """An image that replays packed traces on a heap of this plan and region."""
     design = replay_design(plan, region, base_alignment)
+    folder = workbench.image_folder()
     write_plan(design, folder)
+    main = folder / "replay.o"
+    operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
+    workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
     core = (f"core/src/{allocator}.c" for allocator in allocators_of(design))
-    options = (
-        '-DHFIT_CONFIG_FILE="replay/image_config.h"',
-        f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation",
-    )
-    programs = ("target/replay/replay.c", "target/replay/payload.c")
-    return compile_image(board, folder, [*programs, *core], build, options)
+    shared = [
+        workbench.shared_object(board, build, source, _CONFIG)
+        for source in ("target/replay/payload.c", *core)
+    ]
+    return link_image(workbench, board, build, folder, [main, *shared])
 
 
 def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
@@ -91,29 +78,21 @@ def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
 
 def write_plan(design: Design, folder: Path) -> None:
     """Writes replay_heap.[ch], which hold the plan's tables and the region."""
-    shutil.rmtree(folder, ignore_errors=True)
     for name, text in heap_texts(design).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def compile_image(
-    board: Board, folder: Path, programs: Sequence[str], build: Build, options: Sequence[str]
+def link_image(
+    workbench: Workbench, board: Board, build: Build, folder: Path, objects: Sequence[Path]
 ) -> Image:
-    """Compiles these sources of the checkout together with the board's own and links them."""
-    here = sources.root()
+    """Links a program, in `folder`, with the board's start and semihosting."""
     image = Image(folder / "image.elf", board)
-    own = (f"target/board/{file}" for file in (board.start, "start.c", "semihost.c"))
-    includes = (here / "target", here / "core/include", here / "core")
-    run(
-        [
-            *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *C_FLAGS),
-            *(f"-DHFIT_SAFETY={build.safety}", *options, "-I."),
-            *(f"-I{folder}" for folder in includes),
-            *(here / program for program in (*programs, *own)),
-            *(*LINK_FLAGS, f"-L{here / 'target/board'}", f"-T{board.memories}"),
-            *("-lgcc", "-o", image.path.name),
-        ],
-        folder,
-    )
+    own = _board_objects(workbench, board, build)
+    workbench.link(board, image.path, [*objects, *own], (f"-T{board.memories}",))
     return image
+
+
+def _board_objects(workbench: Workbench, board: Board, build: Build) -> Iterable[Path]:
+    for file in (board.start, "start.c", "semihost.c"):
+        yield workbench.shared_object(board, build, f"target/board/{file}")

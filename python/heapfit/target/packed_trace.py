@@ -37,6 +37,17 @@ class PackedTrace:
         header = struct.pack("<4I", _MAGIC, len(self.events), self.slots, flags)
         path.write_bytes(header + self.events.astype("<u4").tobytes())
 
+    def runs(self) -> Iterator[tuple[bool, PackedTrace]]:
+        """The trace in pieces of nothing but aligned requests (True) and of none (False)."""
+        import numpy as np
+
+        is_aligned = self.events[:, 0] >> 24 & 31 != 0
+        ends = [*(np.flatnonzero(np.diff(is_aligned)) + 1).tolist(), len(self.events)]
+        start = 0
+        for end in filter(None, ends):
+            yield bool(is_aligned[start]), self._part(start, end)
+            start = end
+
     def engine_events(self) -> _engine.EventArray:
         """The same events as the engine reads them."""
         import numpy as np
@@ -54,7 +65,10 @@ class PackedTrace:
 
     def first(self, count: int) -> PackedTrace:
         """The trace's first events alone."""
-        return PackedTrace(self.events[:count], self.objects[:count], self.slots)
+        return self._part(0, count)
+
+    def _part(self, start: int, end: int) -> PackedTrace:
+        return PackedTrace(self.events[start:end], self.objects[start:end], self.slots)
 
 
 def pack(trace: Trace) -> PackedTrace:
