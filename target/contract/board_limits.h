@@ -2,8 +2,8 @@
 /*
  * What the contract suite tries on a board; tests/contract/limits.h says what each word means.
  *
- * On boards with megabytes the plans, regions and live blocks are the host's, only fewer sizes are
- * tried, since each refusal hashes the region. CONTRACT_SMALL is for 16 KB of RAM: small regions,
+ * On boards with megabytes the plans and live blocks are the host's; the two larger regions are
+ * smaller and fewer odd sizes are tried, since each call hashes the region. CONTRACT_SMALL is for 16 KB of RAM: small regions,
  * few live blocks, and the plans in as many runs as there are parts, since each plan takes memory.
  */
 #ifndef TARGET_BOARD_LIMITS_H
@@ -40,13 +40,13 @@ enum {
     PLAN_NAME = 160,
     MOST_LIVE = 256,
     CHURN_LIVE = 40,
-    ODD_SIZES = 16,
-    ODDER_SIZES = 4,
+    ODD_SIZES = 8,
+    ODDER_SIZES = 2,
     REGION_ALIGNMENT = 4096,
     LARGEST_REGION = 64 * 1024,
     SMALL_ROOM = 600,
-    MIDDLE_ROOM = 4096,
-    LARGE_ROOM = 20000
+    MIDDLE_ROOM = 1500,
+    LARGE_ROOM = 5000
 };
 #endif
 

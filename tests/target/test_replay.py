@@ -50,22 +50,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     return Recordings(tmp_path_factory.mktemp("recordings"))
 
 
-def where() -> list[tuple[str, Board]]:
-    """Every trace on the M4, two of them on the other boards; bench/target.py does them all."""
-    traces = recordings.names()
-    others = [board for board in BOARDS.values() if board is not M4]
-    return [(name, M4) for name in traces] + [(name, b) for b in others for name in traces[:2]]
-
-
-@pytest.mark.parametrize(
-    ("name", "board"), where(), ids=lambda one: one.name if isinstance(one, Board) else one
-)
+@pytest.mark.parametrize("name", recordings.names())
 @pytest.mark.parametrize("allocator", shipped_allocators())
 def test_placements_and_accesses_equal_the_hosts(
-    workbench: Workbench, recorded: Recordings, allocator: str, name: str, board: Board
+    workbench: Workbench, recorded: Recordings, allocator: str, name: str
 ) -> None:
     for case in recorded.cases(name, allocator):
-        done = verify(workbench, case, recorded.packed(name), board, Build())
+        done = verify(workbench, case, recorded.packed(name), M4, Build())
         assert done.differences == ()
         assert done.target.refusals == 0
         assert done.calls.spread("alloc").calls > 100
@@ -79,17 +70,18 @@ def small_case(recorded: Recordings, allocator: str) -> Case:
 
 
 def verify_mixed(
-    workbench: Workbench, recorded: Recordings, allocator: str, build: Build
+    workbench: Workbench, recorded: Recordings, allocator: str, build: Build, board: Board = M4
 ) -> Verification:
     case = small_case(recorded, allocator)
-    return verify(workbench, case, recorded.packed("mixed"), M4, build)
+    return verify(workbench, case, recorded.packed("mixed"), board, build)
 
 
+@pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
 @pytest.mark.parametrize("allocator", shipped_allocators())
-def test_resizes_aligned_requests_and_refusals_equal_the_hosts(
-    workbench: Workbench, recorded: Recordings, allocator: str
+def test_every_kind_of_request_equals_the_hosts_on_every_board(
+    workbench: Workbench, recorded: Recordings, allocator: str, board: Board
 ) -> None:
-    done = verify_mixed(workbench, recorded, allocator, Build("Os"))
+    done = verify_mixed(workbench, recorded, allocator, Build("Os"), board)
     assert done.differences == ()
     for operation in set(OPERATIONS) - {"free_sized"}:
         assert done.calls.spread(operation) is not None

@@ -43,13 +43,13 @@ class Workbench:
     """Compiles from the checkout into `folder`, which must not outlive a change to the sources."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._images = 0
 
     def image_folder(self) -> Path:
         """A new folder, for one image."""
         self._images += 1
-        folder = self._folder / f"image{self._images}"
+        folder = self.folder / f"image{self._images}"
         folder.mkdir(parents=True)
         return folder
 
@@ -59,7 +59,7 @@ class Workbench:
         """The object of a source that depends on nothing but these."""
         key = repr((board.name, build.optimisation, build.safety, source, *options))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        made = self._folder / f"{Path(source).stem}-{digest}.o"
+        made = self.folder / f"{Path(source).stem}-{digest}.o"
         if not made.exists():
             self.compile(board, build, source, made, options)
         return made
@@ -92,8 +92,8 @@ class Workbench:
     @cached_property
     def plugin(self) -> Path:
         """The counting plug-in, compiled for this machine."""
-        made = self._folder / "calls.so"
+        made = self.folder / "calls.so"
         source = sources.root() / "target/counting/calls.c"
         flags = ("-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden")
-        run(["cc", *flags, source, "-o", made], self._folder)
+        run(["cc", *flags, source, "-o", made], self.folder)
         return made
