@@ -22,6 +22,8 @@ static const char *subject; /* an allocator's name, or all */
 static long steps;          /* for each plan and region */
 static long steps_wanted = 200000;
 
+static model m; /* one for all statements, as some machines have little memory */
+
 static uint64_t random_state;
 
 /* SplitMix64 (Steele, Lea and Flood 2014). */
@@ -96,7 +98,6 @@ static void random_step(model *m) {
 }
 
 static void walk_random_steps(const test_plan *plan, size_t more, uint64_t seed) {
-    static model m;
     random_state = seed;
     model_start(&m, plan, region_for(plan, more));
     for (long i = 0; i < steps; i++) {
@@ -121,9 +122,9 @@ static size_t plans_of(const hfit_allocator *allocator) {
 
 static void agrees_with_the_model(const test_plan *plan) {
     steps = steps_wanted / (3 * (long)plans_of(plan->allocator)) + 1;
-    walk_random_steps(plan, 600, 1);
-    walk_random_steps(plan, 4096, 2);
-    walk_random_steps(plan, 20000, 3);
+    walk_random_steps(plan, SMALL_ROOM, 1);
+    walk_random_steps(plan, MIDDLE_ROOM, 2);
+    walk_random_steps(plan, LARGE_ROOM, 3);
 }
 
 static void a_random_run_agrees_with_the_model_after_every_step(void) {
@@ -131,13 +132,12 @@ static void a_random_run_agrees_with_the_model_after_every_step(void) {
 }
 
 static void starts_in_its_smallest_region(const test_plan *plan) {
-    static model m;
     const size_t smallest = region_for(plan, 0);
     model_start(&m, plan, smallest);
     model_compare(&m);
     model_end(&m);
     void *memory = NULL;
-    CHECK(posix_memalign(&memory, 4096, smallest) == 0);
+    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, smallest) == 0);
     CHECK(m.operations->init(memory, smallest - 1, plan_of(plan)) == NULL);
     CHECK(m.operations->init(memory, 0, plan_of(plan)) == NULL);
     free(memory);
@@ -148,10 +148,10 @@ static void a_heap_starts_in_its_smallest_region_and_in_none_below(void) {
 }
 
 static void refuses_bad_regions(const test_plan *plan) {
-    static unsigned char memory[LARGEST_REGION + 4096];
     const hfit_operations *operations = plan->allocator->operations;
-    const uintptr_t mask = 4095;
-    unsigned char *aligned = memory + ((0u - (uintptr_t)memory) & mask);
+    void *memory = NULL;
+    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, LARGEST_REGION) == 0);
+    unsigned char *aligned = memory;
     CHECK(operations->init(NULL, LARGEST_REGION, plan_of(plan)) == NULL);
     CHECK(operations->init(aligned + 2, LARGEST_REGION, plan_of(plan)) == NULL);
     CHECK(operations->init(aligned + plan_of(plan)->alignment / 2, LARGEST_REGION, plan_of(plan)) ==
@@ -159,6 +159,7 @@ static void refuses_bad_regions(const test_plan *plan) {
 #if SIZE_MAX > 0xffffffff
     CHECK(operations->init(aligned, (size_t)1 << 32, plan_of(plan)) == NULL);
 #endif
+    free(memory);
 }
 
 static void a_null_misaligned_or_oversized_region_is_refused(void) {
@@ -166,18 +167,17 @@ static void a_null_misaligned_or_oversized_region_is_refused(void) {
 }
 
 static void refuses_oversized(const test_plan *plan) {
-    static model m;
-    model_start(&m, plan, region_for(plan, 8192));
+    model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     model_alloc(&m, 0, 100);
     const size_t had = m.live_count;
-    for (size_t i = 0; i < 300; i++) {
+    for (size_t i = 0; i < ODD_SIZES; i++) {
         CHECK(!model_alloc(&m, 0, SIZE_MAX - i));
         CHECK(!model_alloc(&m, 0, PTRDIFF_MAX - (size_t)150 + i));
         CHECK(!model_alloc(&m, 64, SIZE_MAX - i));
         CHECK(had == 0 || !model_resize(&m, 0, SIZE_MAX - i));
     }
     for (unsigned bit = 17; bit < sizeof(size_t) * 8; bit++) {
-        for (size_t i = 0; i < 80; i++) {
+        for (size_t i = 0; i < ODDER_SIZES; i++) {
             CHECK(!model_alloc(&m, 0, ((size_t)1 << bit) - 40 + i));
         }
         CHECK(!model_alloc(&m, (size_t)1 << bit, SIZE_MAX / 2));
@@ -193,8 +193,7 @@ static void sizes_that_overflow_or_exceed_the_region_are_refused(void) {
 
 static void refuses_bad_alignments(const test_plan *plan) {
     static const size_t bad[] = {0, 3, 5, 6, 7, 12, 24, 100, SIZE_MAX};
-    static model m;
-    model_start(&m, plan, region_for(plan, 4096));
+    model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK(m.operations->alloc_aligned(m.heap, plan_of(plan), bad[i], 8) == NULL);
     }
@@ -207,8 +206,7 @@ static void alignments_that_are_no_power_of_two_are_refused(void) {
 }
 
 static void serves_empty_requests(const test_plan *plan) {
-    static model m;
-    model_start(&m, plan, region_for(plan, 4096));
+    model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     if (model_alloc(&m, 0, 0) && model_alloc(&m, 0, 0)) {
         CHECK(m.live[0].address != m.live[1].address);
     }
@@ -249,9 +247,8 @@ static void check_double_frees(model *m) {
 }
 
 static void refuses_bad_frees(const test_plan *plan) {
-    static model m;
     static uint64_t foreign[64];
-    model_start(&m, plan, region_for(plan, 4096));
+    model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     while (m.live_count < 12 && model_alloc(&m, 0, 40)) {
     }
     if (m.live_count == 12) { /* a plan of no pools and no shared heap has no blocks */
@@ -289,12 +286,11 @@ static size_t largest_request(const model *m) {
 
 /* The largest request a fresh heap serves after 300 blocks came and went. */
 static size_t largest_after_churn(const test_plan *plan, bool aligned) {
-    static model m;
     random_state = 4;
-    model_start(&m, plan, region_for(plan, 20000));
+    model_start(&m, plan, region_for(plan, LARGE_ROOM));
     for (int i = 0; i < 300; i++) {
         model_alloc(&m, aligned ? (size_t)8 << random_below(6) : 0, random_size());
-        if (m.live_count > 40 || (m.live_count > 0 && random_below(3) == 0)) {
+        if (m.live_count > CHURN_LIVE || (m.live_count > 0 && random_below(3) == 0)) {
             model_free(&m, random_below(m.live_count), false);
         }
     }
@@ -308,8 +304,7 @@ static size_t largest_after_churn(const test_plan *plan, bool aligned) {
 
 /* A heap that is as new after plain requests, since it coalesces, is so after aligned ones too. */
 static void leaks_no_alignment_bytes(const test_plan *plan) {
-    static model m;
-    model_start(&m, plan, region_for(plan, 20000));
+    model_start(&m, plan, region_for(plan, LARGE_ROOM));
     const size_t largest = largest_request(&m);
     model_end(&m);
     if (largest_after_churn(plan, false) == largest) {
@@ -334,9 +329,8 @@ static void visit_nothing(void *context, const void *block, size_t usable_size, 
 }
 
 static void locks_once(const test_plan *plan) {
-    static model m;
     const hfit_plan *own = plan_of(plan);
-    model_start(&m, plan, region_for(plan, 8192));
+    model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     const hfit_operations *operations = m.operations;
     void *block = NULL;
     CHECK_LOCKS_ONCE(block = operations->alloc(m.heap, own, 40));

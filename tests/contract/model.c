@@ -71,7 +71,7 @@ void model_start(model *m, const test_plan *plan, size_t region_size) {
     CHECK(region_size <= LARGEST_REGION);
     /* Just as long as the region, so that the sanitizer sees a step beyond it. */
     void *memory = NULL;
-    CHECK(posix_memalign(&memory, 4096, region_size) == 0);
+    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, region_size) == 0);
     m->region = memory;
     memset(m->region, 0xa5, region_size);
     m->heap = m->operations->init(m->region, region_size, plan_of(plan));

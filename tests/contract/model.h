@@ -12,8 +12,6 @@
 
 #include <stdint.h>
 
-enum { MOST_LIVE = 256, LARGEST_REGION = 64 * 1024, GUARD = 64 };
-
 typedef struct live_block {
     unsigned char *address;
     size_t size;      /* asked for */
@@ -33,7 +31,8 @@ typedef struct model {
     uint32_t next_pattern;
 } model;
 
-/* A heap in a fresh region of `region_size` bytes whose start is aligned to 4096. */
+/* A heap in a fresh region of `region_size` bytes whose start is aligned to REGION_ALIGNMENT.
+ */
 void model_start(model *m, const test_plan *plan, size_t region_size);
 void model_end(model *m);
 

@@ -9,13 +9,15 @@
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
 
-enum { MOST_PLANS = 512, PLAN_BYTES = 256, TEST_POOLS = 6 };
+#include "limits.h"
+
+enum { TEST_POOLS = 6 };
 
 typedef struct test_plan {
     const hfit_allocator *allocator;
     uint64_t bytes[PLAN_BYTES / 8]; /* the plan itself, aligned for its pointers */
     hfit_pool pools[TEST_POOLS];
-    char name[160];
+    char name[PLAN_NAME];
 } test_plan;
 
 static inline const hfit_plan *plan_of(const test_plan *plan) {
@@ -28,7 +30,8 @@ bool is_core(const hfit_allocator *allocator);
 
 /* Fills `plans` (room for MOST_PLANS) with plans for every allocator of both registries: each
  * alignment, each scalar at its lowest, standard and highest value, pools of several kinds, each of
- * core's allocators without pools as shared heap and none. Returns how many. */
+ * core's allocators without pools as shared heap and none; but none that the limits do not want.
+ * Returns how many. */
 size_t make_test_plans(test_plan *plans);
 
 #endif

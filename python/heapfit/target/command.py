@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs compilers and emulators, each within a time, and tells in one line what went wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+
+PATIENCE = 300  # seconds for one command; a million events take about 30, counted
+
+
+def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE) -> str:
+    """What the command prints; HeapfitError with its last words if it does not end with 0."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=os.environ | {"LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise HeapfitError(f"{words[0]}: not found (target/README.md lists packages)") from error
+    except subprocess.TimeoutExpired as error:
+        raise HeapfitError(f"{words[0]}: not done after {patience:g} seconds") from error
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise HeapfitError(f"{words[0]}: ended with {done.returncode}: {' | '.join(said[-4:])}")
+    return done.stdout

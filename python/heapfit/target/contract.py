@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract suite of tests/contract on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.target import sources
+from heapfit.target.emulator import emulate
+from heapfit.target.image import Image, link_image
+
+if TYPE_CHECKING:
+    from heapfit.target.board import Board
+    from heapfit.target.workbench import Build, Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Memory of a contract image, in bytes."""
+
+    memory: int  # behind its malloc
+    line: int  # the longest it prints
+    options: tuple[str, ...] = ()
+
+
+# For boards of megabytes and for 16 KB; target/contract/board_limits.h says what these are spared.
+LARGE = Room(256 * 1024, 512)
+SMALL = Room(9 * 1024, 160, ("-DCONTRACT_SMALL",))
+
+
+def contract_image(
+    workbench: Workbench, board: Board, build: Build, allocators: Sequence[str], room: Room
+) -> Image:
+    """An image of the suite over these allocators alone."""
+    here = sources.root()
+    folder = workbench.image_folder()
+    listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
+    (folder / "allocators.def").write_text(listed, encoding="utf-8")
+    options = (
+        *('-DHFIT_CONFIG_FILE="contract_config.h"', '-DCONTRACT_LIMITS="contract/board_limits.h"'),
+        *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
+        *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
+        f"-I{here / 'tests'}",
+    )
+    core = (f"core/src/{allocator}.c" for allocator in allocators)
+    suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse"))
+    own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools.c")
+    shared = [
+        workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
+    ]
+    registry = folder / "registry.o"
+    workbench.compile(board, build, "core/src/registry.c", registry, ())
+    return link_image(workbench, board, build, folder, [registry, *shared])
+
+
+def run_contract(image: Image, steps: int) -> list[str]:
+    """What the suite prints, in as many runs as its plans need; HeapfitError if one fails."""
+    parts = 1
+    while _has_too_many_plans(image, parts):
+        parts *= 2
+    return [emulate(image, ("all", str(steps), str(part), str(parts))) for part in range(parts)]
+
+
+def _has_too_many_plans(image: Image, parts: int) -> bool:
+    """Whether the first part of so many, which is the largest, is too large for the image."""
+    try:
+        emulate(image, ("all", "0", "0", str(parts)))
+    except HeapfitError as error:
+        if "< MOST_PLANS" in str(error):
+            return True
+        raise
+    return False

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace replayed on a board, with what it printed and what its calls did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.target.calls import Calls, read_calls
+from heapfit.target.emulator import Watch, emulate
+
+if TYPE_CHECKING:
+    from heapfit.target.image import Image
+    from heapfit.target.packed_trace import PackedTrace
+
+OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "alloc_aligned")
+_CLEARING = "image_clear"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReplay:
+    """What an image printed of a replay, refusals counted."""
+
+    placement_hash: int
+    refusals: int
+    footprint: int  # bytes
+    stack: int  # address of the stack's end at every call
+
+
+def replay(image: Image, trace: PackedTrace, frees_by_size: bool = False) -> TargetReplay:
+    """Replays without counting."""
+    trace.save(image.path.parent / "trace", frees_by_size)
+    return _printed(emulate(image, ("trace",)))
+
+
+def counted_replay(
+    image: Image, allocator: str, trace: PackedTrace, plugin: Path, frees_by_size: bool = False
+) -> tuple[TargetReplay, Calls]:
+    """Replays and counts every call of the allocator's functions."""
+    trace.save(image.path.parent / "trace", frees_by_size)
+    output = image.path.parent / "calls"
+    functions = tuple(f"hfit_{allocator}_{operation}" for operation in OPERATIONS)
+    watch = Watch(plugin, (*functions, _CLEARING), output)
+    printed = _printed(emulate(image, ("trace",), watch))
+    return printed, read_calls(output, (*OPERATIONS, "clear"))
+
+
+def _printed(text: str) -> TargetReplay:
+    words = dict(line.split() for line in text.splitlines())
+    try:
+        return TargetReplay(
+            int(words["placements"], 16),
+            int(words["refusals"]),
+            int(words["footprint"]),
+            int(words["stack"]),
+        )
+    except (KeyError, ValueError) as error:
+        raise HeapfitError(f"the image printed {text[:200]!r}") from error

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the contract suite tries on a board; tests/contract/limits.h says what each word means.
+ *
+ * On boards with megabytes the plans and live blocks are the host's; the two larger regions are
+ * smaller and fewer odd sizes are tried, since each call hashes the region. CONTRACT_SMALL is for 16 KB of RAM: small regions,
+ * few live blocks, and the plans in as many runs as there are parts, since each plan takes memory.
+ */
+#ifndef TARGET_BOARD_LIMITS_H
+#define TARGET_BOARD_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool is_plan_in_part(size_t number); /* part.c */
+
+#define IS_PLAN_WANTED(number) is_plan_in_part(number)
+
+#ifdef CONTRACT_SMALL
+enum {
+    MOST_PLANS = 5,
+    MOST_SHARED = 2,
+    PLAN_BYTES = 64,
+    PLAN_NAME = 80,
+    MOST_LIVE = 20,
+    CHURN_LIVE = 12,
+    ODD_SIZES = 8,
+    ODDER_SIZES = 2,
+    REGION_ALIGNMENT = 64,
+    LARGEST_REGION = 4608,
+    SMALL_ROOM = 300,
+    MIDDLE_ROOM = 800,
+    LARGE_ROOM = 1500
+};
+#else
+enum {
+    MOST_PLANS = 512,
+    MOST_SHARED = 16,
+    PLAN_BYTES = 256,
+    PLAN_NAME = 160,
+    MOST_LIVE = 256,
+    CHURN_LIVE = 40,
+    ODD_SIZES = 8,
+    ODDER_SIZES = 2,
+    REGION_ALIGNMENT = 4096,
+    LARGEST_REGION = 64 * 1024,
+    SMALL_ROOM = 600,
+    MIDDLE_ROOM = 1500,
+    LARGE_ROOM = 5000
+};
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract suite holds on every board."""
+
+import pytest
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.target.board import BOARDS, MICROBIT, Board
+from heapfit.target.cases import shipped_allocators
+from heapfit.target.contract import LARGE, SMALL, contract_image, run_contract
+from heapfit.target.emulator import emulate
+from heapfit.target.workbench import Build, Workbench
+
+STEPS = 300  # an allocator; the host does a million
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
+def test_every_allocator_keeps_the_contract(workbench: Workbench, board: Board) -> None:
+    image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)
+    [printed] = run_contract(image, STEPS)
+    assert printed.splitlines()[-1].endswith(" passed, 0 failed")
+
+
+def takes_shared(allocator: str) -> bool:
+    [info] = [info for info in _engine.allocators() if info.name == allocator]
+    return any(tunable.kind == "shared" for tunable in info.tunables)
+
+
+@pytest.mark.parametrize("allocator", shipped_allocators())
+def test_the_contract_holds_in_16_kilobytes_of_memory(workbench: Workbench, allocator: str) -> None:
+    behind = ["tlsf"] if takes_shared(allocator) else []
+    image = contract_image(workbench, MICROBIT, Build("Os"), [*behind, allocator], SMALL)
+    for printed in run_contract(image, STEPS):
+        assert printed.splitlines()[-1].endswith(" passed, 0 failed")
+    assert image.symbols["stack_end"][0] - image.symbols["bss_end"][0] > 1024
+
+
+def test_a_statement_that_does_not_hold_ends_the_run(workbench: Workbench) -> None:
+    image = contract_image(workbench, BOARDS["cortex-m4"], Build("Os"), ["first_fit"], LARGE)
+    with pytest.raises(HeapfitError, match=r"ended with 1: .*contract\.c.* not true: "):
+        emulate(image, ("no_such_allocator", "1", "0", "1"))

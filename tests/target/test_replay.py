@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace replayed on a board gives what the engine's replay gives."""
+
+from dataclasses import replace
+
+import pytest
+import recordings
+
+from heapfit import _engine
+from heapfit.design.workload import Workload, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan
+from heapfit.target.board import BOARDS, Board
+from heapfit.target.cases import cases_of, shipped_allocators
+from heapfit.target.image import replay_image
+from heapfit.target.packed_trace import PackedTrace, pack
+from heapfit.target.replay import OPERATIONS, replay
+from heapfit.target.verify import Case, Verification, first_difference, host_replay, verify
+from heapfit.target.workbench import Build, Workbench
+
+M4 = BOARDS["cortex-m4"]
+TLSF = Plan("tlsf")
+
+
+class Recordings:
+    """The traces, each read once, and the cases of each allocator, each searched once."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._workloads = {}
+        self._cases = {}
+
+    def workload(self, name: str) -> Workload:
+        if name not in self._workloads:
+            self._workloads[name] = load_workload(recordings.recording(name, self._folder))
+        return self._workloads[name]
+
+    def cases(self, name: str, allocator: str) -> list[Case]:
+        key = (name, allocator)
+        if key not in self._cases:
+            self._cases[key] = cases_of(self.workload(name), [allocator])
+        return self._cases[key]
+
+    def packed(self, name: str) -> PackedTrace:
+        return pack(self.workload(name).trace)
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    return Recordings(tmp_path_factory.mktemp("recordings"))
+
+
+@pytest.mark.parametrize("name", recordings.names())
+@pytest.mark.parametrize("allocator", shipped_allocators())
+def test_placements_and_accesses_equal_the_hosts(
+    workbench: Workbench, recorded: Recordings, allocator: str, name: str
+) -> None:
+    for case in recorded.cases(name, allocator):
+        done = verify(workbench, case, recorded.packed(name), M4, Build())
+        assert done.differences == ()
+        assert done.target.refusals == 0
+        assert done.calls.spread("alloc").calls > 100
+
+
+def small_case(recorded: Recordings, allocator: str) -> Case:
+    """A region that refuses some of what the trace "mixed" asks for."""
+    case = recorded.cases("mixed", allocator)[0]
+    region = case.plan.engine().smallest_region + int(case.region * 0.6) // 16 * 16
+    return replace(case, region=min(region, case.region))
+
+
+def verify_mixed(
+    workbench: Workbench, recorded: Recordings, allocator: str, build: Build, board: Board = M4
+) -> Verification:
+    case = small_case(recorded, allocator)
+    return verify(workbench, case, recorded.packed("mixed"), board, build)
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
+@pytest.mark.parametrize("allocator", shipped_allocators())
+def test_every_kind_of_request_equals_the_hosts_on_every_board(
+    workbench: Workbench, recorded: Recordings, allocator: str, board: Board
+) -> None:
+    done = verify_mixed(workbench, recorded, allocator, Build("Os"), board)
+    assert done.differences == ()
+    for operation in set(OPERATIONS) - {"free_sized"}:
+        assert done.calls.spread(operation) is not None
+    assert done.calls.total("payload", "clear") > 0
+    assert done.calls.total("payload", "resize") > 0
+
+
+def test_a_region_too_small_is_refused_alike(workbench: Workbench, recorded: Recordings) -> None:
+    done = verify_mixed(workbench, recorded, "tlsf", Build())
+    assert done.target.refusals == done.host.result.refusals > 40
+    assert done.differences == ()
+
+
+@pytest.mark.parametrize("safety", [0, 2])
+@pytest.mark.parametrize("allocator", shipped_allocators())
+def test_every_safety_level_and_free_sized_place_alike(
+    workbench: Workbench, recorded: Recordings, allocator: str, safety: int
+) -> None:
+    build = Build("O2", safety, frees_by_size=True)
+    done = verify_mixed(workbench, recorded, allocator, build)
+    assert done.differences == ()
+    assert done.calls.spread("free_sized").calls > 100
+    assert done.calls.spread("free") is None
+
+
+def test_the_first_event_placed_elsewhere_is_found(
+    workbench: Workbench, recorded: Recordings
+) -> None:
+    trace = recorded.packed("mixed")
+    coarse = Case("coarse", Plan("tlsf", {"second_level": 2}), 1 << 20, 32)
+    fine = Case("fine", Plan("tlsf", {"second_level": 5}), 1 << 20, 32)
+    image = replay_image(workbench, M4, Build(), coarse.plan, coarse.region, 32)
+    told = first_difference(fine, image, trace)
+    event = int(told.removeprefix("event ").split(":")[0])
+
+    def host(case: Case, events: int) -> int:
+        return host_replay(case, trace.first(events)).result.placement_hash
+
+    assert host(fine, event) == replay(image, trace.first(event)).placement_hash
+    assert host(fine, event + 1) != replay(image, trace.first(event + 1)).placement_hash
+    words = told.split()
+    assert words[words.index("at") + 1] != words[-4]
+
+
+def test_a_trace_the_image_has_no_room_for_is_told(
+    workbench: Workbench, recorded: Recordings
+) -> None:
+    image = replay_image(workbench, M4, Build(), TLSF, 1 << 20)
+    too_many = replace(recorded.packed("mixed"), slots=1 << 20)
+    with pytest.raises(HeapfitError, match="too many live objects"):
+        replay(image, too_many)
+
+
+def test_a_packed_trace_is_the_trace(recorded: Recordings) -> None:
+    workload = recorded.workload("mixed")
+    packed = pack(workload.trace)
+    direct = _engine.Replay(TLSF.engine(), 1 << 20, base_alignment=32)
+    direct.feed(workload.events)
+    host = host_replay(Case("tlsf", TLSF, 1 << 20, 32), packed).result
+    assert packed.slots < workload.profile.allocations.sum() / 4
+    for figure in ("placement_hash", "loads", "stores", "frees", "resizes", "payload_bytes"):
+        assert getattr(host, figure) == getattr(direct.result(), figure), figure
+
+
+def test_aligned_requests_are_metered_apart(recorded: Recordings) -> None:
+    host = host_replay(Case("tlsf", TLSF, 1 << 20, 32), recorded.packed("mixed"))
+    assert 0 < host.aligned.loads < host.plain.loads
+    assert host.plain.stores + host.aligned.stores == host.result.stores
