@@ -62,23 +62,43 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
-static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t general = own(plan)->exact_lists;
-    const uint32_t list = list_for(plan, size);
-    const uint32_t lists = list < general ? load_word(heap, MAP) & (~0u << list) : 0;
-    uint32_t chunk;
+/* Takes the first chunk of the first exact list from `list` on that has one; NO_OFFSET if none
+ * has. */
+static uint32_t take_exact(hfit_heap *heap, uint32_t list) {
+    const uint32_t map = load_word(heap, MAP);
+    const uint32_t lists = map & (~0u << list);
+    uint32_t chunk = NO_OFFSET;
     if (lists != 0) {
         const uint32_t found = (uint32_t)__builtin_ctz(lists);
         if (list_pop(heap, head_of(found), &chunk)) {
-            store_word(heap, MAP, load_word(heap, MAP) & ~(1u << found));
+            store_word(heap, MAP, map & ~(1u << found));
         }
-        return chunk;
-    }
-    chunk = list_first_fit(heap, head_of(general), size);
-    if (chunk != NO_OFFSET) {
-        (void)list_remove(heap, head_of(general), chunk);
     }
     return chunk;
+}
+
+static uint32_t take_general(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+    const uint32_t head = head_of(own(plan)->exact_lists);
+    const uint32_t chunk = list_first_fit(heap, head, size);
+    if (chunk != NO_OFFSET) {
+        (void)list_remove(heap, head, chunk);
+    }
+    return chunk;
+}
+
+/* A request of an exact size is served by any chunk of the general list, so that search ends at its
+ * first. */
+static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+    const uint32_t list = list_for(plan, size);
+    if (list == own(plan)->exact_lists) {
+        return take_general(heap, plan, size);
+    }
+    if (own(plan)->upward != 0 || load_word(heap, head_of(list)) != NO_OFFSET) {
+        const uint32_t chunk = take_exact(heap, list);
+        return chunk != NO_OFFSET ? chunk : take_general(heap, plan, size);
+    }
+    const uint32_t chunk = take_general(heap, plan, size);
+    return chunk != NO_OFFSET ? chunk : take_exact(heap, list);
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
@@ -135,7 +155,7 @@ static uint32_t control_size(const hfit_plan *plan) {
 static bool is_plan_sound(const hfit_plan *plan) {
     const hfit_segregated_fit_plan *p = own(plan);
     return is_alignment_allowed(plan->alignment) && p->exact_lists >= 1 &&
-           p->exact_lists <= MOST_EXACT_LISTS && p->general_order <= 1 &&
+           p->exact_lists <= MOST_EXACT_LISTS && p->upward <= 1 && p->general_order <= 1 &&
            is_header_size_allowed(p->header_size) && p->least_split <= LARGEST_LEAST_SPLIT;
 }
 
@@ -161,6 +181,10 @@ static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"exact_lists", "Lists of one chunk size each, from the smallest up in steps of the alignment.",
      HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, exact_lists), 1, MOST_EXACT_LISTS, 16},
+    {"upward",
+     "Where a request whose exact list is empty is searched: 0 general list, larger exact lists; "
+     "1 larger exact lists, general list.",
+     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, upward), 0, 1, 0},
     {"general_order", "Of the list of all larger chunks: 0 last freed first, 1 by address.",
      HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, general_order), 0, 1, 0},
     HFIT_HEADER_SIZE_TUNABLE(hfit_segregated_fit_plan),

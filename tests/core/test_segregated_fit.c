@@ -9,9 +9,9 @@ enum { MOST_BLOCKS = 8, MOST_FREE = 16 };
 
 static _Alignas(4096) unsigned char region[8192];
 
-/* exact_lists, general_order, header_size, least_split. With 4 lists, alignment 8 and a header of 4
- * bytes, blocks of 12, 20, 28 and 36 bytes have an exact list. */
-static const hfit_segregated_fit_plan four_lists = {{8}, 4, 0, 4, 0};
+/* exact_lists, upward, general_order, header_size, least_split. With 4 lists, alignment 8 and a
+ * header of 4 bytes, blocks of 12, 20, 28 and 36 bytes have an exact list. */
+static const hfit_segregated_fit_plan four_lists = {{8}, 4, 0, 0, 4, 0};
 
 typedef struct blocks {
     hfit_heap *heap;
@@ -55,15 +55,26 @@ static void a_request_takes_from_the_list_of_its_size(void) {
     CHECK(alloc_block(&made, 36) == made.at[0]);
 }
 
-static void an_empty_list_is_passed_over_for_the_next_larger_size(void) {
-    const blocks made = apart(&four_lists, (size_t[]){36, 200, 28, 0});
+/* Blocks of 36, 200 and 28 bytes are free; three requests of 20 are put where the plan says. */
+static void check_order(uint32_t upward, const int *order) {
+    const hfit_segregated_fit_plan plan = {{8}, 4, upward, 0, 4, 190};
+    const blocks made = apart(&plan, (size_t[]){36, 200, 28, 0});
     for (int i = 0; i < 3; i++) {
         free_block(&made, i);
     }
-    CHECK(alloc_block(&made, 20) == made.at[2]);
-    CHECK(alloc_block(&made, 20) == made.at[0]);
-    CHECK(alloc_block(&made, 20) == made.at[1]);
-    CHECK(hfit_segregated_fit_check(made.heap, made.plan));
+    for (int i = 0; i < 3; i++) {
+        CHECK(alloc_block(&made, 20) == made.at[order[i]]);
+        CHECK(hfit_segregated_fit_check(made.heap, made.plan));
+    }
+    CHECK(alloc_block(&made, 20) == NULL);
+}
+
+static void an_empty_list_sends_to_the_general_one_then_to_larger_sizes_in_order(void) {
+    check_order(0, (int[]){1, 2, 0});
+}
+
+static void upward_an_empty_list_sends_to_larger_sizes_in_order_then_to_the_general_one(void) {
+    check_order(1, (int[]){2, 0, 1});
 }
 
 static void larger_requests_take_the_first_that_fits_last_freed_first(void) {
@@ -76,7 +87,7 @@ static void larger_requests_take_the_first_that_fits_last_freed_first(void) {
 }
 
 static void the_general_list_may_be_by_address(void) {
-    static const hfit_segregated_fit_plan by_address = {{8}, 4, 1, 4, 0};
+    static const hfit_segregated_fit_plan by_address = {{8}, 4, 0, 1, 4, 0};
     const blocks made = apart(&by_address, (size_t[]){100, 300, 200, 36, 0});
     for (int i = 3; i >= 0; i--) {
         free_block(&made, i);
@@ -116,7 +127,7 @@ static void neighbours_coalesce_across_lists(void) {
 
 /* Frees a block of each chunk size up to beyond the last exact list and takes each back. */
 static void check_lists(uint32_t alignment, uint32_t exact_lists) {
-    const hfit_segregated_fit_plan plan = {{alignment}, exact_lists, 0, 24, 0};
+    const hfit_segregated_fit_plan plan = {{alignment}, exact_lists, 0, 0, 24, 0};
     const size_t smallest = alignment == 4 ? 4 : 8; /* what the smallest chunk holds */
     for (uint32_t step = 0; step < exact_lists + 2; step++) {
         const size_t size = smallest + (size_t)step * alignment;
@@ -138,8 +149,9 @@ static void there_are_as_many_exact_lists_as_the_plan_says(void) {
 
 static void plans_out_of_range_are_refused(void) {
     static const hfit_segregated_fit_plan wrong[] = {
-        {{8}, 0, 0, 4, 0},  {{8}, 33, 0, 4, 0},  {{8}, 16, 2, 4, 0},    {{8}, 16, 0, 6, 0},
-        {{5}, 16, 0, 4, 0}, {{8}, 16, 0, 68, 0}, {{8}, 16, 0, 4, 4097},
+        {{8}, 0, 0, 0, 4, 0},   {{8}, 33, 0, 0, 4, 0},    {{8}, 16, 2, 0, 4, 0},
+        {{8}, 16, 0, 2, 4, 0},  {{8}, 16, 0, 0, 6, 0},    {{5}, 16, 0, 0, 4, 0},
+        {{8}, 16, 0, 0, 68, 0}, {{8}, 16, 0, 0, 4, 4097},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CHECK(hfit_segregated_fit_smallest_region(&wrong[i].common) == 0);
@@ -149,7 +161,8 @@ static void plans_out_of_range_are_refused(void) {
 
 int main(void) {
     RUN(a_request_takes_from_the_list_of_its_size);
-    RUN(an_empty_list_is_passed_over_for_the_next_larger_size);
+    RUN(an_empty_list_sends_to_the_general_one_then_to_larger_sizes_in_order);
+    RUN(upward_an_empty_list_sends_to_larger_sizes_in_order_then_to_the_general_one);
     RUN(larger_requests_take_the_first_that_fits_last_freed_first);
     RUN(the_general_list_may_be_by_address);
     RUN(free_sizes_are_told_by_list_the_general_one_last);
