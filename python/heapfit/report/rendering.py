@@ -91,7 +91,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    for name in ("count", "size", "rough_size", "ratio", "rate", "percent"):
+    for name in ("count", "size", "rough_size", "ratio", "rate", "percent", "unbroken"):
         environment.filters[name] = getattr(numbers, name)
     return environment
 
