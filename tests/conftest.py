@@ -2,7 +2,21 @@
 """What all tests start from, however the run was started."""
 
 import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from heapfit.slotbuf_measures import ReportRuns
 
 # A shell starts background jobs with SIGINT ignored, and what a process ignores its children ignore
 # too: a program under test could then never be interrupted.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def report_runs() -> "ReportRuns":
+    """The runs that the claims of Cebeci 2019 are judged by."""
+    from heapfit.slotbuf_measures import measure_report
+
+    return measure_report()

@@ -1,37 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First fit: the index is one free list, searched from its front. See hfit/first_fit.h. */
+/* First fit: the index is one free list, searched from its front, or none. See hfit/first_fit.h. */
 #include "hfit/first_fit.h"
 
 #include "hfit/descriptor.h"
 
-#include "src/free_list.h"
-
 #define HFIT_THIS(operation) hfit_first_fit_##operation
 #include "src/tiling.h"
+
+#include "src/fit_list.h"
 
 enum {
     LIST_HEAD = TILING_INDEX,
     CONTROL_SIZE = LIST_HEAD + 4,
 };
 
+static inline const hfit_first_fit_plan *own(const hfit_plan *plan) {
+    return (const hfit_first_fit_plan *)plan;
+}
+
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    (void)plan;
     (void)size;
-    list_push(heap, LIST_HEAD, chunk);
+    if (own(plan)->list == HFIT_FIRST_FIT_LIFO) {
+        list_push(heap, LIST_HEAD, chunk);
+    } else if (own(plan)->list == HFIT_FIRST_FIT_BY_ADDRESS) {
+        list_insert_by_address(heap, LIST_HEAD, chunk);
+    }
 }
 
 static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    (void)plan;
     (void)size;
-    (void)list_remove(heap, LIST_HEAD, chunk);
+    if (own(plan)->list != HFIT_FIRST_FIT_IMPLICIT) {
+        (void)list_remove(heap, LIST_HEAD, chunk);
+    }
+}
+
+/* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is
+ * none. */
+static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t chunk = load_word(heap, TILING_FIRST);
+    while (chunk < end) {
+        const uint32_t header = load_word(heap, chunk);
+        const uint32_t length = chunk_size(header);
+        if (HFIT_SAFETY >= 1 && (length == 0 || length > end - chunk)) {
+            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+            return NO_OFFSET;
+        }
+        if ((header & CHUNK_FREE) != 0 && length >= size) {
+            return chunk;
+        }
+        chunk += length;
+    }
+    return NO_OFFSET;
 }
 
 static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)plan;
-    uint32_t chunk = load_word(heap, LIST_HEAD);
-    while (chunk != NO_OFFSET && chunk_size(load_word(heap, chunk)) < size) {
-        chunk = load_word(heap, chunk + LINK_NEXT);
+    if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
+        return implicit_first_fit(heap, size);
     }
+    const uint32_t chunk = list_first_fit(heap, LIST_HEAD, size);
     if (chunk != NO_OFFSET) {
         (void)list_remove(heap, LIST_HEAD, chunk);
     }
@@ -39,19 +66,10 @@ static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
-    (void)plan;
-    const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = NO_OFFSET;
-    uint32_t chunk = load_word(heap, LIST_HEAD);
-    for (; chunk != NO_OFFSET && free_count > 0; free_count--) {
-        if (chunk >= end || (load_word(heap, chunk) & CHUNK_FREE) == 0 ||
-            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
-            return false;
-        }
-        previous = chunk;
-        chunk = load_word(heap, chunk + LINK_NEXT);
+    if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
+        return load_word(heap, LIST_HEAD) == NO_OFFSET;
     }
-    return chunk == NO_OFFSET && free_count == 0;
+    return count_list(heap, LIST_HEAD, 0, UINT32_MAX, free_count) == free_count;
 }
 
 static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
@@ -61,25 +79,50 @@ static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32
 }
 
 static inline bool may_coalesce(const hfit_plan *plan) {
-    return ((const hfit_first_fit_plan *)plan)->coalesce != 0;
+    return own(plan)->coalesce != 0;
 }
 
 static inline uint32_t header_size(const hfit_plan *plan) {
-    (void)plan;
-    return WORD_SIZE;
+    return own(plan)->header_size;
 }
 
 static inline uint32_t least_split(const hfit_plan *plan) {
-    (void)plan;
-    return 0;
+    return own(plan)->least_split;
+}
+
+static void add_free_size(void *context, const void *block, size_t usable_size, bool is_used) {
+    (void)block;
+    if (!is_used) {
+        add_size(context, (uint32_t)usable_size);
+    }
+}
+
+size_t hfit_first_fit_free_sizes(const hfit_heap *heap, const hfit_plan *plan, uint32_t *sizes,
+                                 size_t most) {
+    size_array array = {sizes, most, 0};
+    HFIT_LOCK(heap);
+    if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
+        heap_walk(heap, plan, add_free_size, &array);
+    } else {
+        add_listed_sizes(heap, plan, LIST_HEAD, &array);
+    }
+    HFIT_UNLOCK(heap);
+    return array.count;
+}
+
+static bool is_plan_sound(const hfit_plan *plan) {
+    const hfit_first_fit_plan *p = own(plan);
+    return is_alignment_allowed(plan->alignment) && p->coalesce <= 1 &&
+           p->list <= HFIT_FIRST_FIT_IMPLICIT && is_header_size_allowed(p->header_size) &&
+           p->least_split <= LARGEST_LEAST_SPLIT;
 }
 
 size_t hfit_first_fit_smallest_region(const hfit_plan *plan) {
-    return is_alignment_allowed(plan->alignment) ? smallest_tiling(plan, CONTROL_SIZE) : 0;
+    return is_plan_sound(plan) ? smallest_tiling(plan, CONTROL_SIZE) : 0;
 }
 
 hfit_heap *hfit_first_fit_init(void *region, size_t region_size, const hfit_plan *plan) {
-    if (!is_region_usable(region, region_size, plan) ||
+    if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan) ||
         region_size < hfit_first_fit_smallest_region(plan)) {
         return NULL;
     }
@@ -93,6 +136,13 @@ static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"coalesce", "1: join a freed chunk with its free neighbours; 0: never.", HFIT_SCALAR,
      offsetof(hfit_first_fit_plan, coalesce), 0, 1, 1},
+    {"list",
+     "Order in which free chunks are searched: 0 last freed first, 1 by address, 2 by address "
+     "through all chunks, without links.",
+     HFIT_SCALAR, offsetof(hfit_first_fit_plan, list), HFIT_FIRST_FIT_LIFO, HFIT_FIRST_FIT_IMPLICIT,
+     HFIT_FIRST_FIT_LIFO},
+    HFIT_HEADER_SIZE_TUNABLE(hfit_first_fit_plan),
+    HFIT_LEAST_SPLIT_TUNABLE(hfit_first_fit_plan),
 };
 
 const hfit_allocator hfit_first_fit_allocator = {
@@ -103,16 +153,19 @@ const hfit_allocator hfit_first_fit_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_first_fit_plan),
     .ignores_region_end = false,
+    .free_sizes = hfit_first_fit_free_sizes,
     .account =
         {
-            .worst_case = "alloc: one step a free chunk passed over, so linear in the free chunks; "
-                          "free: constant",
-            .block_bytes =
-                "4 for the header, then rounded up to the alignment; at least 16 a chunk",
-            .fragmentation = "M (1 + ceil(log2 n)) for M live bytes and a largest request of n "
-                             "units (Robson 1977, bound for first fit)",
+            .worst_case = "alloc: one step a free chunk passed over, so linear in the free chunks "
+                          "(list 2: in all chunks); free: constant (list 1: linear in the free "
+                          "chunks)",
+            .block_bytes = "header_size, then rounded up to the alignment; at least 16 a chunk",
+            .fragmentation = "M n for M live bytes and a largest request of n units: when one is "
+                             "refused every hole is below n and has a live neighbour. By address "
+                             "M (1 + ceil(log2 n)) (Robson 1977, bound for first fit). Without "
+                             "coalescing none: the heap wears down",
             .layout = "| first | end | footprint | list head | chunk | chunk | ... | sentinel |\n"
-                      "a used chunk: | size+F | payload ... |\n"
+                      "a used chunk: | size+F | ... header_size | payload ... |\n"
                       "a free chunk: | size+F | next | previous | ... | size |",
         },
     .operations = &hfit_first_fit_operations,

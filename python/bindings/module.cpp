@@ -17,6 +17,7 @@ void bind_replay(nb::module_ &module);
 void bind_region_search(nb::module_ &module);
 void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
+void bind_slot_buffer(nb::module_ &module);
 
 namespace {
 
@@ -45,4 +46,5 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_region_search(module);
     heapfit::bindings::bind_profile(module);
     heapfit::bindings::bind_budget(module);
+    heapfit::bindings::bind_slot_buffer(module);
 }

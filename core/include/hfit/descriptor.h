@@ -82,6 +82,11 @@ typedef struct hfit_allocator {
      * until the block is resized or freed. */
     void *(*next_piece)(const hfit_heap *heap, const hfit_plan *plan, const void *block,
                         const void *piece, size_t *size);
+    /* For allocators that search their free blocks in an order of their own, else NULL: stores what
+     * each could serve, in bytes, for the first `most` of them in that order, and returns how many
+     * there are. */
+    size_t (*free_sizes)(const hfit_heap *heap, const hfit_plan *plan, uint32_t *sizes,
+                         size_t most);
     hfit_account account;
     const hfit_operations *operations;
     const hfit_operations *unlocked; /* for a heap behind another heap */

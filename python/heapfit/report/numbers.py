@@ -9,6 +9,7 @@ from plotly's markup.
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -71,6 +72,15 @@ def percent(part: float | None) -> str:
     '42.5 %'
     """
     return NOT_MEASURED if part is None else f"{part * 100:,.1f}{NO_BREAK}%"
+
+
+def unbroken(text: str) -> str:
+    """The text with each figure kept together with its unit and its deviation.
+
+    >>> unbroken("1,027 ± 118 B for 8 blocks").replace(NO_BREAK, "_")
+    '1,027_±_118_B for 8 blocks'
+    """
+    return re.sub(r"(?<=\d) (?=(?:B|KB|KiB|%)\b|%|±)|(?<=±) ", NO_BREAK, text)
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two allocators of Cebeci 2019 share: free lists that are searched first fit, with
+ * insertion by address, the sizes on them and their check; and two tunables.
+ *
+ * At safety level 1 and above the search trusts no link: one that leads to no free chunk ends it,
+ * and so does having taken as many steps as there can be chunks, which finds a ring.
+ */
+#ifndef HFIT_FIT_LIST_H
+#define HFIT_FIT_LIST_H
+
+#include "src/free_list.h"
+#include "src/tiling.h"
+
+enum { LARGEST_HEADER = 64, LARGEST_LEAST_SPLIT = 4096 };
+
+#define HFIT_HEADER_SIZE_TUNABLE(plan_type)                                                        \
+    {                                                                                              \
+        "header_size", "Bytes before each block, a multiple of 4; the report has 24.",             \
+            HFIT_SCALAR, offsetof(plan_type, header_size), WORD_SIZE, LARGEST_HEADER, WORD_SIZE    \
+    }
+
+#define HFIT_LEAST_SPLIT_TUNABLE(plan_type)                                                        \
+    {                                                                                              \
+        "least_split",                                                                             \
+            "The least bytes left over from a chunk that are split off; 0: as few as can be a "    \
+            "chunk.",                                                                              \
+            HFIT_SCALAR, offsetof(plan_type, least_split), 0, LARGEST_LEAST_SPLIT, 0               \
+    }
+
+static inline bool is_header_size_allowed(uint32_t size) {
+    return size >= WORD_SIZE && size <= LARGEST_HEADER && size % WORD_SIZE == 0;
+}
+
+/* Puts `chunk` before the first one that lies behind it. */
+static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
+    uint32_t previous = NO_OFFSET;
+    uint32_t next = load_word(heap, head);
+    while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
+        previous = next;
+        next = load_word(heap, next + LINK_NEXT);
+    }
+    store_word(heap, chunk + LINK_NEXT, next);
+    store_word(heap, chunk + LINK_PREVIOUS, previous);
+    store_word(heap, previous == NO_OFFSET ? head : previous + LINK_NEXT, chunk);
+    if (next != NO_OFFSET) {
+        store_word(heap, next + LINK_PREVIOUS, chunk);
+    }
+}
+
+/* True if a free chunk of which `header` is the first word can begin at `chunk`. */
+static inline bool may_be_free_chunk(uint32_t chunk, uint32_t header, uint32_t end) {
+    return (header & CHUNK_FREE) != 0 && chunk_size(header) <= end - chunk;
+}
+
+/* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. */
+static inline uint32_t list_first_fit(const hfit_heap *heap, uint32_t head, uint32_t size) {
+    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
+    uint32_t steps = end / CHUNK_LEAST;
+    uint32_t chunk = load_word(heap, head);
+    while (chunk != NO_OFFSET) {
+        const bool is_outside = HFIT_SAFETY >= 1 && (chunk >= end || (chunk & 3u) != 0);
+        const uint32_t header = is_outside ? 0 : load_word(heap, chunk);
+        if (HFIT_SAFETY >= 1 && (steps-- == 0 || !may_be_free_chunk(chunk, header, end))) {
+            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+            return NO_OFFSET;
+        }
+        if (chunk_size(header) >= size) {
+            break;
+        }
+        chunk = load_word(heap, chunk + LINK_NEXT);
+    }
+    return chunk;
+}
+
+/* An array that takes the sizes of free chunks: all are counted, as many stored as it has room. */
+typedef struct size_array {
+    uint32_t *sizes;
+    size_t room;
+    size_t count;
+} size_array;
+
+static inline void add_size(size_array *array, uint32_t size) {
+    if (array->count < array->room) {
+        array->sizes[array->count] = size;
+    }
+    array->count++;
+}
+
+/* Adds what each chunk on the list could serve. */
+static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
+                                    size_array *array) {
+    uint32_t chunk = load_word(heap, head);
+    for (; chunk != NO_OFFSET; chunk = load_word(heap, chunk + LINK_NEXT)) {
+        add_size(array, chunk_size(load_word(heap, chunk)) - header_size(plan));
+    }
+}
+
+/* Chunks on the list, or UINT32_MAX if one of them is not a free chunk of `lowest` to `highest`
+ * bytes or the links do not hold. At most `most` + 1 chunks are looked at. */
+static inline uint32_t count_list(const hfit_heap *heap, uint32_t head, uint32_t lowest,
+                                  uint32_t highest, uint32_t most) {
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t previous = NO_OFFSET;
+    uint32_t chunk = load_word(heap, head);
+    uint32_t count = 0;
+    for (; chunk != NO_OFFSET && count <= most; count++) {
+        if (chunk >= end || (chunk & 3u) != 0) {
+            return UINT32_MAX;
+        }
+        const uint32_t header = load_word(heap, chunk);
+        const uint32_t size = chunk_size(header);
+        if ((header & CHUNK_FREE) == 0 || size < lowest || size > highest ||
+            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
+            return UINT32_MAX;
+        }
+        previous = chunk;
+        chunk = load_word(heap, chunk + LINK_NEXT);
+    }
+    return count;
+}
+
+#endif

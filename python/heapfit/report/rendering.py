@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page rendered as one self-contained HTML file.
+
+What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2
+escapes every expression, unprintable characters are written out, data lie in a JSON block that
+cannot be left, and the content security policy runs no script but the two written here, known by
+their hashes, and opens no connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.report import numbers
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from heapfit.report.figure import Chart
+
+_TEMPLATE = Path(__file__).parent / "template"
+
+
+def render(template: str, title: str, charts: Sequence[Chart], **content: object) -> str:
+    """The page as text, the same for the same content."""
+    scripts = _scripts()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            title=title,
+            version=_engine.version,
+            figures={chart.identity: chart.figure() for chart in charts},
+            policy=_policy(scripts),
+            scripts=scripts,
+            style=_own("page.css"),
+            **content,
+        )
+    )
+
+
+def write_page(path: Path, text: str) -> None:
+    """Writes a page; the file appears whole or not at all."""
+    from heapfit.aside import file_aside
+
+    with file_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def _scripts() -> list[str]:
+    """Plotly, then the page's own."""
+    from plotly.offline import get_plotlyjs
+
+    return [get_plotlyjs(), _own("page.js")]
+
+
+def _own(name: str) -> str:
+    return (_TEMPLATE / name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: list[str]) -> str:
+    """A content security policy that runs `scripts` alone and fetches nothing.
+
+    Plotly sets styles on its elements and saves pictures through data: and blob: addresses.
+    """
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_printable_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    for name in ("count", "size", "rough_size", "ratio", "rate", "percent", "unbroken"):
+        environment.filters[name] = getattr(numbers, name)
+    return environment
+
+
+def _printable_text(value: object) -> object:
+    """Plain text made printable; markup, which is a subclass, and numbers as they are."""
+    return numbers.printable(value) if type(value) is str else value

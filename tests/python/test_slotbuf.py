@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit slotbuf`: what it prints, writes and refuses, and the page of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from page_reader import Page
+
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
+from heapfit.report import slotbuf_page
+from heapfit.slotbuf import SlotbufSpec, plan_of, report_version, run_slotbuf
+from heapfit.slotbuf_claims import judge
+from heapfit.slotbuf_measures import ReportRuns
+
+
+def slotbuf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "heapfit", "slotbuf", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_the_four_outputs_are_printed_and_written(tmp_path):
+    done = slotbuf(300, 20_000, cwd=tmp_path)
+    run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
+    assert (done.returncode, done.stderr) == (0, "")
+    told = dict(re.split(r" {2,}", line, maxsplit=1) for line in done.stdout.splitlines()[1:6])
+    assert told == {
+        "loops": "20,000",
+        "palloc calls": f"{run.counts.alloc.calls:,}",
+        "pree calls": f"{run.counts.free.calls:,}",
+        "free list length": f"{run.free_blocks:,}",
+        "total free space": f"{run.free_bytes:,} B, {run.mean_free:,.0f} B a block",
+    }
+    lines = (tmp_path / "out/slotbuf/dist.dat").read_text().splitlines()
+    assert lines == ["# bytes blocks", *(f"{size} {n}" for size, n in run.distribution())]
+    assert Page((tmp_path / "out/slotbuf/slotbuf.html").read_text()).figures
+
+
+def test_running_out_of_memory_is_a_result_and_told(tmp_path):
+    done = slotbuf(50, 100_000, "--allocator", "first_fit:coalesce=0", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^loops +1,\d{3}, then out of memory: 2\d\d B refused$", done.stdout, re.M)
+
+
+def test_json_tells_the_run_with_its_options_and_the_free_list_in_order(tmp_path):
+    options = ["--min", 16, "--max", 300, "--region", 40_000, "--header", 8, "--exact-lists", 5]
+    words = [200, 10_000, *options, "--seed", 7, "-o", "here", "--json"]
+    done = slotbuf(*map(str, words), cwd=tmp_path)
+    told = json.loads(done.stdout)
+    plan = Plan("segregated_fit", {"header_size": 8, "exact_lists": 5})
+    run = run_slotbuf(SlotbufSpec(200, 10_000, plan, 16, 300, 40_000, 7))
+    assert told["schema"] == 1
+    assert told["plan"] == {"allocator": "segregated_fit", "header_size": 8, "exact_lists": 5}
+    assert [told[key] for key in ("buffer", "min", "max", "region", "seed")] == [
+        *(200, 16, 300, 40_000, 7)
+    ]
+    assert told["palloc"]["calls"] + told["pree"]["calls"] == told["loops"] == 10_000
+    assert told["free_sizes"] == run.free_sizes.tolist()
+    assert told["free_bytes"] == sum(told["free_sizes"])
+    assert told["claims"] == []
+    assert told["paths"] == {"distribution": "here/dist.dat", "page": "here/slotbuf.html"}
+
+
+def test_any_allocator_may_be_run_and_pools_by_a_plan_file(tmp_path):
+    pools = plan_file("class_pools", tmp_path)
+    for chosen in (["--allocator", "tlsf"], ["--plan", pools]):
+        done = slotbuf(20, 3000, *chosen, "--max", 64, "--json", cwd=tmp_path)
+        assert json.loads(done.stdout)["loops"] == 3000
+
+
+def plan_file(allocator: str, folder: Path) -> Path:
+    from heapfit.plan import Pool
+
+    pools = (Pool(32, 20, False), Pool(64, 20, False))
+    trained_on = TrainedOn("none", "sha256:" + "0" * 64, 0)
+    path = folder / "plan.toml"
+    save_plan(
+        path,
+        PlanFile("made", Plan(allocator, pools=pools), 4096, 4096, 16, 1, 32, trained_on, "0"),
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--allocator", "palloc"], "palloc: no such allocator (one of first_fit, "),
+        (["--allocator", "class_pools"], "class_pools: nothing without pools (give a plan file"),
+        (["--allocator", "tlsf", "--header", "24"], "no tunable is named 'header_size'"),
+        (["--allocator", "first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
+        (["--max", "7"], "sizes: 8 to 7 is no range"),
+        (["--region", "70"], "region: 70 bytes do not make a heap of segregated_fit"),
+        (["--plan", "none.toml"], "none.toml: cannot be read"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_line(words, told, tmp_path):
+    done = slotbuf(20, 100, *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["0", "1"], ["1", "0"], ["1"], ["1", "1", "--plan", "p", "--header", "8"]],
+)
+def test_wrong_usage_exits_with_2(words, tmp_path):
+    assert slotbuf(*words, cwd=tmp_path).returncode == 2
+
+
+def test_plans_get_the_reports_header_where_they_have_one():
+    assert plan_of("first_fit").scalars == {"header_size": 24}
+    assert plan_of("first_fit:header_size=4").scalars == {"header_size": 4}
+    assert plan_of("first_fit", {"header_size": 8}).scalars == {"header_size": 8}
+    with pytest.raises(HeapfitError, match="budgeted: nothing without pools"):
+        plan_of("budgeted")
+
+
+def test_the_series_ends_with_the_run():
+    run = run_slotbuf(SlotbufSpec(30, 5000, report_version(2)))
+    assert run.series.loops[-1] == 5000
+    assert run.series.free_blocks[-1] == run.free_blocks
+    assert run.series.free_bytes[-1] == run.free_bytes
+    assert len(run.series.loops) > 300
+
+
+def test_progress_ends_at_all_of_it():
+    steps: dict[str, float] = {}
+    run_slotbuf(SlotbufSpec(30, 5000, report_version(2)), steps.__setitem__)
+    assert list(steps.values()) == [1.0]
+
+
+def test_a_long_run_may_be_interrupted(tmp_path):
+    words = [sys.executable, "-m", "heapfit", "slotbuf", "300", "1000000000000"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        time.sleep(2)
+        process.send_signal(2)
+        assert process.wait(30) == 130
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def page_of(run, report: ReportRuns | None = None) -> Page:
+    return Page(slotbuf_page.render(run, "heapfit slotbuf 300 20000", report))
+
+
+def test_the_page_shows_the_run_and_names_nothing_outside_itself():
+    run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
+    page = page_of(run)
+    text = plain(page.text)
+    for words in (
+        "20,000 loops done, none refused.",
+        f"free list {run.free_blocks:,}",
+        f"total free space {run.free_bytes:,} B",
+        f"worst palloc {run.counts.alloc.worst}",
+        "segregated_fit:header_size=24",
+        "300 slots, requests of 8 to 350 B, region 65,536 B, seed 1",
+    ):
+        assert words in text
+    assert set(page.figures) == {"chart-free", "chart-course", "chart-requests"}
+    assert all(reference.startswith("#") for reference in page.attributes("href"))
+    assert {reference[1:] for reference in page.attributes("href")} <= set(page.attributes("id"))
+    assert page.attributes("src") == []
+
+
+def test_the_histogram_and_what_it_leaves_out_are_all_free_blocks():
+    run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
+    [bars] = page_of(run).figures["chart-free"]["data"]
+    count, bytes_left = slotbuf_page.left_out(run)
+    assert count > 0
+    assert sum(bars["y"]) + count == run.free_blocks
+    shown = sum(size * n for size, n in zip(bars["x"], bars["y"], strict=True))
+    assert shown + bytes_left == run.free_bytes
+    assert max(bars["x"]) <= slotbuf_page.MOST_SHOWN
+
+
+def test_the_histogram_of_requests_has_all_10000_and_the_law_expects_as_many():
+    run = run_slotbuf(SlotbufSpec(10, 100, report_version(2)))
+    drawn, expected = page_of(run).figures["chart-requests"]["data"]
+    assert sum(drawn["y"]) == 10_000
+    assert sum(expected["y"]) == pytest.approx(10_000, rel=0.001)
+    for found, law in zip(drawn["y"], expected["y"], strict=True):
+        assert found == pytest.approx(law, rel=0.25, abs=30)
+
+
+def test_the_page_of_a_run_out_of_memory_says_what_was_refused():
+    run = run_slotbuf(SlotbufSpec(50, 100_000, report_version(1)))
+    text = plain(page_of(run).text)
+    assert f"a request of {run.counts.refused} B was refused" in text
+    assert f"while {run.free_bytes:,} B were free" in text
+
+
+def test_the_page_shows_every_claim_with_both_values_and_the_three_figures(report_runs):
+    run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
+    page = page_of(run, report_runs)
+    rows = {row[0]: [plain(cell) for cell in row[1:]] for row in page.rows}
+    for claim in judge(report_runs):
+        published, found, verdict = rows[f"{claim.statement}section {claim.section}"]
+        assert published == claim.published
+        assert found == claim.found + claim.remark
+        assert verdict == claim.verdict
+    figures = {"chart-requests", "chart-figure-2", "chart-figure-3", "chart-end", "chart-growth"}
+    assert figures <= set(page.figures)
+
+
+def test_the_same_run_gives_the_same_page(report_runs):
+    run = run_slotbuf(SlotbufSpec(30, 2000, report_version(2)))
+    again = run_slotbuf(SlotbufSpec(30, 2000, report_version(2)))
+    assert slotbuf_page.render(run, "x", report_runs) == slotbuf_page.render(
+        again, "x", report_runs
+    )
+
+
+def test_the_page_holds_the_command_that_gives_it_again(tmp_path):
+    slotbuf(30, 2000, "--allocator", "first_fit:list=1", "-o", "first", cwd=tmp_path)
+    page = Page((tmp_path / "first/slotbuf.html").read_text())
+    [command] = [text.strip() for text in page.texts if "heapfit slotbuf 30" in text]
+    slotbuf(*shlex.split(command)[2:], "-o", "second", cwd=tmp_path)
+    for name in ("dist.dat", "slotbuf.html"):
+        first, second = ((tmp_path / folder / name).read_bytes() for folder in ("first", "second"))
+        assert first == second
