@@ -66,6 +66,17 @@ std::uint64_t Philox::next() {
     return block_[used_++];
 }
 
+std::uint64_t Philox::below(std::uint64_t bound) {
+    Wide product = Wide{next()} * bound;
+    if (static_cast<std::uint64_t>(product) < bound) {
+        const std::uint64_t surplus = (0 - bound) % bound; // 2^64 modulo the bound
+        while (static_cast<std::uint64_t>(product) < surplus) {
+            product = Wide{next()} * bound;
+        }
+    }
+    return static_cast<std::uint64_t>(product >> 64);
+}
+
 std::uint64_t negative_log_of_complement(std::uint64_t u) {
     constexpr std::uint64_t one = 1ULL << 53;
     const std::uint64_t log2 = (53ULL << fraction_bits) - log2_fixed(one - u);
