@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from heapfit import _engine
 from heapfit.design import budgets, special_pools
 from heapfit.errors import HeapfitError
+from heapfit.named_values import named_values
 from heapfit.plan import Plan, PlanFile
 from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
@@ -96,23 +97,14 @@ def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
     if allocator not in known:
         raise HeapfitError(f"{allocator}: no such allocator (one of {', '.join(known)})")
     if not takes_pools(known[allocator]):
-        return [_without_pools(known[allocator], _scalars(named, settings), workload)]
+        return [
+            _without_pools(known[allocator], named_values(named, settings, "TUNABLE"), workload)
+        ]
     if settings:
         raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
     if allocator == budgets.ALLOCATOR:
         return _budgets(workload)
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
-
-
-def _scalars(named: str, settings: str) -> dict[str, int]:
-    """The values in "coalesce=0,alignment=4"; the engine checks names and ranges."""
-    scalars = {}
-    for setting in filter(None, settings.split(",")):
-        tunable, _, value = setting.partition("=")
-        if not value.isdecimal():
-            raise HeapfitError(f"{named}: {setting} is not TUNABLE=NUMBER")
-        scalars[tunable] = int(value)
-    return scalars
 
 
 def _without_pools(

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names with values as people type them: "tlsf", "first_fit:coalesce=0,alignment=4"."""
+
+from __future__ import annotations
+
+from heapfit.errors import HeapfitError
+
+
+def named_values(typed: str, settings: str, what: str) -> dict[str, int]:
+    """The values in "coalesce=0,alignment=4", the part of `typed` after its colon.
+
+    >>> named_values("tlsf:alignment=4", "alignment=4", "TUNABLE")
+    {'alignment': 4}
+    """
+    values = {}
+    for setting in filter(None, settings.split(",")):
+        name, _, value = setting.partition("=")
+        if not (value.isascii() and value.isdecimal()) or len(value) > 19:
+            raise HeapfitError(f"{typed}: {setting} is not {what}=NUMBER")
+        values[name] = int(value)
+    return values
+
+
+def split_names(typed: str) -> list[str]:
+    """The names in a list; a comma also parts the values of one name.
+
+    >>> split_names("tlsf,first_fit:coalesce=0,alignment=4,lea")
+    ['tlsf', 'first_fit:coalesce=0,alignment=4', 'lea']
+    """
+    names: list[str] = []
+    for part in filter(None, typed.split(",")):
+        if "=" in part and ":" not in part and names:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
