@@ -34,23 +34,6 @@ Block shuffled(Block block, std::array<std::uint64_t, 2> key) {
     return block;
 }
 
-// log2(x) * 2^48 for x of 1 and above. The square of a number in [1, 2) is in [1, 4): whether it
-// reaches 2 is the next bit of the logarithm.
-std::uint64_t log2_fixed(std::uint64_t x) {
-    const int whole = 63 - std::countl_zero(x);
-    std::uint64_t mantissa = x << (63 - whole); // in [1, 2), 63 bits of fraction
-    std::uint64_t log = static_cast<std::uint64_t>(whole);
-    for (int i = 0; i < fraction_bits; ++i) {
-        const Wide square = Wide{mantissa} * mantissa; // in [1, 4), 126 bits of fraction
-        const auto upper = static_cast<std::uint64_t>(square >> 64);
-        const std::uint64_t lower_top = static_cast<std::uint64_t>(square) >> 63;
-        const std::uint64_t reaches_2 = upper >> 63; // a coin toss: a branch would cost more
-        mantissa = upper << (1 - reaches_2) | (lower_top & (1 - reaches_2));
-        log = log << 1 | reaches_2;
-    }
-    return log;
-}
-
 } // namespace
 
 std::uint64_t Philox::next() {
@@ -66,15 +49,21 @@ std::uint64_t Philox::next() {
     return block_[used_++];
 }
 
-std::uint64_t Philox::below(std::uint64_t bound) {
-    Wide product = Wide{next()} * bound;
-    if (static_cast<std::uint64_t>(product) < bound) {
-        const std::uint64_t surplus = (0 - bound) % bound; // 2^64 modulo the bound
-        while (static_cast<std::uint64_t>(product) < surplus) {
-            product = Wide{next()} * bound;
-        }
+// The square of a number in [1, 2) is in [1, 4): whether it reaches 2 is the next bit of the
+// logarithm.
+std::uint64_t log2_fixed(std::uint64_t x) {
+    const int whole = 63 - std::countl_zero(x);
+    std::uint64_t mantissa = x << (63 - whole); // in [1, 2), 63 bits of fraction
+    std::uint64_t log = static_cast<std::uint64_t>(whole);
+    for (int i = 0; i < fraction_bits; ++i) {
+        const Wide square = Wide{mantissa} * mantissa; // in [1, 4), 126 bits of fraction
+        const auto upper = static_cast<std::uint64_t>(square >> 64);
+        const std::uint64_t lower_top = static_cast<std::uint64_t>(square) >> 63;
+        const std::uint64_t reaches_2 = upper >> 63; // a coin toss: a branch would cost more
+        mantissa = upper << (1 - reaches_2) | (lower_top & (1 - reaches_2));
+        log = log << 1 | reaches_2;
     }
-    return static_cast<std::uint64_t>(product >> 64);
+    return log;
 }
 
 std::uint64_t negative_log_of_complement(std::uint64_t u) {
@@ -87,6 +76,17 @@ std::uint64_t Philox::exponential(std::uint64_t mean) {
     constexpr Wide half = Wide{1} << (fraction_bits - 1);
     const Wide scaled = Wide{mean} * negative_log_of_complement(next53());
     return static_cast<std::uint64_t>((scaled + half) >> fraction_bits);
+}
+
+std::uint64_t Philox::below(std::uint64_t bound) {
+    Wide product = Wide{next()} * bound;
+    if (static_cast<std::uint64_t>(product) < bound) {
+        const std::uint64_t surplus = (0 - bound) % bound; // 2^64 modulo the bound
+        while (static_cast<std::uint64_t>(product) < surplus) {
+            product = Wide{next()} * bound;
+        }
+    }
+    return static_cast<std::uint64_t>(product >> 64);
 }
 
 } // namespace heapfit
