@@ -96,6 +96,21 @@ WorkloadInfo poisson(const char *name, const char *title, std::uint64_t rate,
             }};
 }
 
+WorkloadInfo slotbuf() {
+    return {"slotbuf",
+            "300 slots, filled and emptied at random",
+            "Cebeci 2019, section 1; sizes from 8 B to 1 KiB are assumed",
+            {events_parameter(100'000),
+             {"slots", "Slots that hold a block each.", 1, 1 << 24, 300},
+             size_parameter("smallest", "Smallest request, in bytes.", 8),
+             size_parameter("largest", "Largest request, in bytes.", 1024)},
+            [](const WorkloadValues &values, std::uint64_t seed) {
+                return buffer_walk({values.at("slots"), values.at("smallest"), values.at("largest"),
+                                    values.at("events")},
+                                   seed);
+            }};
+}
+
 WorkloadInfo djgpp_test() {
     return {"djgpp_test",
             "400 slots of widely mixed sizes, with resizes",
@@ -115,6 +130,7 @@ std::vector<WorkloadInfo> all_workloads() {
             table2("t2_w5", "sizes of all four kinds", {131072, 80176, 1024, 528}),
             queue_fill(),
             queue_slide(),
+            slotbuf(),
             poisson("poisson_500", "Poisson arrivals, 500 a second", 500, 200'000),
             poisson("poisson_2000", "Poisson arrivals, 2,000 a second", 2000, 60'000),
             djgpp_test()};

@@ -31,6 +31,14 @@ struct PacketQueue {
 };
 [[nodiscard]] WorkloadLaw packet_queue(const PacketQueue &queue, std::uint64_t seed);
 
+// The walk over slots of slot_walk.hpp (Cebeci 2019, section 1).
+struct BufferWalk {
+    std::uint64_t slots;
+    Bytes smallest, largest;
+    std::uint64_t events;
+};
+[[nodiscard]] WorkloadLaw buffer_walk(const BufferWalk &walk, std::uint64_t seed);
+
 // Requests arrive as a Poisson process, ask for any size of a range alike, and are held for an
 // exponentially distributed time (Elsayed and Galal, part 2, section 3).
 struct PoissonHolding {

@@ -53,6 +53,7 @@ void every_workload_has_the_same_events_everywhere() {
         {"t2_w5", 0x8fef37f9f4582275},        {"queue_fill", 0xfcfc7918da669a3e},
         {"queue_slide", 0x39012505fd6b64c3},  {"poisson_500", 0x9565681e15992c8e},
         {"poisson_2000", 0xebb6c86ce243e355}, {"djgpp_test", 0x6f4fad04270fe72a},
+        {"slotbuf", 0x5776be97c56c197b},
     };
     bool is_same = pinned.size() == workloads().size();
     for (const WorkloadInfo &info : workloads()) {
@@ -217,6 +218,25 @@ void a_sweep_visits_slots_in_order_with_its_shares() {
     CHECK(bits[8] > 0.063 * sizes && bits[8] < 0.070 * sizes);
 }
 
+void a_slot_buffer_is_half_full_of_sizes_alike_by_magnitude() {
+    const TraceColumns trace = whole("slotbuf");
+    std::uint64_t live = 0, most = 0, allocations = 0;
+    std::array<int, 11> bits{};
+    for (std::size_t i = 0; i < trace.op.size(); i++) {
+        live += allocates(trace, i) ? 1 : static_cast<std::uint64_t>(-1);
+        most = std::max(most, live);
+        if (allocates(trace, i)) {
+            allocations++;
+            bits.at(static_cast<std::size_t>(std::bit_width(trace.size[i])))++;
+        }
+    }
+    CHECK(most > 160 && most < 200);                    // 150 of 300 slots, deviation 9
+    for (std::size_t width = 4; width <= 10; width++) { // 8 to 1023: seven doublings, alike
+        const double share = bits.at(width) / static_cast<double>(allocations);
+        CHECK(share > 0.135 && share < 0.151); // 1 of 7, deviation 0.0016
+    }
+}
+
 void another_seed_makes_other_events() {
     for (const WorkloadInfo &info : workloads()) {
         CHECK(hash_of(whole(info.name, {}, 1)) != hash_of(whole(info.name, {}, 2)));
@@ -255,7 +275,7 @@ void names_are_unique_and_told_in_words() {
 void what_is_not_a_workload_is_refused_with_what_there_is() {
     CHECK(error_of([] { WorkloadSource("t2_w6", {}, 1); }) ==
           "workload: none is named 't2_w6' (there are t2_w1, t2_w2, t2_w3, t2_w4, t2_w5, "
-          "queue_fill, queue_slide, poisson_500, poisson_2000, djgpp_test)");
+          "queue_fill, queue_slide, slotbuf, poisson_500, poisson_2000, djgpp_test)");
     CHECK(error_of([] {
               WorkloadSource("djgpp_test", {{"depth", 3}}, 1);
           }) == "workload: djgpp_test: no parameter is named 'depth' (it has events, slots)");
@@ -284,6 +304,7 @@ int main() {
     RUN(a_sliding_queue_stays_full);
     RUN(poisson_arrivals_have_their_rate_and_blocks_their_holding_time);
     RUN(a_sweep_visits_slots_in_order_with_its_shares);
+    RUN(a_slot_buffer_is_half_full_of_sizes_alike_by_magnitude);
     RUN(every_workload_has_the_same_events_everywhere);
     RUN(another_seed_makes_other_events);
     RUN(the_events_do_not_depend_on_the_batches);
