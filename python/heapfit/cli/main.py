@@ -27,6 +27,7 @@ COMMANDS = (
     "design",
     "compare",
     "generate",
+    "allocators",
 )
 
 _FAILED = 1

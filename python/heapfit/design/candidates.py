@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
+from heapfit.allocators import find_allocators, takes_pools
 from heapfit.design import budgets, special_pools
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
@@ -79,11 +80,6 @@ def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
     )
 
 
-def takes_pools(info: _engine.AllocatorInfo) -> bool:
-    """Whether a plan of this allocator is nothing without pools made for a trace."""
-    return any(tunable.kind == "pools" for tunable in info.tunables)
-
-
 def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
     return Portfolio(
         tuple(one for one in found if isinstance(one, Candidate)),
@@ -93,13 +89,9 @@ def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
 
 def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
     allocator, _, settings = named.partition(":")
-    known = {info.name: info for info in _engine.allocators()}
-    if allocator not in known:
-        raise HeapfitError(f"{allocator}: no such allocator (one of {', '.join(known)})")
-    if not takes_pools(known[allocator]):
-        return [
-            _without_pools(known[allocator], named_values(named, settings, "TUNABLE"), workload)
-        ]
+    (info,) = find_allocators([allocator])
+    if not takes_pools(info):
+        return [_without_pools(info, named_values(named, settings, "TUNABLE"), workload)]
     if settings:
         raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
     if allocator == budgets.ALLOCATOR:
