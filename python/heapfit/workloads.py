@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
-from heapfit.named_values import named_values, split_names
+from heapfit.named_values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace import TraceInfo, write_trace
 
@@ -61,9 +61,7 @@ def parse_workloads(texts: Sequence[str], seed: int = STANDARD_SEED) -> tuple[Wo
     >>> [spec.label for spec in parse_workloads(["t2_w1:limit=3,events=500,t2_w2"])]
     ['t2_w1:limit=3,events=500', 't2_w2']
     """
-    named = [one for text in texts for one in split_names(text)]
-    if "all" in named:
-        named = [info.name for info in _engine.workloads()]
+    named = all_or_named(texts, [info.name for info in _engine.workloads()])
     return tuple(parse_workload(one, seed) for one in named)
 
 

@@ -47,9 +47,11 @@ class Portfolio:
 
 
 def standard_portfolio(workload: Workload) -> Portfolio:
-    """Every registered allocator that takes no pools, then the designs with pools."""
+    """Every allocator that ships and takes no pools, then the designs with pools."""
     plain = [
-        _without_pools(info, {}, workload) for info in _engine.allocators() if not takes_pools(info)
+        _without_pools(info, {}, workload)
+        for info in _engine.allocators()
+        if info.ships and not takes_pools(info)
     ]
     return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
 
