@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from heapfit import _engine
+from heapfit.allocators import find_allocators
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 
@@ -46,6 +47,12 @@ class Row:
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+    @property
+    def is_in_pieces(self) -> bool:
+        """Whether blocks may lie in pieces; R then is for callers that follow them."""
+        (info,) = find_allocators([self.plan.allocator])
+        return info.in_pieces
 
     @property
     def is_monotone(self) -> bool:

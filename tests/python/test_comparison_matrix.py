@@ -54,7 +54,7 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
     assert told["never"] == ["-~1.300", "-"]
     assert told["pools"] == ["1.100*", "-"]
     assert told["budgeted"] == ["n/a", "-"]
-    assert {"*:", "a~b:", "-:", "n/a"} <= set(told)
+    assert {"*", "a~b", "-", "n/a"} <= set(told)
 
 
 def test_a_wide_table_goes_on_below_with_its_rows_named_again(capsys) -> None:
@@ -105,6 +105,15 @@ def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
     for title in ("R_safe / U_max", "R_max / U_max", "Metadata accesses", "Energy of metadata"):
         assert f"\n{title}" in f"\n{first}"
     assert max(map(len, first.splitlines())) <= 100
+
+
+def test_blocks_in_pieces_are_marked_and_left_out_of_what_fit_tries(tmp_path) -> None:
+    arguments = ("--workloads", "t2_w2:events=600")
+    shown = heapfit("compare", *arguments, "chained_pool", "tlsf", folder=tmp_path).stdout
+    assert "\nchained_pool+ " in shown
+    assert "\n+ blocks in pieces: only for callers that follow them" in shown
+    rows = heapfit_json("compare", *arguments, folder=tmp_path)["rows"]
+    assert "chained_pool" not in {row["name"] for row in rows}
 
 
 def test_one_trace_in_steps_of_a_low_level_allocator(tmp_path) -> None:

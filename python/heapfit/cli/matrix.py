@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from heapfit.cli import console
-from heapfit.cli.ranking import ranking_json
+from heapfit.cli.ranking import IN_PIECES, ranking_json
 
 if TYPE_CHECKING:
     from heapfit.comparison import Row
@@ -77,7 +77,7 @@ def _over_u_max(row: Row) -> str:
     safe = _ratio(row.over_u_max)
     if not row.is_monotone and row.r_min is not None and row.u_max:
         safe += f"~{row.r_min / row.u_max:.3f}"
-    return safe + ("*" if row.trained_on_this_trace else "")
+    return safe + ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
 
 
 def _in_steps(row: Row, granularity: int) -> str:
@@ -159,11 +159,13 @@ def _print_marks(matrix: Matrix) -> None:
     rows = [row for column in matrix.columns for row in column.comparison.rows]
     console.out(f"mean: geometric. Alignment: {_alignments(rows)}.")
     if any(row.trained_on_this_trace for row in rows):
-        console.out("*: the plan was made from this very trace; another run may need more.")
+        console.out("* the plan was made from this very trace: another run may need more.")
+    if any(row.is_in_pieces for row in rows):
+        console.out(IN_PIECES)
     if any(not row.is_monotone for row in rows):
-        console.out("a~b: R_safe ~ R_min; not monotone, as a region between them fails.")
+        console.out("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):
-        console.out("-: none found; the largest region scanned failed.")
+        console.out("- none found: the largest region scanned failed.")
     for name in matrix.names:
         whys = {
             one.why: None

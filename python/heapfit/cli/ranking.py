@@ -21,6 +21,7 @@ _COLUMNS = (
     "accesses/operation",
     "energy",
 )
+IN_PIECES = "+ blocks in pieces: only for callers that follow them from piece to piece."
 
 
 def print_ranking(comparison: Comparison, sram: Sram | None = None) -> None:
@@ -36,6 +37,8 @@ def print_ranking(comparison: Comparison, sram: Sram | None = None) -> None:
     console.out("energy: of the accesses, in an SRAM of the region's size, over the least.")
     if any(row.trained_on_this_trace for row in rows):
         console.out("* trained on this trace: another run may need more.")
+    if any(row.is_in_pieces for row in rows):
+        console.out(IN_PIECES)
     if any(row.step == 0 and row.r_safe is not None for row in rows):
         console.out("step -: no search; the region follows from the plan or from one run.")
     if any(row.r_safe is None for row in rows):
@@ -84,7 +87,7 @@ def _energies(comparison: Comparison, sram: Sram | None) -> list[float | None]:
 
 
 def _cells(row: Row) -> tuple[object, ...]:
-    mark = "*" if row.trained_on_this_trace else ""
+    mark = ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
     return (
         f"{row.name}{mark}",
         row.r_min,

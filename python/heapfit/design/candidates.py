@@ -47,11 +47,14 @@ class Portfolio:
 
 
 def standard_portfolio(workload: Workload) -> Portfolio:
-    """Every allocator that ships and takes no pools, then the designs with pools."""
+    """Every allocator a program can be given as it is, then the designs with pools.
+
+    That leaves out baselines, which do not ship, and blocks in pieces.
+    """
     plain = [
         _without_pools(info, {}, workload)
         for info in _engine.allocators()
-        if info.ships and not takes_pools(info)
+        if info.ships and not info.in_pieces and not takes_pools(info)
     ]
     return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
 
