@@ -54,8 +54,9 @@ ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 3
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest
 
-bench: $(extension) ## speeds as ratios in one run; nothing fails
+bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py
+	$(PYTHON) bench/memory.py
 
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
