@@ -54,15 +54,17 @@ ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 3
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest
 
-bench: $(extension) ## speeds as ratios in one run; nothing fails
+bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py
+	$(PYTHON) bench/memory.py
 
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-docs: $(extension) ## renew what pages show of the code: allocators, battery, the README's example
+docs: $(extension) ## renew what pages show of the code: lists, battery, the README's example
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md

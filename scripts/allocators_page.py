@@ -2,23 +2,50 @@
 """Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
+from heapfit.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
 
-HEAD = """\
+HEAD = f"""\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Made by scripts/allocators_page.py from the descriptors in core/src; `make docs` renews it. -->
+<!-- Made by scripts/allocators_page.py from the descriptors; `make docs` renews it. -->
 # Allocators
 
-Each is one header and one source in `core/`; a header says how its allocator works and what it
-costs. A tunable is a line of a plan; what a plan leaves out takes the standard value."""
+Each is one header and one source: in `core/` where it may ship to firmware, in `baselines/` where
+it is there to compare with. A header says how its allocator works. `heapfit allocators` prints this
+page's figures. A tunable is a line of a plan; what a plan leaves out takes the standard value.
+
+Figures are of the standard plan; n is the largest request in units of the smallest block, M the
+most bytes live at once. The smallest region is one that serves a single block of
+{SMALL_REQUEST} B, found by trying; an allocator of pools gets one pool of one such block."""
 
 
-def section(allocator: _engine.AllocatorInfo) -> str:
-    """One allocator: what it is, where it comes from, what can be tuned."""
-    lines = [f"## `{allocator.name}`: {allocator.title}", "", f"Origin: {allocator.origin}."]
-    if allocator.ignores_region_end:
+def summary(infos: list[_engine.AllocatorInfo]) -> str:
+    """One row an allocator."""
+    columns = ["allocator", "what it is", *(f"smallest, alignment {one}" for one in ALIGNMENTS)]
+    lines = [f"| {' | '.join(columns)} |", "|---|---|---|---|"]
+    for info in infos:
+        regions = (serving_region(info.name, alignment) for alignment in ALIGNMENTS)
+        cells = [f"[`{info.name}`](#{info.name})", info.title, *map(in_bytes, regions)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def in_bytes(size: int | None) -> str:
+    """A region's size, or a dash where none serves."""
+    return "-" if size is None else f"{size:,} B"
+
+
+def section(info: _engine.AllocatorInfo) -> str:
+    """One allocator: what it is, where it comes from, what it costs, what can be tuned."""
+    title = info.title[:1].upper() + info.title[1:]
+    lines = [f"### `{info.name}`", "", f"{title}. Origin: {info.origin}."]
+    if info.ignores_region_end:
         lines.append("No placement depends on where the region ends.")
-    lines += ["", "| tunable | meaning | range | standard |", "|---|---|---|---|"]
-    lines += [tunable_row(tunable) for tunable in allocator.tunables]
+    lines += ["", f"- worst case: {info.worst_case}"]
+    lines += [f"- bytes a block beyond the request: {info.block_bytes}"]
+    lines += [f"- fragmentation: {info.fragmentation}"]
+    lines += ["", "```text", info.layout, "```", ""]
+    lines += ["| tunable | meaning | range | standard |", "|---|---|---|---|"]
+    lines += [tunable_row(tunable) for tunable in info.tunables]
     return "\n".join(lines)
 
 
@@ -30,5 +57,13 @@ def tunable_row(tunable: _engine.Tunable) -> str:
     return f"| `{tunable.name}` | {tunable.meaning} | {extent} | {tunable.standard} |"
 
 
+def chapter(title: str, infos: list[_engine.AllocatorInfo]) -> list[str]:
+    """A table of the allocators of one kind, then each of them."""
+    return [f"## {title}", summary(infos), *map(section, infos)] if infos else []
+
+
 if __name__ == "__main__":
-    print("\n\n".join([HEAD, *map(section, _engine.allocators())]))
+    everything = find_allocators()
+    core = chapter("Core", [info for info in everything if info.ships])
+    baselines = chapter("Baselines", [info for info in everything if not info.ships])
+    print("\n\n".join([HEAD, *core, *baselines]))

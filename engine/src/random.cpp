@@ -78,4 +78,15 @@ std::uint64_t Philox::exponential(std::uint64_t mean) {
     return static_cast<std::uint64_t>((scaled + half) >> fraction_bits);
 }
 
+std::uint64_t Philox::below(std::uint64_t bound) {
+    Wide product = Wide{next()} * bound;
+    if (static_cast<std::uint64_t>(product) < bound) {
+        const std::uint64_t surplus = (0 - bound) % bound; // 2^64 modulo the bound
+        while (static_cast<std::uint64_t>(product) < surplus) {
+            product = Wide{next()} * bound;
+        }
+    }
+    return static_cast<std::uint64_t>(product >> 64);
+}
+
 } // namespace heapfit

@@ -12,6 +12,7 @@ namespace heapfit::bindings {
 void bind_event(nb::module_ &module);
 void bind_trace(nb::module_ &module);
 void bind_capture(nb::module_ &module);
+void bind_workload(nb::module_ &module);
 void bind_plan(nb::module_ &module);
 void bind_replay(nb::module_ &module);
 void bind_region_search(nb::module_ &module);
@@ -41,6 +42,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_event(module);
     heapfit::bindings::bind_trace(module);
     heapfit::bindings::bind_capture(module);
+    heapfit::bindings::bind_workload(module);
     heapfit::bindings::bind_plan(module);
     heapfit::bindings::bind_replay(module);
     heapfit::bindings::bind_region_search(module);

@@ -10,31 +10,17 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays.hpp"
 #include "heapfit/csv_trace.hpp"
 #include "heapfit/rep_trace.hpp"
 #include "heapfit/text_trace.hpp"
 #include "heapfit/wire_trace.hpp"
+#include "trace_columns.hpp"
 
 namespace nb = nanobind;
 
 namespace heapfit::bindings {
 
 namespace {
-
-using Columns = nb::typed<nb::dict, nb::str, nb::any>;
-
-Columns to_dict(TraceColumns &&columns) {
-    Columns arrays;
-    arrays["op"] = to_array(std::move(columns.op));
-    arrays["object"] = to_array(std::move(columns.object));
-    arrays["size"] = to_array(std::move(columns.size));
-    arrays["alignment"] = to_array(std::move(columns.alignment));
-    arrays["time"] = to_array(std::move(columns.time));
-    arrays["thread"] = to_array(std::move(columns.thread));
-    arrays["site"] = to_array(std::move(columns.site));
-    return arrays;
-}
 
 template <class Reader> void feed(Reader &reader, nb::bytes chunk) {
     const std::string_view bytes(chunk.c_str(), chunk.size());

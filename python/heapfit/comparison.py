@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from heapfit import _engine
+from heapfit.allocators import find_allocators
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from heapfit.design.candidates import Candidate, NotApplicable, Portfolio
     from heapfit.design.workload import Workload
+    from heapfit.energy import Sram
     from heapfit.plan import Plan
     from heapfit.trace import TraceInfo
 
@@ -47,6 +49,17 @@ class Row:
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
 
     @property
+    def is_in_pieces(self) -> bool:
+        """Whether blocks may lie in pieces; R then is for callers that follow them."""
+        (info,) = find_allocators([self.plan.allocator])
+        return info.in_pieces
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether no scanned region fails that is larger than one that works."""
+        return self.r_min == self.r_safe
+
+    @property
     def accesses_per_operation(self) -> float | None:
         """Loads and stores of metadata words per allocation, free or resize."""
         if self.replay is None:
@@ -58,6 +71,10 @@ class Row:
     def footprint(self) -> int | None:
         """Highest offset ever in use in `replay_region`, control structures included."""
         return None if self.replay is None else self.replay.footprint
+
+    def footprint_in_steps(self, step: int) -> int | None:
+        """What a low-level allocator gives that grows by `step` bytes at a time, like sbrk."""
+        return None if self.footprint is None else -(-self.footprint // step) * step
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +96,20 @@ def compare(
     HeapfitError if there is nothing to compare.
     """
     if not portfolio.candidates:
-        whys = "; ".join(f"{one.name}: {one.why}" for one in portfolio.not_applicable)
-        raise HeapfitError(f"no plan to compare ({whys})")
+        refuse_nothing(portfolio.not_applicable)
+    return measure(workload, portfolio, progress)
+
+
+def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
+    """Tells why there is no plan."""
+    whys = "; ".join(f"{one.name}: {one.why}" for one in not_applicable)
+    raise HeapfitError(f"no plan to compare ({whys})")
+
+
+def measure(
+    workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
+) -> Comparison:
+    """As `compare`, but a portfolio may be empty."""
     alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
     base_alignment = max([workload.trace.largest_alignment, *alignments])
     host_base = max(_HOST_BASE, base_alignment)
@@ -107,6 +136,19 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
         )
 
     return tuple(sorted(rows, key=key))
+
+
+def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
+    """Energy of each row's metadata accesses in an SRAM of its region's size, the least as 1.
+
+    None where there was no replay, or the table has no memory so large.
+    """
+    energies = [
+        sram.energy(row.replay, row.replay_region) if row.replay and row.replay_region else None
+        for row in rows
+    ]
+    least = min((energy for energy in energies if energy), default=None)
+    return [energy / least if energy and least else None for energy in energies]
 
 
 def _measure(workload: Workload, candidate: Candidate, host_base: int, progress: Progress) -> Row:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heapfit.errors import HeapfitError
 
 
@@ -34,3 +36,15 @@ def split_names(typed: str) -> list[str]:
         else:
             names.append(part)
     return names
+
+
+def all_or_named(typed: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names in lists, in their order; "all" stands for every known one.
+
+    >>> all_or_named(["lea,tlsf", "tlsf:alignment=4"], ["tlsf", "lea"])
+    ['lea', 'tlsf', 'tlsf:alignment=4']
+    >>> all_or_named(["all"], ["tlsf", "lea"])
+    ['tlsf', 'lea']
+    """
+    named = [one for text in typed for one in split_names(text)]
+    return list(known) if named == ["all"] else named

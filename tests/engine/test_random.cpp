@@ -55,6 +55,35 @@ void uniform_numbers_are_those_of_numpy() {
     }
 }
 
+void bounded_numbers_are_below_their_bound_and_even() {
+    constexpr std::uint64_t bound = 7;
+    constexpr int count = 70'000;
+    std::array<int, bound> seen{};
+    Philox random{11};
+    for (int i = 0; i < count; ++i) {
+        seen.at(random.below(bound))++;
+    }
+    for (const int times : seen) { // 10,000 on average, deviation 93
+        CHECK(times > 9'500 && times < 10'500);
+    }
+    CHECK(random.below(1) == 0);
+}
+
+// A quarter of all 64-bit numbers has to be drawn again for this bound; else numbers divisible
+// by 3 come up twice as often as others.
+void a_large_bound_is_as_even() {
+    constexpr std::uint64_t bound = (std::uint64_t{1} << 63) + (std::uint64_t{1} << 62);
+    constexpr int count = 30'000;
+    int divisible = 0;
+    Philox random{11};
+    for (int i = 0; i < count; ++i) {
+        const std::uint64_t number = random.below(bound);
+        CHECK(number < bound);
+        divisible += number % 3 == 0 ? 1 : 0;
+    }
+    CHECK(divisible > count / 3 - 500 && divisible < count / 3 + 500);
+}
+
 void the_logarithm_is_right_within_one_unit() {
     struct Value {
         std::uint64_t u, log;
@@ -100,6 +129,8 @@ int main() {
     RUN(numbers_are_those_of_numpy);
     RUN(the_hundred_thousandth_number_is_that_of_numpy);
     RUN(uniform_numbers_are_those_of_numpy);
+    RUN(bounded_numbers_are_below_their_bound_and_even);
+    RUN(a_large_bound_is_as_even);
     RUN(the_logarithm_is_right_within_one_unit);
     RUN(exponential_numbers_have_their_mean);
     RUN(an_exponential_number_is_its_mean_times_the_logarithm);

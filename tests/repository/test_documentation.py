@@ -11,7 +11,11 @@ import pytest
 
 @pytest.mark.parametrize(
     ("page", "script"),
-    [("README.md", "scripts/readme.py"), ("docs/allocators.md", "scripts/allocators_page.py")],
+    [
+        ("README.md", "scripts/readme.py"),
+        ("docs/allocators.md", "scripts/allocators_page.py"),
+        ("docs/workloads.md", "scripts/workloads_page.py"),
+    ],
 )
 def test_a_page_made_by_a_script_is_fresh(root: Path, page: str, script: str) -> None:
     done = subprocess.run(

@@ -19,6 +19,10 @@ class Philox {
     // Uniform over 0 .. 2^53 - 1; divided by 2^53 it is numpy's Generator.random().
     [[nodiscard]] std::uint64_t next53() { return next() >> 11; }
 
+    // Uniform over 0 .. bound - 1, for a bound of 1 or more, without bias (Lemire 2019, "Fast
+    // random integer generation in an interval").
+    [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+
     // Exponentially distributed with this mean (below 2^58), rounded to a whole number:
     // -mean * log(1 - u), u = next53() / 2^53.
     [[nodiscard]] std::uint64_t exponential(std::uint64_t mean);

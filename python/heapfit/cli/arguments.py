@@ -54,6 +54,12 @@ PointerBitsOption: TypeAlias = Annotated[
     PointerBits | None,
     typer.Option("--pointer-bits", help="Of the recorded program, where the file is silent."),
 ]
+Seed: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, max=2**64 - 1, help="Of the random numbers; the same gives the same."
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 STANDARD_QUEUE = "fill-drain:1000"

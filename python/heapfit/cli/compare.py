@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit compare`: allocators and plans side by side on one trace."""
+"""`heapfit compare`: allocators and plans side by side, on one trace or on many."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,53 +20,146 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     Queue,
-    Source,
+    Seed,
     import_options,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.ranking import print_ranking, ranking_json
+from heapfit.cli.matrix import matrix_json, print_matrix
+from heapfit.cli.opened_trace import opened_trace, opened_workload
+from heapfit.cli.ranking import print_low_level, print_ranking, ranking_json
+from heapfit.errors import HeapfitError
 
+if TYPE_CHECKING:
+    from heapfit.comparison import Comparison
+    from heapfit.energy import Sram
+    from heapfit.importers import ImportOptions
+    from heapfit.progress import Progress
+    from heapfit.trace import Trace
+    from heapfit.workloads import WorkloadSpec
+
+LARGEST_STEP = 1 << 30  # bytes
 _NAMES = ", ".join(info.name for info in _engine.allocators())
+_WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
 def command(
-    source: Source,
-    allocators: Annotated[
+    words: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from "
-            "the trace. Without any, and without a plan: all that fit tries."
+            metavar="TRACE|ALLOCATOR",
+            help="Traces, stored or to be imported first; and NAME or NAME:TUNABLE=VALUE,... with "
+            f"NAME one of {_NAMES}. Pools are made from the trace. Without any allocator, and "
+            "without a plan: all that fit tries.",
         ),
     ] = None,
+    allocators: Annotated[
+        list[str] | None,
+        typer.Option("--allocators", help="More of them, parted by commas; all: every one."),
+    ] = None,
+    workloads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workloads",
+            help=f"Synthetic ones beside the traces, parted by commas: NAME or "
+            f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; all: every one.",
+        ),
+    ] = None,
+    seed: Seed = 1,
     plans: Annotated[
         list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
     ] = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
+    granularity: Annotated[
+        str | None,
+        typer.Option(
+            "--granularity",
+            metavar="2^k",
+            help="Tell R_max also in steps of a low-level allocator such as sbrk: 64K, 1M, ...",
+        ),
+    ] = None,
+    accesses: Annotated[
+        bool,
+        typer.Option("--accesses", help="With many traces, tell accesses and energy as well."),
+    ] = False,
+    sram: Annotated[
+        Path | None,
+        typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
+    ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-    from heapfit.comparison import compare
-    from heapfit.design.candidates import named_portfolio, standard_portfolio
-    from heapfit.design.workload import load_workload
+    from heapfit.comparison_matrix import Contestants, compare_traces
+    from heapfit.energy import load_sram
+    from heapfit.named_values import all_or_named
     from heapfit.plan import load_plan
+    from heapfit.workloads import parse_workloads
 
-    plan_files = [load_plan(path) for path in plans or []]
+    sources, named = _sorted_out(words or [])
+    named += all_or_named(allocators or [], [info.name for info in _engine.allocators()])
+    specs = parse_workloads(workloads or [], seed)
+    if not sources and not specs:
+        raise typer.BadParameter("give a trace, or --workloads")
+    step = None if granularity is None else _step(granularity)
+    table = load_sram(sram)
+    plan_files = tuple(load_plan(path) for path in plans or [])
+    contestants = Contestants(tuple(named), plan_files, int(alignment))
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with (
-        console.progress() as progress,
-        opened_trace(source, importing, progress) as trace,
-    ):
-        workload = load_workload(trace, int(alignment), progress)
-        portfolio = (
-            named_portfolio(workload, allocators or [], plan_files)
-            if allocators or plan_files
-            else standard_portfolio(workload)
-        )
-        comparison = compare(workload, portfolio, progress)
-    if as_json:
-        console.out_json(ranking_json(comparison))
+    with console.progress() as progress:
+        traces = _opened(sources, specs, importing, progress)
+        matrix = compare_traces(traces, contestants, progress)
+    if len(matrix.columns) == 1:
+        _print_one(matrix.columns[0].comparison, table, step, as_json)
+    elif as_json:
+        console.out_json(matrix_json(matrix, table, step))
     else:
-        print_ranking(comparison)
+        print_matrix(matrix, step, table, accesses)
+    if specs and not as_json:
+        console.out(f"Seed of the synthetic workloads: {seed}.")
+
+
+def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
+    """The traces and the allocators among the words; an allocator's name is no file's."""
+    known = {info.name for info in _engine.allocators()}
+    named = [word for word in words if word.partition(":")[0] in known]
+    sources = [Path(word) for word in words if word not in named]
+    for source in sources:
+        if not source.exists():
+            raise HeapfitError(f"{source}: no such allocator (one of {_NAMES}), and no such file")
+    return sources, named
+
+
+def _step(granularity: str) -> int:
+    """64K as 65536."""
+    told = re.fullmatch(r"([0-9]{1,10})([KM]?)", granularity)
+    step = int(told[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[told[2]] if told else 0
+    if step < 1 or step & (step - 1) or step > LARGEST_STEP:
+        raise typer.BadParameter(f"{granularity} is no power of two up to 1024M")
+    return step
+
+
+def _opened(
+    sources: list[Path],
+    specs: Sequence[WorkloadSpec],
+    importing: ImportOptions,
+    progress: Progress,
+) -> Iterator[tuple[str, Trace]]:
+    """Each trace with its name, open until the next is asked for."""
+    from heapfit.source_name import source_name
+
+    for source in sources:
+        with opened_trace(source, importing, progress) as trace:
+            yield source_name(source), trace
+    for spec in specs:
+        with opened_workload(spec, progress) as trace:
+            yield spec.label, trace
+
+
+def _print_one(comparison: Comparison, sram: Sram, step: int | None, as_json: bool) -> None:
+    if as_json:
+        console.out_json(ranking_json(comparison, sram, step))
+        return
+    print_ranking(comparison, sram)
+    if step is not None:
+        print_low_level(comparison, step)

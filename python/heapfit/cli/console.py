@@ -17,6 +17,7 @@ from typing import Any
 from heapfit.progress import Progress, no_progress
 
 JSON_SCHEMA = 1
+WIDTH = 100  # columns of what is printed, but where a single word or table needs more
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}

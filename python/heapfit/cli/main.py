@@ -18,7 +18,18 @@ from heapfit.errors import HeapfitError
 
 # In the order of `--help`. Each is a module of this folder with a function `command`; where its
 # name is a Python keyword, the module's ends in "_".
-COMMANDS = ("fit", "record", "import_", "profile", "design", "compare", "generate", "slotbuf")
+COMMANDS = (
+    "fit",
+    "record",
+    "import_",
+    "workload",
+    "profile",
+    "design",
+    "compare",
+    "generate",
+    "slotbuf",
+    "allocators",
+)
 
 _FAILED = 1
 _INTERRUPTED = 130

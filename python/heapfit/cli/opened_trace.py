@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A source opened for one command: a stored trace as it is, anything else imported for the time."""
+"""A source opened for one command: a stored trace as it is, anything else made for the time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from heapfit.progress import Progress
 if TYPE_CHECKING:
     from heapfit.importers import ImportOptions
     from heapfit.trace import Trace
+    from heapfit.workloads import WorkloadSpec
 
 
 @contextmanager
@@ -23,3 +24,12 @@ def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> It
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         yield open_any(source, options, Path(folder), progress)
+
+
+@contextmanager
+def opened_workload(spec: WorkloadSpec, progress: Progress) -> Iterator[Trace]:
+    """A synthetic workload's trace, gone afterwards."""
+    from heapfit.workloads import generate_workload
+
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        yield generate_workload(spec, Path(folder) / f"{spec.name}.parquet", progress)

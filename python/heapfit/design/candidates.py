@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
+from heapfit.allocators import find_allocators, takes_pools
 from heapfit.design import budgets, special_pools
 from heapfit.errors import HeapfitError
+from heapfit.named_values import named_values
 from heapfit.plan import Plan, PlanFile
 from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
@@ -45,11 +47,14 @@ class Portfolio:
 
 
 def standard_portfolio(workload: Workload) -> Portfolio:
-    """Every allocator that ships and takes no pools, then the designs with pools."""
+    """Every allocator a program can be given as it is, then the designs with pools.
+
+    That leaves out baselines, which do not ship, and blocks in pieces.
+    """
     plain = [
         _without_pools(info, {}, workload)
         for info in _engine.allocators()
-        if info.ships and not takes_pools(info)
+        if info.ships and not info.in_pieces and not takes_pools(info)
     ]
     return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
 
@@ -59,7 +64,6 @@ def named_portfolio(
 ) -> Portfolio:
     """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
 
-    Baselines may be named like any other: they are there to be compared with.
     An allocator that takes pools stands for the designs that make its pools from this trace.
     """
     found: list[Candidate | NotApplicable] = []
@@ -81,11 +85,6 @@ def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
     )
 
 
-def takes_pools(info: _engine.AllocatorInfo) -> bool:
-    """Whether a plan of this allocator is nothing without pools made for a trace."""
-    return any(tunable.kind == "pools" for tunable in info.tunables)
-
-
 def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
     return Portfolio(
         tuple(one for one in found if isinstance(one, Candidate)),
@@ -95,27 +94,14 @@ def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
 
 def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
     allocator, _, settings = named.partition(":")
-    known = {info.name: info for info in _engine.allocators()}
-    if allocator not in known:
-        raise HeapfitError(f"{allocator}: no such allocator (one of {', '.join(known)})")
-    if not takes_pools(known[allocator]):
-        return [_without_pools(known[allocator], _scalars(named, settings), workload)]
+    (info,) = find_allocators([allocator])
+    if not takes_pools(info):
+        return [_without_pools(info, named_values(named, settings, "TUNABLE"), workload)]
     if settings:
         raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
     if allocator == budgets.ALLOCATOR:
         return _budgets(workload)
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
-
-
-def _scalars(named: str, settings: str) -> dict[str, int]:
-    """The values in "coalesce=0,alignment=4"; the engine checks names and ranges."""
-    scalars = {}
-    for setting in filter(None, settings.split(",")):
-        tunable, _, value = setting.partition("=")
-        if not value.isdecimal():
-            raise HeapfitError(f"{named}: {setting} is not TUNABLE=NUMBER")
-        scalars[tunable] = int(value)
-    return scalars
 
 
 def _without_pools(

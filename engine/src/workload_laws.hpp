@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The laws behind the workloads of workload.hpp, one source each. Their requests keep the rules of
+// a trace: an id is allocated before it is resized or freed, and not twice at once. Times are 0
+// where a model has no clock.
+#pragma once
+
+#include "heapfit/workload.hpp"
+
+namespace heapfit {
+
+// Blocks of a few types come and go (Lee and Yi 2008, table 2). Each event takes a type, all alike;
+// a coin says whether a block of it is allocated, or a random one of it freed. Where none is live
+// it allocates, and where `limit` are it frees.
+struct CappedWalk {
+    std::vector<Bytes> sizes; // of the types
+    std::uint64_t limit;      // blocks of one type live at once
+    std::uint64_t events;
+};
+[[nodiscard]] WorkloadLaw capped_walk(const CappedWalk &walk, std::uint64_t seed);
+
+// Packets of two frequent sizes, and of every size between them alike, pass a queue in order
+// (Mamagkakis et al., sections 3 and 4). Whenever `depth` are queued they are released until
+// `left` are queued; at the end all are released.
+//
+//   left = 0: fill and drain       left = depth - 1: the queue slides
+struct PacketQueue {
+    Bytes ack_size, mtu_size;
+    std::uint64_t ack_percent, mtu_percent;
+    std::uint64_t packets;
+    std::uint64_t depth, left;
+};
+[[nodiscard]] WorkloadLaw packet_queue(const PacketQueue &queue, std::uint64_t seed);
+
+// The walk over slots of slot_walk.hpp (Cebeci 2019, section 1).
+struct BufferWalk {
+    std::uint64_t slots;
+    Bytes smallest, largest;
+    std::uint64_t events;
+};
+[[nodiscard]] WorkloadLaw buffer_walk(const BufferWalk &walk, std::uint64_t seed);
+
+// Requests arrive as a Poisson process, ask for any size of a range alike, and are held for an
+// exponentially distributed time (Elsayed and Galal, part 2, section 3).
+struct PoissonHolding {
+    Bytes smallest, largest;
+    std::uint64_t rate;       // arrivals a second
+    std::uint64_t holding_us; // mean
+    std::uint64_t events;     // the last ones live stay live
+};
+[[nodiscard]] WorkloadLaw poisson_holding(const PoissonHolding &holding, std::uint64_t seed);
+
+// Passes over an array of slots, as DJGPP's malloc contest has it. A pass touches every slot with a
+// probability of 1/2: an empty one is allocated, a live one is resized one time in four, else
+// freed. A size is a random number below 2^k, at least 1, with k from 3 to 17 alike.
+struct SlotSweep {
+    std::uint64_t slots;
+    std::uint64_t events;
+};
+[[nodiscard]] WorkloadLaw slot_sweep(const SlotSweep &sweep, std::uint64_t seed);
+
+} // namespace heapfit

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registered allocators and what each says of itself, with the one figure that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+
+SMALL_REQUEST: Final = 8  # bytes
+ALIGNMENTS: Final = (4, 8)
+_LARGEST_TRIED: Final = 1 << 20  # bytes of a region
+_SMALLEST_BASE: Final = 16
+
+
+def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
+    """Those named, in the order of the names; without names all, core's first.
+
+    >>> [info.name for info in find_allocators(["tlsf"])]
+    ['tlsf']
+    """
+    known = {info.name: info for info in _engine.allocators()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise HeapfitError(f"{unknown[0]}: no such allocator (one of {', '.join(known)})")
+    return [known[name] for name in names or known]
+
+
+def takes_pools(info: _engine.AllocatorInfo) -> bool:
+    """Whether a plan of this allocator is nothing without pools made for a trace."""
+    return any(tunable.kind == "pools" for tunable in info.tunables)
+
+
+@cache
+def serving_region(name: str, alignment: int) -> int | None:
+    """The smallest region, in bytes, that serves one 8 B block with the standard plan.
+
+    An allocator of pools gets one pool of one such block. None: no region up to 1 MiB does.
+    """
+    (info,) = find_allocators([name])
+    pools = [(SMALL_REQUEST, 1, True)] if takes_pools(info) else []
+    plan = _engine.Plan(name, {"alignment": alignment}, pools)
+    request = _one_request()
+    for size in range(plan.smallest_region, _LARGEST_TRIED + 1, min(ALIGNMENTS)):
+        replay = _engine.Replay(plan, size, base_alignment=_SMALLEST_BASE)
+        if replay.feed(request):
+            return size
+    return None
+
+
+def _one_request() -> _engine.EventArray:
+    import numpy as np
+
+    events = _engine.EventArray()
+    zero = np.zeros(1, np.uint8)
+    events.append(zero, zero.astype(np.uint32), np.array([SMALL_REQUEST], np.uint64))
+    return events

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit workload`: a synthetic workload as a stored trace."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heapfit import _engine
+from heapfit.cli import console
+from heapfit.cli.arguments import AsJson, Seed
+
+if TYPE_CHECKING:
+    from heapfit.workloads import WorkloadSpec
+
+
+def command(
+    workload: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME[:PARAMETER=VALUE,...]",
+            help="Which one, and what differs from its standard; without any, they are listed.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The trace to write [NAME.parquet].")
+    ] = None,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Write a synthetic workload as a stored trace: the same for a seed on every machine."""
+    if workload is not None:
+        _write(workload, output, seed, as_json)
+    elif as_json:
+        console.out_json({"workloads": [_info_json(info) for info in _engine.workloads()]})
+    else:
+        _print_list()
+
+
+def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None:
+    from heapfit.workloads import generate_workload, parse_workload
+
+    spec = parse_workload(workload, seed)
+    with console.progress() as progress:
+        trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
+    if as_json:
+        console.out_json({"trace": str(trace.path), **asdict(trace.info), **_spec_json(spec)})
+    else:
+        console.out(f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}")
+
+
+def _print_list() -> None:
+    infos = _engine.workloads()
+    width = max(len(info.name) for info in infos)
+    for info in infos:
+        standards = " ".join(f"{one.name}={one.standard}" for one in info.parameters)
+        console.out(f"{info.name:{width}}  {info.title}")
+        console.out(f"{'':{width}}  {standards}")
+
+
+def _spec_json(spec: WorkloadSpec) -> dict[str, Any]:
+    return {"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters}
+
+
+def _info_json(info: _engine.WorkloadInfo) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "title": info.title,
+        "origin": info.origin,
+        "parameters": [
+            {
+                "name": one.name,
+                "meaning": one.meaning,
+                "lowest": one.lowest,
+                "highest": one.highest,
+                "standard": one.standard,
+            }
+            for one in info.parameters
+        ],
+    }

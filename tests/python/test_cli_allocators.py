@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every allocator tells what it costs, and `heapfit allocators` shows it."""
+
+import pytest
+from small_traces import heapfit, heapfit_json
+
+from heapfit import _engine
+from heapfit.allocators import ALIGNMENTS, serving_region, takes_pools
+
+ALL = {info.name: info for info in _engine.allocators()}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_allocator_gives_a_complete_account(name):
+    info = ALL[name]
+    for told in (info.title, info.origin, info.worst_case, info.block_bytes, info.fragmentation):
+        assert len(told) > 3
+        assert told.isprintable()
+        assert not told.endswith(".")
+    assert "|" in info.layout
+    assert max(map(len, info.layout.splitlines())) <= 96  # 100 where it is printed
+    assert all(tunable.meaning.endswith(".") for tunable in info.tunables)
+
+
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("name", ALL)
+def test_the_smallest_region_serves_and_the_next_smaller_does_not(name, alignment):
+    size = serving_region(name, alignment)
+    assert size is not None
+    assert serves(name, alignment, size)
+    assert not serves(name, alignment, size - 4)
+
+
+def serves(name: str, alignment: int, size: int) -> bool:
+    import numpy as np
+
+    pools = [(8, 1, True)] if takes_pools(ALL[name]) else []
+    plan = _engine.Plan(name, {"alignment": alignment}, pools)
+    if size < plan.smallest_region:
+        return False
+    events = _engine.EventArray()
+    events.append(np.zeros(1, np.uint8), np.zeros(1, np.uint32), np.full(1, 8, np.uint64))
+    return _engine.Replay(plan, size).feed(events)
+
+
+def test_the_list_holds_every_allocator_within_100_columns(tmp_path):
+    shown = heapfit("allocators", folder=tmp_path).stdout
+    for info in ALL.values():
+        assert f"\n{info.name}: {info.title}\n" in shown
+        for tunable in info.tunables:
+            assert f"{tunable.name}=" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    core, _, baselines = shown.partition("baselines: ")
+    assert all(f"\n{name}: " in (core if info.ships else baselines) for name, info in ALL.items())
+
+
+def test_a_named_allocator_is_told_with_its_layout_and_its_tunables_in_words(tmp_path):
+    shown = heapfit("allocators", "tlsf", folder=tmp_path).stdout
+    for line in ALL["tlsf"].layout.splitlines():
+        assert f"    {line}\n" in shown
+    assert "Alignment of every block, in bytes: 4, 8 or 16. [4 to 16, standard 8]" in shown
+    assert "first_fit" not in shown
+
+
+def test_the_json_has_the_smallest_regions_and_the_tunables(tmp_path):
+    (tlsf,) = heapfit_json("allocators", "tlsf", folder=tmp_path)["allocators"]
+    assert tlsf["ships"]
+    assert tlsf["smallest_region"] == {str(one): serving_region("tlsf", one) for one in ALIGNMENTS}
+    assert tlsf["tunables"][0]["name"] == "alignment"
+    assert len(heapfit_json("allocators", folder=tmp_path)["allocators"]) == len(ALL)
+
+
+def test_an_unknown_allocator_is_one_line(tmp_path):
+    done = heapfit("allocators", "tlsf", "malloc", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("heapfit: malloc: no such allocator (one of first_fit, ")

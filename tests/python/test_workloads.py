@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Synthetic workloads from Python and from the command line; their laws are tested in C++."""
+
+import json
+
+import numpy as np
+import pytest
+from small_traces import heapfit, heapfit_json
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.trace import Trace
+from heapfit.trace_content import content_hash
+from heapfit.workloads import WorkloadSpec, generate_workload, parse_workload, parse_workloads
+
+ALLOC, FREE = 0, 4
+
+
+class Random:
+    """The engine's random numbers, by numpy's Philox."""
+
+    def __init__(self, seed: int) -> None:
+        self._philox = np.random.Philox(key=seed)
+
+    def below(self, bound: int) -> int:
+        """Lemire's method, as published."""
+        while True:
+            product = int(self._philox.random_raw()) * bound
+            if product % 2**64 >= 2**64 % bound:
+                return product >> 64
+
+
+def table2_walk(sizes: list[int], limit: int, events: int, seed: int) -> list[tuple[int, int, int]]:
+    """(op, object, size): the law of table 2 as one would write it down."""
+    random = Random(seed)
+    live: list[list[int]] = [[] for _ in sizes]
+    trace, born = [], 0
+    for _ in range(events):
+        kind = random.below(len(sizes))
+        blocks = live[kind]
+        if not blocks or (len(blocks) < limit and random.below(2) == 0):
+            trace.append((ALLOC, born, sizes[kind]))
+            blocks.append(born)
+            born += 1
+        else:
+            victim = random.below(len(blocks))
+            trace.append((FREE, blocks[victim], 0))
+            blocks[victim] = blocks[-1]
+            blocks.pop()
+    return trace
+
+
+@pytest.mark.parametrize("seed", [1, 2**64 - 1])
+def test_table_2_is_what_its_law_says_with_numpys_random_numbers(tmp_path, seed):
+    spec = parse_workload("t2_w4:events=2000,limit=5", seed)
+    (batch,) = generate_workload(spec, tmp_path / "a.parquet").batches(("op", "object", "size"))
+    assert list(zip(*(column.tolist() for column in batch.values()), strict=True)) == table2_walk(
+        [2952, 1978, 1040, 528], 5, 2000, seed
+    )
+
+
+def test_a_workload_is_a_trace_that_tells_what_it_is(tmp_path):
+    trace = generate_workload(WorkloadSpec("queue_fill", 3, {"packets": 2000}), tmp_path / "a")
+    info = Trace.open(trace.path).info
+    assert info.events == 4000
+    assert info.program == "queue_fill:packets=2000"
+    assert info.source.startswith("synthetic workload queue_fill, seed 3: ack_percent=43 ")
+    assert "packets=2000" in info.source
+
+
+def test_equal_seeds_give_equal_traces_and_other_seeds_others(tmp_path):
+    def content(seed: int, name: str) -> str:
+        return content_hash(generate_workload(parse_workload("djgpp_test", seed), tmp_path / name))
+
+    assert content(5, "a") == content(5, "b") != content(6, "c")
+
+
+def test_a_list_names_workloads_with_their_values():
+    (one, two) = parse_workloads(["t2_w1:limit=3,events=9,poisson_500"], seed=4)
+    assert one == WorkloadSpec("t2_w1", 4, {"limit": 3, "events": 9})
+    assert two == WorkloadSpec("poisson_500", 4)
+    assert one.label == "t2_w1:limit=3,events=9"
+
+
+def test_all_names_every_workload():
+    names = [spec.name for spec in parse_workloads(["all"])]
+    assert names == [info.name for info in _engine.workloads()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t2_w6", "none is named 't2_w6' (there are t2_w1, "),
+        ("t2_w1:limit", "t2_w1:limit: limit is not PARAMETER=NUMBER"),
+        ("t2_w1:limit=-3", "limit=-3 is not PARAMETER=NUMBER"),
+        ("t2_w1:limit=0", "limit 0 is out of range (1 to 1000000)"),
+        ("t2_w1:depth=3", "no parameter is named 'depth' (it has events, limit, "),
+        (f"t2_w1:limit={'9' * 30}", "is not PARAMETER=NUMBER"),
+    ],
+)
+def test_what_is_no_workload_is_told_in_one_line(text, message):
+    with pytest.raises(HeapfitError) as raised:
+        parse_workload(text)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_command_writes_a_trace_named_after_the_workload(tmp_path):
+    done = heapfit("workload", "t2_w2:events=500", "--seed", 9, folder=tmp_path)
+    assert done.stdout == "t2_w2.parquet: 500 events of t2_w2:events=500, seed 9\n"
+    assert Trace.open(tmp_path / "t2_w2.parquet").info.events == 500
+
+
+def test_the_command_tells_all_values_as_json(tmp_path):
+    content = heapfit_json("workload", "djgpp_test:events=50", "-o", "x.parquet", folder=tmp_path)
+    assert content["trace"] == "x.parquet"
+    assert (content["workload"], content["seed"]) == ("djgpp_test", 1)
+    assert content["parameters"] == {"events": 50, "slots": 400}
+
+
+def test_the_command_lists_every_workload_within_100_columns(tmp_path):
+    shown = heapfit("workload", folder=tmp_path).stdout
+    for info in _engine.workloads():
+        assert f"{info.name} " in shown
+        for parameter in info.parameters:
+            assert f"{parameter.name}={parameter.standard}" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    listed = heapfit_json("workload", folder=tmp_path)["workloads"]
+    assert [one["name"] for one in listed] == [info.name for info in _engine.workloads()]
+    assert json.dumps(listed)
+
+
+def test_an_unknown_workload_leaves_no_file(tmp_path):
+    done = heapfit("workload", "none", "-o", "x.parquet", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("heapfit: workload: none is named 'none'")
+    assert list(tmp_path.iterdir()) == []
