@@ -15,6 +15,7 @@ typedef struct test_plan {
     const hfit_allocator *allocator;
     uint64_t bytes[PLAN_BYTES / 8]; /* the plan itself, aligned for its pointers */
     hfit_pool pools[TEST_POOLS];
+    uint16_t index[HFIT_LARGEST_POOL_INDEX];
     char name[160];
 } test_plan;
 
