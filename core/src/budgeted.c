@@ -113,10 +113,11 @@ static bool fill_table(const hfit_pools_plan *plan, uint16_t *table) {
 
 /* The first multiplier gives the class modulo the entries, so a table that is larger than the
  * largest class always does. */
-uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint16_t *table) {
+uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
     hfit_pool_index *index = &plan->index;
     set_index(index, table, 2, 31);
-    for (; plan->pools.count > 0 && index->entries <= HFIT_LARGEST_POOL_INDEX;
+    for (; plan->pools.count > 0 && index->entries <= room &&
+           index->entries <= HFIT_LARGEST_POOL_INDEX;
          index->entries *= 2, index->shift--) {
         index->multiplier = 1u << index->shift;
         for (uint32_t i = 0; index->entries >= plan->pools.count && i < MULTIPLIERS; i++) {

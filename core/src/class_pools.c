@@ -77,7 +77,7 @@ static bool is_rule_sound(const hfit_pools_plan *plan) {
     return true;
 }
 
-uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint16_t *table) {
+uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
     const hfit_pool_list *pools = &plan->pools;
     uint32_t all = 0; /* bits that any size has */
     for (uint32_t i = 0; i < pools->count; i++) {
@@ -85,10 +85,11 @@ uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint16_t *table) {
     }
     set_index(&plan->index, NULL, 0, 0);
     const uint32_t shift = all == 0 ? 0 : even_part_log2(all);
-    if (all == 0 || pools->items[pools->count - 1].size >> shift >= HFIT_LARGEST_POOL_INDEX) {
+    const uint32_t entries = all == 0 ? 0 : (pools->items[pools->count - 1].size >> shift) + 1;
+    if (entries == 0 || entries > room || entries > HFIT_LARGEST_POOL_INDEX) {
         return 0;
     }
-    set_index(&plan->index, table, (pools->items[pools->count - 1].size >> shift) + 1, shift);
+    set_index(&plan->index, table, entries, shift);
     for (uint32_t entry = 0; entry < plan->index.entries; entry++) {
         table[entry] = (uint16_t)index_entry(plan, entry);
     }

@@ -187,7 +187,7 @@ void Plan::Parts::make_index() {
     if (allocator->make_index != nullptr) {
         auto *const own = reinterpret_cast<hfit_pools_plan *>(plan.data());
         index.resize(HFIT_LARGEST_POOL_INDEX);
-        index.resize(allocator->make_index(own, index.data()));
+        index.resize(allocator->make_index(own, index.data(), HFIT_LARGEST_POOL_INDEX));
     }
 }
 

@@ -87,7 +87,7 @@ static void set_pools(test_plan *plan, uint32_t alignment) {
     CHECK(list.end != 0);
     pools->pools = list;
     if (plan->allocator->make_index != NULL) {
-        CHECK(plan->allocator->make_index(pools, plan->index) != 0);
+        CHECK(plan->allocator->make_index(pools, plan->index, TEST_INDEX) != 0);
     }
 }
 

@@ -9,13 +9,13 @@
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
 
-enum { MOST_PLANS = 512, PLAN_BYTES = 256, TEST_POOLS = 6 };
+enum { MOST_PLANS = 512, PLAN_BYTES = 256, TEST_POOLS = 6, TEST_INDEX = 256 };
 
 typedef struct test_plan {
     const hfit_allocator *allocator;
     uint64_t bytes[PLAN_BYTES / 8]; /* the plan itself, aligned for its pointers */
     hfit_pool pools[TEST_POOLS];
-    uint16_t index[HFIT_LARGEST_POOL_INDEX];
+    uint16_t index[TEST_INDEX];
     char name[160];
 } test_plan;
 

@@ -48,7 +48,7 @@ typedef struct hfit_pool_list {
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
 
-/* The table of an index has at most so many entries, of 2 bytes each. */
+/* No index has more entries, of 2 bytes each. */
 #define HFIT_LARGEST_POOL_INDEX 4096u
 
 /* Finds a request's pool at once; what the numbers mean is the allocator's business. All 0: there
@@ -80,10 +80,11 @@ typedef struct hfit_pools_plan {
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment);
 
 /* Declares the function that makes the index of a plan whose pools are laid out. It writes up to
- * HFIT_LARGEST_POOL_INDEX entries into `table`, which is to live as long as the plan, and returns
- * how many it wrote. Where more would be needed it returns 0 and the plan has no index. */
+ * `room` entries into `table`, which is to live as long as the plan, and returns how many. Where
+ * more would be needed, or more than HFIT_LARGEST_POOL_INDEX, the answer is 0 and the plan has no
+ * index. */
 #define HFIT_DECLARE_POOL_INDEX(name)                                                              \
-    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint16_t *table)
+    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room)
 
 #ifdef __cplusplus
 }
