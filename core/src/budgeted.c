@@ -7,33 +7,128 @@
 #define HFIT_THIS(operation) hfit_budgeted_##operation
 #include "src/pool_heap.h"
 
-static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
-    uint32_t block_size;
+/* The multiple of the alignment next below a size: equal for sizes that round up to one block size.
+ * A size of 0 gives one that no pool has. */
+static inline size_t class_of(const hfit_pools_plan *plan, size_t size) {
+    return (size - 1) & (0 - (size_t)plan->common.alignment);
+}
+
+static inline bool serves(const hfit_pools_plan *plan, uint32_t pool, size_t size_class) {
+    return class_of(plan, plan->pools.items[pool].size) == size_class;
+}
+
+/* The pool of a size class by at most log2 of the pools, rounded up, + 1 compares, or HFIT_NO_POOL.
+ */
+static uint32_t search_pool(const hfit_pools_plan *plan, size_t size_class) {
     uint32_t low = 0;
     uint32_t high = plan->pools.count;
-    if (after != HFIT_NO_POOL || !round_size(size, 0, plan->common.alignment, &block_size)) {
-        return HFIT_NO_POOL;
-    }
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (block_size_of(plan, middle) < block_size) {
+        if (class_of(plan, plan->pools.items[middle].size) < size_class) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < plan->pools.count && block_size_of(plan, low) == block_size ? low : HFIT_NO_POOL;
+    return low < plan->pools.count && serves(plan, low, size_class) ? low : HFIT_NO_POOL;
 }
 
-/* Two budgets must not share a block size: the second would never be asked. */
-static bool is_pool_list_sound(const hfit_pools_plan *plan) {
+/* The entry of the index for a size class: its product's highest bits (Knuth, volume 3, 6.4). */
+static inline uint32_t entry_of(const hfit_pool_index *index, size_t size_class) {
+    return ((uint32_t)size_class * index->multiplier) >> index->shift;
+}
+
+static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
+    const size_t size_class = class_of(plan, size);
+    if (plan->index.table == NULL) {
+        return HFIT_NO_POOL;
+    }
+    const uint32_t pool = plan->index.table[entry_of(&plan->index, size_class)];
+    return serves(plan, pool, size_class) ? pool : HFIT_NO_POOL;
+}
+
+static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+    if (after != HFIT_NO_POOL) {
+        return HFIT_NO_POOL;
+    }
+    return plan->index.table != NULL ? quick_pool(plan, size)
+                                     : search_pool(plan, class_of(plan, size));
+}
+
+/* True if the index leads nowhere but to pools, and to each of them. */
+static bool is_index_sound(const hfit_pools_plan *plan) {
+    const hfit_pool_index *index = &plan->index;
+    if (index->shift > 31 || index->entries > HFIT_LARGEST_POOL_INDEX ||
+        UINT32_MAX >> index->shift >= index->entries) {
+        return false;
+    }
+    for (uint32_t entry = 0; entry < index->entries; entry++) {
+        if (index->table[entry] >= plan->pools.count) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < plan->pools.count; i++) {
-        if (!plan->pools.items[i].is_exact ||
-            (i > 0 && block_size_of(plan, i) == block_size_of(plan, i - 1))) {
+        if (quick_pool(plan, plan->pools.items[i].size) != i) {
             return false;
         }
     }
     return true;
+}
+
+/* Two budgets must not share a block size: the second would never be asked. */
+static bool is_rule_sound(const hfit_pools_plan *plan) {
+    for (uint32_t i = 0; i < plan->pools.count; i++) {
+        if (!plan->pools.items[i].is_exact ||
+            (i > 0 && serves(plan, i - 1, class_of(plan, plan->pools.items[i].size)))) {
+            return false;
+        }
+    }
+    return plan->index.table == NULL || is_index_sound(plan);
+}
+
+enum {
+    EMPTY_ENTRY = UINT16_MAX,
+    MULTIPLIERS = 256, /* tried for each size of the table */
+    GOLDEN = 0x9e3779b1u,
+};
+
+/* True if no two pools have one entry with the index's multiplier; then the table is filled. */
+static bool fill_table(const hfit_pools_plan *plan, uint16_t *table) {
+    const hfit_pool_index *index = &plan->index;
+    for (uint32_t entry = 0; entry < index->entries; entry++) {
+        table[entry] = EMPTY_ENTRY;
+    }
+    for (uint32_t i = 0; i < plan->pools.count; i++) {
+        uint16_t *entry = &table[entry_of(index, class_of(plan, plan->pools.items[i].size))];
+        if (*entry != EMPTY_ENTRY) {
+            return false;
+        }
+        *entry = (uint16_t)i;
+    }
+    for (uint32_t entry = 0; entry < index->entries; entry++) {
+        table[entry] = table[entry] == EMPTY_ENTRY ? 0 : table[entry];
+    }
+    return true;
+}
+
+/* The first multiplier gives the class modulo the entries, so a table that is larger than the
+ * largest class always does. */
+uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
+    hfit_pool_index *index = &plan->index;
+    set_index(index, table, 2, 31);
+    for (; plan->pools.count > 0 && index->entries <= room &&
+           index->entries <= HFIT_LARGEST_POOL_INDEX;
+         index->entries *= 2, index->shift--) {
+        index->multiplier = 1u << index->shift;
+        for (uint32_t i = 0; index->entries >= plan->pools.count && i < MULTIPLIERS; i++) {
+            if (fill_table(plan, table)) {
+                return index->entries;
+            }
+            index->multiplier = GOLDEN * (2 * i + 1);
+        }
+    }
+    set_index(index, NULL, 0, 0);
+    return 0;
 }
 
 static const hfit_tunable tunables[] = {
@@ -50,6 +145,7 @@ const hfit_allocator hfit_budgeted_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
+    .make_index = hfit_budgeted_index,
     .account =
         {
             .worst_case = "alloc and free: log2 of the budgets, then constant; beyond the budgets "

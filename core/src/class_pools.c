@@ -7,37 +7,93 @@
 #define HFIT_THIS(operation) hfit_class_pools_##operation
 #include "src/pool_heap.h"
 
-/* The order of the search: pools of an earlier stage are tried before those of a later one. */
-enum { STAGE_EXACT, STAGE_GENERAL, STAGE_LARGER_SPECIAL, STAGE_NEVER };
-
-static uint32_t stage_of(const hfit_pool *pool, size_t size) {
-    if (pool->size < size) {
-        return STAGE_NEVER;
+/* Number of the smallest pool whose size is not below `size`; the number of pools if all are.
+ * At most log2 of the pools, rounded up, + 1 compares. */
+static uint32_t rank_of(const hfit_pool_list *pools, size_t size) {
+    uint32_t low = 0;
+    uint32_t high = pools->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (pools->items[middle].size < size) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    if (!pool->is_exact) {
-        return STAGE_GENERAL;
-    }
-    return pool->size == size ? STAGE_EXACT : STAGE_LARGER_SPECIAL;
+    return low;
 }
 
+/* The first pool from `pool` on that is special or general, as asked; HFIT_NO_POOL if there is
+ * none.
+ */
+static uint32_t first_of(const hfit_pool_list *pools, bool special, uint32_t pool) {
+    while (pool < pools->count && (pools->items[pool].is_exact != 0) != special) {
+        pool++;
+    }
+    return pool < pools->count ? pool : HFIT_NO_POOL;
+}
+
+/* The pool of just this size, then the general ones, then the special ones that are larger. */
 static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
     const hfit_pool_list *pools = &plan->pools;
-    uint32_t stage = after == HFIT_NO_POOL ? STAGE_EXACT : stage_of(&pools->items[after], size);
-    uint32_t pool = after + 1; /* HFIT_NO_POOL + 1 is 0 */
-    for (; stage < STAGE_NEVER; stage++) {
-        for (; pool < pools->count; pool++) {
-            if (stage_of(&pools->items[pool], size) == stage) {
-                return pool;
-            }
-        }
-        pool = 0;
+    const uint32_t rank = rank_of(pools, size);
+    const bool has_own = rank < pools->count && pools->items[rank].size == size;
+    const uint32_t larger = has_own ? rank + 1 : rank;
+    if (after == HFIT_NO_POOL && has_own) {
+        return rank;
     }
-    return HFIT_NO_POOL;
+    const uint32_t from = after == HFIT_NO_POOL ? larger : after + 1;
+    if (after != HFIT_NO_POOL && pools->items[after].is_exact && after >= larger) {
+        return first_of(pools, true, from);
+    }
+    const uint32_t general = first_of(pools, false, from);
+    return general != HFIT_NO_POOL ? general : first_of(pools, true, larger);
 }
 
-static bool is_pool_list_sound(const hfit_pools_plan *plan) {
-    (void)plan;
+/* Entry m of the index is the first pool for m << shift bytes. Sizes that are no such multiple turn
+ * into numbers beyond the index. */
+static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
+    const hfit_pool_index *index = &plan->index;
+    const uint32_t shift = index->shift;
+    const uint32_t entries = index->entries;
+    const uint32_t entry = rotate_right((uint32_t)size, shift);
+    return entry < entries && (uint32_t)size == size ? index->table[entry] : HFIT_NO_POOL;
+}
+
+static uint32_t index_entry(const hfit_pools_plan *plan, uint32_t entry) {
+    return next_pool(plan, entry == 0 ? 1 : (size_t)entry << plan->index.shift, HFIT_NO_POOL);
+}
+
+static bool is_rule_sound(const hfit_pools_plan *plan) {
+    const hfit_pool_index *index = &plan->index;
+    if (index->shift > 31 || index->entries > HFIT_LARGEST_POOL_INDEX) {
+        return false;
+    }
+    for (uint32_t entry = 0; entry < index->entries; entry++) {
+        if (index->table[entry] != index_entry(plan, entry)) {
+            return false;
+        }
+    }
     return true;
+}
+
+uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
+    const hfit_pool_list *pools = &plan->pools;
+    uint32_t all = 0; /* bits that any size has */
+    for (uint32_t i = 0; i < pools->count; i++) {
+        all |= pools->items[i].size;
+    }
+    set_index(&plan->index, NULL, 0, 0);
+    const uint32_t shift = all == 0 ? 0 : even_part_log2(all);
+    const uint32_t entries = all == 0 ? 0 : (pools->items[pools->count - 1].size >> shift) + 1;
+    if (entries == 0 || entries > room || entries > HFIT_LARGEST_POOL_INDEX) {
+        return 0;
+    }
+    set_index(&plan->index, table, entries, shift);
+    for (uint32_t entry = 0; entry < plan->index.entries; entry++) {
+        table[entry] = (uint16_t)index_entry(plan, entry);
+    }
+    return plan->index.entries;
 }
 
 static const hfit_tunable tunables[] = {
@@ -54,6 +110,7 @@ const hfit_allocator hfit_class_pools_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
+    .make_index = hfit_class_pools_index,
     .account =
         {
             .worst_case = "alloc: one step a pool tried; free: log2 of the pools, then constant; "

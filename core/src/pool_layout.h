@@ -3,11 +3,11 @@
  * The arithmetic of a pool plan's layout, used by hfit_pools_lay_out and by the heaps that stand on
  * it.
  *
- *   0             4                    4 + 8 * pools          pools[0].base
- *   +-------------+--------------------+----------------------+----------
- *   | shared size | per pool: free     | one used bit a block | blocks
- *   |             | list, blocks used  |                      |
- *   +-------------+--------------------+----------------------+----------
+ *   0                     4 * pools                      pools[0].base
+ *   +---------------------+---------------+--------------+----------
+ *   | free list of each   | is there a    | one used bit | blocks
+ *   | pool                | shared heap   | a block      |
+ *   +---------------------+---------------+--------------+----------
  */
 #ifndef HFIT_POOL_LAYOUT_H
 #define HFIT_POOL_LAYOUT_H
@@ -18,15 +18,20 @@
 
 enum {
     MOST_POOLS = 4096,
-    SHARED_SIZE = 0, /* bytes of region the shared heap has; 0: there is none */
-    POOL_STATES = 4, /* two words a pool: */
-    POOL_STATE_SIZE = 8,
-    FREE_LIST = 0, /* offset of the block freed last, or NO_OFFSET */
-    CARVED = 4,    /* blocks ever handed out; those behind have never been touched */
+    FREE_LIST_SIZE = 4,   /* offset of the block freed last, or NO_OFFSET */
+    SHARED_WORD_SIZE = 4, /* tells whether there is a shared heap */
 };
 
+static inline uint32_t free_list_at(uint32_t pool) {
+    return FREE_LIST_SIZE * pool;
+}
+
+static inline uint32_t shared_word_at(uint32_t pool_count) {
+    return free_list_at(pool_count);
+}
+
 static inline uint32_t used_bits_at(uint32_t pool_count) {
-    return POOL_STATES + POOL_STATE_SIZE * pool_count;
+    return shared_word_at(pool_count) + SHARED_WORD_SIZE;
 }
 
 /* Bytes before the first block. `blocks` is below 2^31. */
@@ -39,6 +44,35 @@ static inline uint32_t pools_control_size(uint32_t pool_count, uint32_t blocks,
 /* Bytes from one block to the next. */
 static inline uint32_t pool_block_size(const hfit_pool *pool, uint32_t alignment) {
     return (pool->size + alignment - 1) & ~(alignment - 1);
+}
+
+/* Member by member, since compilers turn the assignment of a struct into a call of memset. */
+static inline void set_index(hfit_pool_index *index, const uint16_t *table, uint32_t entries,
+                             uint32_t shift) {
+    index->table = table;
+    index->shift = shift;
+    index->entries = entries;
+    index->multiplier = 0;
+}
+
+/* `places` is below 32. */
+static inline uint32_t rotate_right(uint32_t word, uint32_t places) {
+    return word >> places | word << (-places & 31);
+}
+
+/* log2 of the largest power of two that divides `n`, which is not 0. */
+static inline uint32_t even_part_log2(uint32_t n) {
+    return (uint32_t)__builtin_ctz(n);
+}
+
+/* The number that gives 1, modulo 2^32, when multiplied with `odd`. Newton's step doubles the bits
+ * that are right, of which the first guess has 5 (Montgomery). */
+static inline uint32_t inverse_of(uint32_t odd) {
+    uint32_t inverse = 3 * odd ^ 2;
+    for (uint32_t bits = 5; bits < 32; bits *= 2) {
+        inverse *= 2 - odd * inverse;
+    }
+    return inverse;
 }
 
 /* Stores the offset of the first block. False if the pools' sizes do not ascend, one is 0 or too

@@ -83,13 +83,21 @@ hfit_pool checked_pool(const hfit_allocator &allocator, const PoolSpec &pool) {
                               std::to_string(pool.size) +
                               " bytes (size must be 1 to 2147483647, count at most that)");
     }
-    return {static_cast<std::uint32_t>(pool.size), static_cast<std::uint32_t>(pool.count),
-            pool.is_exact ? 1u : 0u, 0, 0};
+    hfit_pool checked{};
+    checked.size = static_cast<std::uint32_t>(pool.size);
+    checked.count = static_cast<std::uint32_t>(pool.count);
+    checked.is_exact = pool.is_exact ? 1 : 0;
+    return checked;
 }
 
+struct LaidOut {
+    std::vector<hfit_pool> pools;
+    std::uint32_t end;
+};
+
 // Sorted by size and laid out.
-std::vector<hfit_pool> lay_out(const hfit_allocator &allocator, const std::vector<PoolSpec> &specs,
-                               std::uint32_t alignment) {
+LaidOut lay_out(const hfit_allocator &allocator, const std::vector<PoolSpec> &specs,
+                std::uint32_t alignment) {
     std::vector<hfit_pool> pools;
     for (const PoolSpec &spec : specs) {
         pools.push_back(checked_pool(allocator, spec));
@@ -100,12 +108,13 @@ std::vector<hfit_pool> lay_out(const hfit_allocator &allocator, const std::vecto
         refuse(allocator, "two pools have the size " + std::to_string(twin->size));
     }
     const auto count = static_cast<std::uint32_t>(pools.size());
-    if (hfit_pools_lay_out(pools.data(), count, alignment) == 0) {
+    const std::uint32_t end = hfit_pools_lay_out(pools.data(), count, alignment);
+    if (end == 0) {
         refuse(allocator, std::to_string(count) + " pools cannot be laid out at alignment " +
                               std::to_string(alignment) +
                               " (they must end below 2 GiB, and be at most 4096)");
     }
-    return pools;
+    return {std::move(pools), end};
 }
 
 // Each value is in range, but the allocator does not take them; its tunables' meanings say why.
@@ -129,6 +138,7 @@ struct Plan::Parts {
     const hfit_allocator *allocator;
     Scalars scalars;
     std::vector<hfit_pool> pools;
+    std::vector<std::uint16_t> index; // the table that finds a request's pool
     std::optional<Plan> shared;
     std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
 
@@ -139,6 +149,7 @@ struct Plan::Parts {
 
     void write_scalars(const Scalars &given);
     void write_pools(const std::vector<PoolSpec> &specs);
+    void make_index();
     void write_shared();
 
     [[nodiscard]] const hfit_plan *raw() const {
@@ -159,11 +170,24 @@ void Plan::Parts::write_scalars(const Scalars &given) {
 
 void Plan::Parts::write_pools(const std::vector<PoolSpec> &specs) {
     const hfit_tunable *const tunable = find_tunable(*allocator, HFIT_POOLS);
-    if (tunable != nullptr) {
-        pools = lay_out(*allocator, specs, raw()->alignment);
-        write(*tunable, hfit_pool_list{pools.data(), static_cast<std::uint32_t>(pools.size())});
-    } else if (!specs.empty()) {
+    if (tunable == nullptr && !specs.empty()) {
         refuse(*allocator, "this allocator takes no pools");
+    }
+    if (!specs.empty()) {
+        LaidOut made = lay_out(*allocator, specs, raw()->alignment);
+        pools = std::move(made.pools);
+        const auto count = static_cast<std::uint32_t>(pools.size());
+        write(*tunable, hfit_pool_list{pools.data(), count, made.end});
+        make_index();
+    }
+}
+
+// Allocators of pools have an hfit_pools_plan (descriptor.h).
+void Plan::Parts::make_index() {
+    if (allocator->make_index != nullptr) {
+        auto *const own = reinterpret_cast<hfit_pools_plan *>(plan.data());
+        index.resize(HFIT_LARGEST_POOL_INDEX);
+        index.resize(allocator->make_index(own, index.data(), HFIT_LARGEST_POOL_INDEX));
     }
 }
 
@@ -212,6 +236,11 @@ const Plan::Scalars &Plan::scalars() const {
 
 std::span<const hfit_pool> Plan::pools() const {
     return parts_->pools;
+}
+
+const hfit_pool_index *Plan::index() const {
+    return parts_->index.empty() ? nullptr
+                                 : &reinterpret_cast<const hfit_pools_plan *>(raw())->index;
 }
 
 const std::optional<Plan> &Plan::shared() const {

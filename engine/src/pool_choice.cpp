@@ -11,9 +11,9 @@ namespace heapfit {
 
 PoolChoice::PoolChoice(const hfit_allocator &allocator, std::span<const hfit_pool> pools,
                        std::uint32_t alignment)
-    : allocator_(allocator), plan_{{alignment},
-                                   {pools.data(), static_cast<std::uint32_t>(pools.size())},
-                                   {}} {
+    : allocator_(allocator), plan_{} {
+    plan_.common.alignment = alignment;
+    plan_.pools = {pools.data(), static_cast<std::uint32_t>(pools.size()), 0};
     if (allocator.next_pool == nullptr) {
         throw Error("pools: '" + std::string(allocator.name) + "' has no pools");
     }

@@ -80,7 +80,9 @@ std::vector<hfit_pool> sort_pools(std::span<const PoolShape> shapes) {
     std::vector<hfit_pool> pools;
     for (const PoolShape &shape : shapes) {
         const auto size = static_cast<std::uint32_t>(std::min<Bytes>(shape.size, UINT32_MAX));
-        pools.push_back({size, 0, shape.is_exact ? 1u : 0u, 0, 0});
+        pools.push_back({});
+        pools.back().size = size;
+        pools.back().is_exact = shape.is_exact ? 1 : 0;
     }
     std::ranges::sort(pools, {}, &hfit_pool::size);
     return pools;

@@ -41,6 +41,27 @@ std::vector<SizeCountExactBase> pools_of(const Plan &plan) {
     return pools;
 }
 
+// The tables of a plan as core's structs have them, for who prints these.
+std::vector<std::vector<std::uint32_t>> pool_rows(const Plan &plan) {
+    std::vector<std::vector<std::uint32_t>> rows;
+    for (const hfit_pool &pool : plan.pools()) {
+        rows.push_back({pool.size, pool.count, pool.is_exact, pool.base, pool.list, pool.used_bit,
+                        pool.inverse, pool.turn});
+    }
+    return rows;
+}
+
+using TableShiftMultiplier = std::tuple<std::vector<std::uint32_t>, std::uint32_t, std::uint32_t>;
+
+std::optional<TableShiftMultiplier> index_of(const Plan &plan) {
+    const hfit_pool_index *const index = plan.index();
+    if (index == nullptr) {
+        return std::nullopt;
+    }
+    const std::vector<std::uint32_t> table(index->table, index->table + index->entries);
+    return TableShiftMultiplier{table, index->shift, index->multiplier};
+}
+
 // For each request of so many bytes the number of the pool it is for; HFIT_NO_POOL if none.
 Array<std::uint32_t> pools_for(const Plan &plan, const Column<Bytes> &sizes) {
     const PoolChoice choice(plan.allocator(), plan.pools(), plan.alignment());
@@ -120,6 +141,9 @@ void bind_plan(nb::module_ &module) {
         .def_prop_ro("allocator", [](const Plan &plan) { return plan.allocator().name; })
         .def_prop_ro("scalars", &Plan::scalars)
         .def_prop_ro("pools", &pools_of, "(size, count, is_exact, base), ascending by size.")
+        .def_prop_ro("pool_rows", &pool_rows, "The words of each hfit_pool, in its order.")
+        .def_prop_ro("index", &index_of,
+                     "(table, shift, multiplier) of the hfit_pool_index; None if there is none.")
         .def_prop_ro("shared", &Plan::shared)
         .def("pools_for", &pools_for, nb::arg("sizes"),
              "The number of the pool that each request is for; NO_POOL if none.")

@@ -10,8 +10,12 @@
 static const uint32_t alignments[] = {4, 8, 16};
 
 static const hfit_pool mixed_pools[TEST_POOLS] = {
-    {40, 6, 1, 0, 0},  {64, 3, 0, 0, 0},  {100, 0, 0, 0, 0},
-    {128, 5, 0, 0, 0}, {200, 4, 1, 0, 0}, {512, 2, 0, 0, 0},
+    {.size = 40, .count = 6, .is_exact = 1},
+    {.size = 64, .count = 3},
+    {.size = 100, .count = 0},
+    {.size = 128, .count = 5},
+    {.size = 200, .count = 4, .is_exact = 1},
+    {.size = 512, .count = 2},
 };
 
 /* Shared heaps need plans that outlive the test plans; a standard one of each alignment will do. */
@@ -76,20 +80,29 @@ static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_alloca
     return count;
 }
 
+/* Fills in the pools of a plan, and the index if the allocator makes one. */
+static void set_pools(test_plan *plan, uint32_t alignment) {
+    const hfit_pool_list list = {plan->pools, TEST_POOLS,
+                                 hfit_pools_lay_out(plan->pools, TEST_POOLS, alignment)};
+    hfit_pools_plan *pools = (hfit_pools_plan *)(void *)plan->bytes;
+    CHECK(list.end != 0);
+    pools->pools = list;
+    if (plan->allocator->make_index != NULL) {
+        CHECK(plan->allocator->make_index(pools, plan->index, TEST_INDEX) != 0);
+    }
+}
+
 /* Pools of which `all_exact` are exact, in front of `shared` or of nothing. */
 static size_t add_pool_plan(test_plan *plans, size_t count, const hfit_allocator *allocator,
                             const test_plan *shared, uint32_t alignment, bool all_exact) {
     test_plan *plan = &plans[count];
-    const hfit_tunable *pools = tunable_of_kind(allocator, HFIT_POOLS);
     const hfit_tunable *behind = tunable_of_kind(allocator, HFIT_SHARED);
     make_standard(plan, allocator, alignment);
     memcpy(plan->pools, mixed_pools, sizeof mixed_pools);
     for (uint32_t i = 0; i < TEST_POOLS; i++) {
         plan->pools[i].is_exact |= all_exact;
     }
-    CHECK(hfit_pools_lay_out(plan->pools, TEST_POOLS, alignment) != 0);
-    const hfit_pool_list list = {plan->pools, TEST_POOLS};
-    memcpy((char *)plan->bytes + pools->offset, &list, sizeof list);
+    set_pools(plan, alignment);
     if (shared != NULL) {
         const hfit_shared link = {shared->allocator->unlocked, plan_of(shared)};
         memcpy((char *)plan->bytes + behind->offset, &link, sizeof link);

@@ -15,15 +15,22 @@ static const hfit_tlsf_plan shared_plan = {{8}, 0};
 
 /* The paper's seven pools, figure 2, with few blocks. */
 static hfit_pool wireless[] = {
-    {40, 2, 1, 0, 0},  {64, 2, 0, 0, 0},   {128, 2, 0, 0, 0},  {256, 2, 0, 0, 0},
-    {512, 2, 0, 0, 0}, {1024, 2, 0, 0, 0}, {1500, 2, 1, 0, 0},
+    {.size = 40, .count = 2, .is_exact = 1},
+    {.size = 64, .count = 2},
+    {.size = 128, .count = 2},
+    {.size = 256, .count = 2},
+    {.size = 512, .count = 2},
+    {.size = 1024, .count = 2},
+    {.size = 1500, .count = 2, .is_exact = 1},
 };
 
-static hfit_pool budgets[] = {{24, 1, 1, 0, 0}, {100, 2, 1, 0, 0}};
+static hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
+                              {.size = 100, .count = 2, .is_exact = 1}};
 
 static hfit_pools_plan plan_of(hfit_pool *pools, uint32_t count, bool with_shared) {
-    CHECK(hfit_pools_lay_out(pools, count, 8) != 0);
-    hfit_pools_plan plan = {{8}, {pools, count}, {NULL, NULL}};
+    const uint32_t end = hfit_pools_lay_out(pools, count, 8);
+    CHECK(end != 0);
+    hfit_pools_plan plan = {.common = {8}, .pools = {pools, count, end}};
     if (with_shared) {
         plan.shared = (hfit_shared){&hfit_tlsf_unlocked, &shared_plan.common};
     }
@@ -122,16 +129,17 @@ static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
 }
 
 static void plans_that_contradict_themselves_are_refused(void) {
-    hfit_pool twice[] = {{20, 1, 1, 0, 0}, {24, 1, 1, 0, 0}};
+    hfit_pool twice[] = {{.size = 20, .count = 1, .is_exact = 1},
+                         {.size = 24, .count = 1, .is_exact = 1}};
     const hfit_pools_plan one_block_size = plan_of(twice, 2, false);
     CHECK(hfit_budgeted_smallest_region(&one_block_size.common) == 0);
     CHECK(hfit_class_pools_smallest_region(&one_block_size.common) != 0);
     hfit_pools_plan moved_base = plan_of(budgets, 2, false);
     budgets[1].base += 8;
     CHECK(hfit_budgeted_init(region, sizeof region, &moved_base.common) == NULL);
-    hfit_pool descending[] = {{64, 1, 1, 0, 0}, {24, 1, 1, 0, 0}};
+    hfit_pool descending[] = {{.size = 64, .count = 1}, {.size = 24, .count = 1}};
     CHECK(hfit_pools_lay_out(descending, 2, 8) == 0);
-    hfit_pool huge[] = {{0x40000000, 4, 1, 0, 0}};
+    hfit_pool huge[] = {{.size = 0x40000000, .count = 4}};
     CHECK(hfit_pools_lay_out(huge, 1, 8) == 0);
 }
 

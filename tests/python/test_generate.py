@@ -152,7 +152,7 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("hfit/version.h", "#define HFIT_CONTRACT ", "#define HFIT_CONTRACT 9"),
         ("hfit/version.h", "#define HFIT_CONTRACT", "#define HFIT_OTHER"),
         ("hfit/stamp.h", "#define HFIT_STAMP 0x", "#define HFIT_STAMP 0x1"),
-        ("src/pool_layout.h", "POOL_STATE_SIZE = 8", "POOL_STATE_SIZE = 12"),
+        ("src/pool_layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
     ],
 )
 def test_files_of_another_core_refuse_to_compile(

@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 HFIT_DECLARE_ALLOCATOR(budgeted);
+HFIT_DECLARE_POOL_INDEX(budgeted);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 HFIT_DECLARE_ALLOCATOR(class_pools);
+HFIT_DECLARE_POOL_INDEX(class_pools);
 
 #ifdef __cplusplus
 }

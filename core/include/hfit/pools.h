@@ -3,15 +3,15 @@
  * Plans made of pools: equal blocks set aside together, in front of a shared heap that serves the
  * rest.
  *
- *   0            control             pools[0].base     pools[1].base          end of pools region
- * end
- *   +------------+-------------------+-----------------+----------------------+------------------+
- *   | free lists | one used bit per  | count blocks of | count blocks of      | shared heap      |
- *   |            | block             | pools[0].size   | pools[1].size        | (if any is left) |
- *   +------------+-------------------+-----------------+----------------------+------------------+
+ *   0            control             pools[0].base     pools[1].base     pools.end    region end
+ *   +------------+-------------------+-----------------+-----------------+------------+
+ *   | free lists | one used bit per  | count blocks of | count blocks of | shared     |
+ *   |            | block             | pools[0].size   | pools[1].size   | heap       |
+ *   +------------+-------------------+-----------------+-----------------+------------+
  *
- * Nothing lies between the blocks of a pool. Bases never change, so they are computed once, on the
- * host or at start, by hfit_pools_lay_out, and lie in the const plan.
+ * Nothing lies between the blocks of a pool. What never changes is computed once, on the host or
+ * at start, and lies in the const plan: hfit_pools_lay_out fills in the pools, and an allocator's
+ * hfit_<name>_index the table that finds a request's pool.
  */
 #ifndef HFIT_POOLS_H
 #define HFIT_POOLS_H
@@ -26,18 +26,39 @@ typedef struct hfit_pool {
     uint32_t size;     /* bytes a request may have to be served here */
     uint32_t count;    /* blocks set aside */
     uint32_t is_exact; /* 1: special, for requests of just this size; 0: for any that fits */
-    uint32_t base;     /* offset of the first block (hfit_pools_lay_out) */
-    uint32_t first;    /* number of the first block, over all pools (hfit_pools_lay_out) */
+
+    /* From here on filled in by hfit_pools_lay_out. A block has the number
+     * (offset - base) / block size in its pool; the product with the inverse of the block size's
+     * odd part, modulo 2^32 and rotated right by log2 of its even part, is that number if a block
+     * begins at `offset`, and `count` or more if not (Warren, Hacker's Delight, exact division). */
+    uint32_t base;     /* offset of the first block */
+    uint32_t list;     /* offset of the word that begins the free list */
+    uint32_t used_bit; /* place of the first block's used bit, in bits from the region's start */
+    uint32_t inverse;  /* of the block size's odd part, modulo 2^32 */
+    uint32_t turn;     /* log2 of the block size's even part */
 } hfit_pool;
 
 /* Pools in ascending order of size, no two equal. */
 typedef struct hfit_pool_list {
     const hfit_pool *items;
     uint32_t count;
+    uint32_t end; /* offset behind the last pool, as hfit_pools_lay_out returned it */
 } hfit_pool_list;
 
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
+
+/* No index has more entries, of 2 bytes each. */
+#define HFIT_LARGEST_POOL_INDEX 4096u
+
+/* Finds a request's pool at once; what the numbers mean is the allocator's business. All 0: there
+ * is none, and the pool is found by log2 of the pools compares. */
+typedef struct hfit_pool_index {
+    const uint16_t *table; /* numbers of pools */
+    uint32_t shift;
+    uint32_t entries; /* of `table` */
+    uint32_t multiplier;
+} hfit_pool_index;
 
 /* The allocator that serves what the pools do not, its hfit_<name>_unlocked since the pools hold
  * the lock, and its plan, of the same alignment. Both NULL: none. */
@@ -50,11 +71,20 @@ typedef struct hfit_pools_plan {
     hfit_plan common;
     hfit_pool_list pools;
     hfit_shared shared;
+    hfit_pool_index index;
 } hfit_pools_plan;
 
-/* Fills in `base` and `first` of `count` pools and returns where the last one ends, in bytes from
- * the region's start. 0 if a size is 0, sizes do not ascend, or the end would reach 4 GiB. */
+/* Fills in what a pool's lay-out decides for `count` pools, and returns where the last one ends, in
+ * bytes from the region's start. 0 if a size is 0, sizes do not ascend, there are more than 4096
+ * pools, or the end would reach 2 GiB. */
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment);
+
+/* Declares the function that makes the index of a plan whose pools are laid out. It writes up to
+ * `room` entries into `table`, which is to live as long as the plan, and returns how many. Where
+ * more would be needed, or more than HFIT_LARGEST_POOL_INDEX, the answer is 0 and the plan has no
+ * index. */
+#define HFIT_DECLARE_POOL_INDEX(name)                                                              \
+    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room)
 
 #ifdef __cplusplus
 }

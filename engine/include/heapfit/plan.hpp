@@ -4,6 +4,7 @@
 //   Plan -> allocator's plan struct    a tunable lies at its offset:
 //           | alignment | ... |        HFIT_SCALAR  the value
 //           | pools.items ----+--->    HFIT_POOLS   the pools, laid out, owned by the Plan
+//           | index.table ----+--->                 and the index made of them
 //           | shared.plan ----+--->    HFIT_SHARED  another Plan, owned by the Plan
 #pragma once
 
@@ -54,8 +55,11 @@ class Plan {
     // The value of every scalar tunable.
     [[nodiscard]] const Scalars &scalars() const;
 
-    // In ascending order of size, with their bases.
+    // In ascending order of size, laid out.
     [[nodiscard]] std::span<const hfit_pool> pools() const;
+
+    // What finds a request's pool at once; nullptr if the plan has none.
+    [[nodiscard]] const hfit_pool_index *index() const;
 
     [[nodiscard]] const std::optional<Plan> &shared() const;
     [[nodiscard]] std::uint32_t alignment() const { return raw()->alignment; }

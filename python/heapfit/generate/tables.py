@@ -21,8 +21,10 @@ from heapfit.pointer_size import pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
-_POOL_WORDS = 5  # hfit_pool
-_POOLS_PLAN_WORDS = 5  # hfit_pools_plan: alignment, list and its length, operations, plan
+_ENTRIES_A_LINE = 24
+_INDEX_ENTRY = 2  # bytes
+_POOL_WORDS = 8  # hfit_pool
+_POOLS_PLAN_WORDS = 10  # hfit_pools_plan: alignment, list (3), shared (2), index (4)
 _OPERATIONS_WORDS = 11  # hfit_operations
 
 
@@ -34,11 +36,29 @@ class PoolRow:
     count: int
     is_exact: int  # 1 or 0, as in C
     base: int
-    first: int
+    list: int
+    used_bit: int
+    inverse: int
+    turn: int
 
     def end(self, alignment: int) -> int:
         """Offset just behind the last block."""
         return self.base + self.count * -(-self.size // alignment) * alignment
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTable:
+    """One hfit_pool_index and its table."""
+
+    entries: tuple[int, ...]
+    shift: int
+    multiplier: int
+
+    def lines(self) -> Iterator[Text]:
+        """The entries as lines of C."""
+        for start in range(0, len(self.entries), _ENTRIES_A_LINE):
+            row = self.entries[start : start + _ENTRIES_A_LINE]
+            yield Text(" ".join(f"{entry}," for entry in row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +72,7 @@ class PlanTable:
     scalars: tuple[tuple[Text, int], ...]  # without the alignment
     takes_pools: bool
     pools: tuple[PoolRow, ...]
+    index: IndexTable | None
     shared: PlanTable | None
 
     @property
@@ -78,11 +99,13 @@ class PlanTable:
     def rom(self) -> int:
         """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
         words = 0
+        entries = 0
         for table in self.chain():
+            entries += 0 if table.index is None else len(table.index.entries)
             words += _POOL_WORDS * len(table.pools)
             words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
             words += _OPERATIONS_WORDS if table is not self else 0
-        return words * _WORD
+        return words * _WORD + entries * _INDEX_ENTRY
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +198,17 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
         alignment=plan.alignment,
         scalars=scalars,
         takes_pools=takes_pools,
-        pools=_rows(plan),
+        pools=tuple(PoolRow(*row) for row in plan.pool_rows),
+        index=_index(plan),
         shared=None if plan.shared is None else _table(plan.shared, Text(f"{name}_shared")),
     )
 
 
-def _rows(plan: _engine.Plan) -> tuple[PoolRow, ...]:
-    rows: list[PoolRow] = []
-    first = 0
-    for size, count, is_exact, base in plan.pools:
-        rows.append(PoolRow(size, count, int(is_exact), base, first))
-        first += count
-    return tuple(rows)
+def _index(plan: _engine.Plan) -> IndexTable | None:
+    if plan.index is None:
+        return None
+    table, shift, multiplier = plan.index
+    return IndexTable(tuple(table), shift, multiplier)
 
 
 def _tunables(allocator: str) -> list[_engine.Tunable]:
