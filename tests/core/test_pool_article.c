@@ -35,9 +35,10 @@ static double chains_overhead(uint32_t usable, uint32_t size) {
 
 /* Of a pool of equal buffers, one used bit each. */
 static double buffers_overhead(uint32_t usable, uint32_t size) {
-    hfit_pool pool = {size, usable / size, 0, 0, 0};
-    CHECK(hfit_pools_lay_out(&pool, 1, 8) != 0);
-    const hfit_pools_plan plan = {{8}, {&pool, 1}, {NULL, NULL}};
+    hfit_pool pool = {.size = size, .count = usable / size};
+    const uint32_t end = hfit_pools_lay_out(&pool, 1, 8);
+    CHECK(end != 0);
+    const hfit_pools_plan plan = {.common = {8}, .pools = {&pool, 1, end}};
     return percent(hfit_class_pools_smallest_region(&plan.common), usable);
 }
 
