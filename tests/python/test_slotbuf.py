@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 from page_reader import Page
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
 from heapfit.report import slotbuf_page
 from heapfit.slotbuf import SlotbufSpec, plan_of, report_version, run_slotbuf
 from heapfit.slotbuf_claims import judge
 from heapfit.slotbuf_measures import ReportRuns
+from heapfit.trace import Trace
 
 
 def slotbuf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -87,6 +89,21 @@ def plan_file(allocator: str, folder: Path) -> Path:
         PlanFile("made", Plan(allocator, pools=pools), 4096, 4096, 16, 1, 32, trained_on, "0"),
     )
     return path
+
+
+def test_the_stored_trace_is_what_the_run_asked_for(tmp_path):
+    done = slotbuf(300, 20_000, "--seed", 3, "--trace", "walk.parquet", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.endswith("trace             walk.parquet\n")
+    spec = SlotbufSpec(300, 20_000, report_version(2), seed=3)
+    run = run_slotbuf(spec)
+    replay = _engine.Replay(spec.plan.engine(), spec.region)
+    replay.feed(Trace.open(tmp_path / "walk.parquet").events())
+    replayed = replay.result()
+    counts = run.counts
+    assert (replayed.allocations, replayed.frees) == (counts.alloc.calls, counts.free.calls)
+    assert replayed.loads + replayed.stores == counts.alloc.accesses + counts.free.accesses
+    assert (replayed.live_peak, replayed.footprint) == (counts.live_peak, run.footprint)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import typer
 
 from heapfit import _engine
 from heapfit.cli import console
-from heapfit.cli.arguments import AsJson
-from heapfit.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST, STANDARD_SEED
+from heapfit.cli.arguments import AsJson, Seed
+from heapfit.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,13 +61,15 @@ def command(
         int | None,
         typer.Option("--exact-lists", min=1, max=_MOST, help="Exact lists of segregated_fit [16]."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=_MOST, help="Of all draws.")
-    ] = STANDARD_SEED,
+    seed: Seed = 1,
     claims: Annotated[
         bool,
         typer.Option("--claims", help="Do the report's own runs too and judge its claims."),
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="Store what the run asks for as a trace, too."),
+    ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for dist.dat and slotbuf.html.")
     ] = _OUTPUT,
@@ -76,7 +78,13 @@ def command(
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
     from heapfit.plan import load_plan
     from heapfit.report.slotbuf_page import write_slotbuf_page
-    from heapfit.slotbuf import SlotbufSpec, plan_of, run_slotbuf, write_distribution
+    from heapfit.slotbuf import (
+        SlotbufSpec,
+        plan_of,
+        run_slotbuf,
+        store_workload,
+        write_distribution,
+    )
     from heapfit.slotbuf_claims import judge
     from heapfit.slotbuf_measures import measure_report
 
@@ -89,8 +97,11 @@ def command(
     with console.progress() as progress:
         run = run_slotbuf(spec, progress)
         report = measure_report(progress) if claims else None
+        if trace is not None:
+            store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
     paths = {"distribution": output / "dist.dat", "page": output / "slotbuf.html"}
+    paths |= {"trace": trace} if trace is not None else {}
     write_distribution(paths["distribution"], run)
     write_slotbuf_page(paths["page"], run, _typed(spec, plan, claims), report)
     if as_json:
@@ -134,8 +145,8 @@ def _print(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> 
         rows = [(one.statement, one.published, one.found, one.verdict.value) for one in claims]
         console.out_table(("claim", "report", "found", "verdict"), rows)
         console.out("")
-    console.out(f"distribution      {paths['distribution']}")
-    console.out(f"page              {paths['page']}")
+    for name, path in paths.items():
+        console.out(f"{name:18}{path}")
 
 
 def _json(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> dict[str, Any]:
