@@ -90,6 +90,10 @@ void bind_descriptors(nb::module_ &module) {
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
         .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
         .def_ro("ignores_region_end", &hfit_allocator::ignores_region_end)
+        .def_prop_ro(
+            "in_pieces",
+            [](const hfit_allocator &allocator) { return allocator.next_piece != nullptr; },
+            "True if a block may lie in pieces, which only callers that follow them can use.")
         .def_prop_ro("worst_case",
                      [](const hfit_allocator &allocator) { return allocator.account.worst_case; })
         .def_prop_ro("block_bytes",

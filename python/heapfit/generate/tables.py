@@ -103,6 +103,7 @@ class Design:
 def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
+    _require_whole_blocks(plan_file)
     region = _checked_region(plan_file, engine_plan)
     name = identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
@@ -123,6 +124,16 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
 
 def _warning(plan_file: PlanFile) -> Text:
     return Text(pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits) or "")
+
+
+def _require_whole_blocks(plan_file: PlanFile) -> None:
+    """What calls malloc writes its block from end to end."""
+    allocator = plan_file.plan.allocator
+    if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
+        raise HeapfitError(
+            f"plan {printable(plan_file.name)}: blocks of {allocator} lie in pieces, which a "
+            f"malloc cannot give (call hfit_{allocator}_alloc and hfit_{allocator}_next_piece)"
+        )
 
 
 def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
