@@ -199,6 +199,11 @@ void Plan::Parts::write_shared() {
     if (tunable == nullptr) {
         refuse(*allocator, "this allocator takes no shared allocator");
     }
+    if (shared->allocator().next_piece != nullptr) {
+        refuse(*allocator, std::string(shared->allocator().name) +
+                               " cannot be shared: its blocks lie in pieces, which pools cannot "
+                               "move");
+    }
     if (shared->alignment() != raw()->alignment) {
         refuse(*allocator, "alignment " + std::to_string(raw()->alignment) + " differs from " +
                                std::to_string(shared->alignment()) + " of the shared " +

@@ -103,24 +103,25 @@ static bool lies_in_pieces(const model *m) {
     return m->plan->allocator->next_piece != NULL;
 }
 
-/* Marks the bytes of a piece as taken; nobody else may have taken one. */
-static void claim_bytes(const model *m, unsigned char *taken, const unsigned char *piece,
-                        size_t size) {
+/* Marks the words of a piece as taken, which is aligned to one at least; nobody else may have taken
+ * one. */
+static void claim_words(const model *m, bool *taken, const unsigned char *piece, size_t size) {
     CHECK(piece >= m->region);
     CHECK(size <= m->region_size);
     CHECK(piece + size <= m->region + m->region_size);
-    for (const unsigned char *byte = piece; byte < piece + size; byte++) {
-        CHECK(!taken[byte - m->region]);
-        taken[byte - m->region] = 1;
+    const size_t first = (size_t)(piece - m->region) / 4;
+    for (size_t word = first; word < first + (size + 3) / 4; word++) {
+        CHECK(!taken[word]);
+        taken[word] = true;
     }
 }
 
 /* Pieces of all blocks lie apart from each other, each where an aligned block could, and those of a
  * block add up to its usable size. */
 static void compare_pieces(const model *m) {
-    static unsigned char taken[LARGEST_REGION];
+    static bool taken[LARGEST_REGION / 4];
     const hfit_plan *plan = plan_of(m->plan);
-    memset(taken, 0, m->region_size);
+    memset(taken, 0, sizeof taken);
     for (size_t i = 0; i < m->live_count; i++) {
         size_t sum = 0;
         size_t size;
@@ -128,7 +129,7 @@ static void compare_pieces(const model *m) {
         CHECK(piece == m->live[i].address);
         for (; piece != NULL; piece = piece_after(m, &m->live[i], piece, &size)) {
             CHECK(((uintptr_t)piece & (m->live[i].alignment - 1)) == 0);
-            claim_bytes(m, taken, piece, size);
+            claim_words(m, taken, piece, size);
             sum += size;
         }
         CHECK(sum == m->operations->usable_size(m->heap, plan, m->live[i].address));

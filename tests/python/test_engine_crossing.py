@@ -16,7 +16,7 @@ from heapfit.profile import follow_sizes, profile_trace
 from heapfit.replay import replay_trace
 from heapfit.trace import Trace
 
-FREE = 4
+RESIZE, FREE = 3, 4
 
 
 def events_of(rows: list[tuple[int, int, int]]) -> _engine.EventArray:
@@ -126,6 +126,22 @@ def test_a_wrong_plan_is_told_in_one_line(arguments: tuple, told: str) -> None:
 def test_a_shared_plan_of_another_alignment_is_told() -> None:
     with pytest.raises(HeapfitError, match="alignment 8 differs from 4 of the shared tlsf"):
         _engine.Plan("budgeted", {}, [], _engine.Plan("tlsf", {"alignment": 4}))
+
+
+def test_blocks_in_pieces_are_refused_behind_pools() -> None:
+    with pytest.raises(HeapfitError, match="chained_pool cannot be shared: its blocks lie in piec"):
+        _engine.Plan("budgeted", {}, [], _engine.Plan("chained_pool"))
+
+
+def test_blocks_in_pieces_replay_like_any_other() -> None:
+    plan = _engine.Plan("chained_pool", {"partition_size": 64, "partitions": 8})
+    replay = _engine.Replay(plan, plan.smallest_region, samples=8)
+    block_0, block_1, block_2 = 0, 1, 2
+    scattered = [(0, block_0, 64), (0, block_1, 64 * 3), (0, block_2, 64), (FREE, block_0, 0)]
+    grown = (RESIZE, block_2, 64 * 5)  # in partitions 4, 0, 5, 6 and 7: of no use to one run
+    assert replay.feed(events_of([*scattered, grown]))
+    result = replay.result()
+    assert (result.refusals, result.payload_bytes, result.external_peak) == (0, 0, 0)
 
 
 def test_a_shared_plan_outlives_the_python_object_it_came_from() -> None:

@@ -194,6 +194,14 @@ def test_a_baseline_is_refused_wherever_it_stands_in_a_plan(tmp_path: Path) -> N
     assert not any(tmp_path.iterdir())
 
 
+def test_blocks_in_pieces_are_no_malloc(tmp_path: Path) -> None:
+    with pytest.raises(
+        HeapfitError, match="chained_pool lie in pieces, which a malloc cannot give"
+    ):
+        generate(plan_file(Plan("chained_pool")), tmp_path / "code")
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("prefix", ["", "App", "1app", "app-2", "a b", "hfit", "hfit_x", "a" * 33])
 def test_a_prefix_that_is_no_name_is_refused(tmp_path: Path, prefix: str) -> None:
     with pytest.raises(HeapfitError, match=r"prefix .*: must be"):

@@ -127,6 +127,7 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
     _require_shipped(plan_file)
+    _require_whole_blocks(plan_file)
     region = _checked_region(plan_file, engine_plan)
     name = identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
@@ -160,6 +161,16 @@ def _require_shipped(plan_file: PlanFile) -> None:
                 f"with and not shipped (choose one of {', '.join(shipped)})"
             )
         plan = plan.shared
+
+
+def _require_whole_blocks(plan_file: PlanFile) -> None:
+    """What calls malloc writes its block from end to end."""
+    allocator = plan_file.plan.allocator
+    if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
+        raise HeapfitError(
+            f"plan {printable(plan_file.name)}: blocks of {allocator} lie in pieces, which a "
+            f"malloc cannot give (call hfit_{allocator}_alloc and hfit_{allocator}_next_piece)"
+        )
 
 
 def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
