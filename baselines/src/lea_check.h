@@ -17,10 +17,15 @@ static inline void add_chunk(chunk_set *set, uint32_t chunk) {
     set->sum += chunk;
 }
 
+/* True if a chunk of `least` bytes or more may lie there. */
+static inline bool is_within(const hfit_heap *heap, uint32_t chunk, uint32_t least) {
+    const uint32_t end = load_word(heap, END);
+    return chunk % 4 == 0 && chunk >= CONTROL_SIZE && chunk < end && least <= end - chunk;
+}
+
 /* True if a listed chunk may be a free one of `size` bytes. */
-static bool is_listed_sound(const hfit_heap *heap, uint32_t chunk, uint32_t size) {
-    return chunk % 4 == 0 && chunk >= CONTROL_SIZE && chunk < load_word(heap, END) &&
-           size <= load_word(heap, END) - chunk && load_word(heap, chunk) == (size | PREVIOUS_USED);
+static inline bool is_listed_sound(const hfit_heap *heap, uint32_t chunk, uint32_t size) {
+    return is_within(heap, chunk, size) && load_word(heap, chunk) == (size | PREVIOUS_USED);
 }
 
 static bool add_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin, uint32_t most,
@@ -75,21 +80,16 @@ static uint32_t node_after(const hfit_heap *heap, uint32_t node) {
 }
 
 /* True if the way of a node's size leads from its tree's root to it, over parents that it names. */
-static bool is_on_its_way(const hfit_heap *heap, const hfit_plan *plan, uint32_t tree,
-                          uint32_t node) {
+static bool is_on_its_way(const hfit_heap *heap, uint32_t tree, uint32_t node) {
     uint32_t turns = turns_of(size_at(heap, node), tree);
     uint32_t parent = IS_ROOT;
     uint32_t at = load_word(heap, root_of(tree));
-    (void)plan;
-    while (at != node) {
+    while (at != node && is_within(heap, at, TREE_NODE)) {
         parent = at;
         at = load_word(heap, at + child_at(turns));
         turns <<= 1;
-        if (at == NO_OFFSET) {
-            return false;
-        }
     }
-    return load_word(heap, node + TREE_PARENT) == parent;
+    return at == node && load_word(heap, node + TREE_PARENT) == parent;
 }
 
 static bool add_tree(const hfit_heap *heap, const hfit_plan *plan, uint32_t tree, uint32_t most,
@@ -99,9 +99,12 @@ static bool add_tree(const hfit_heap *heap, const hfit_plan *plan, uint32_t tree
         return false;
     }
     for (; node != NO_OFFSET; node = node_after(heap, node)) {
+        if (!is_within(heap, node, TREE_NODE)) {
+            return false;
+        }
         const uint32_t size = size_at(heap, node);
         if (!is_listed_sound(heap, node, size) || is_small(plan, size) ||
-            tree_of(plan, size) != tree || !is_on_its_way(heap, plan, tree, node) ||
+            tree_of(plan, size) != tree || !is_on_its_way(heap, tree, node) ||
             !add_ring(heap, node, most, set)) {
             return false;
         }

@@ -26,7 +26,8 @@ enum {
     TREE_LOWER = 12,
     TREE_HIGHER = 16,
     TREE_PARENT = 20,
-    IS_ROOT = 1, /* no chunk's offset */
+    TREE_NODE = 24, /* bytes up to the parent's end */
+    IS_ROOT = 1,    /* no chunk's offset */
 };
 
 /* Offset of the root word of a tree, and of the map with a bit for each that is not empty, in the
