@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
 import resource
 import tempfile
 import time
@@ -27,11 +26,11 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace import REPLAYED, Trace
+from heapfit.workloads import WorkloadSpec, generate_workload
 
 TURNS = 20
 SAMPLES = 1000
-SLOTS, SMALLEST, LARGEST = 300, 8, 1024  # Cebeci 2019
-EVENTS = 1_000_000
+GENERATED = WorkloadSpec("slotbuf", seed=1, parameters={"events": 1_000_000})
 LONG = 100_000_000
 LONG_REGION = 64 << 20  # bytes: room for what 100 rounds never free
 MEGABYTE = 1_000_000
@@ -46,33 +45,13 @@ AIMS = {
 }
 
 
-def slot_buffer(path: Path) -> Path:
-    """A random slot of 300 is emptied, or filled with LARGEST / e^r bytes, r even to SMALLEST."""
-    draw = random.Random(1)
-    spread = float(np.log(LARGEST / SMALLEST))
-    slots = [-1] * SLOTS
-    born = 0
-    with path.open("w") as file:
-        for _ in range(EVENTS):
-            slot = draw.randrange(SLOTS)
-            if slots[slot] >= 0:
-                file.write(f"f {slots[slot]}\n")
-                slots[slot] = -1
-            else:
-                file.write(f"a {born} {int(LARGEST / np.exp(spread * draw.random()))}\n")
-                slots[slot] = born
-                born += 1
-    return path
-
-
 def load(folder: Path) -> Trace:
     corpus = os.environ.get("HEAPFIT_CORPUS")
-    source = (
-        Path(corpus) / "synthetic" / "slotbuf_1M.heap.gz"
-        if corpus
-        else slot_buffer(folder / "slots.heap")
-    )
-    print(f"trace: {source.name}" + ("" if corpus else " (generated; HEAPFIT_CORPUS is not set)"))
+    if corpus is None:
+        print(f"trace: {GENERATED.label}, seed {GENERATED.seed} (HEAPFIT_CORPUS is not set)")
+        return generate_workload(GENERATED, folder / "slots.parquet")
+    source = Path(corpus) / "synthetic" / "slotbuf_1M.heap.gz"
+    print(f"trace: {source.name}")
     return open_any(source, ImportOptions(), folder)
 
 

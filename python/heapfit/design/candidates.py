@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.allocators import find_allocators, takes_pools
-from heapfit.design import budgets, special_pools
+from heapfit.design import budgets, special_pools, static_pools
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
 from heapfit.plan import Plan, PlanFile
@@ -101,6 +101,8 @@ def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
         raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
     if allocator == budgets.ALLOCATOR:
         return _budgets(workload)
+    if allocator == static_pools.ALLOCATOR:
+        return [_worst_case(allocator, workload)]
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
 
 
@@ -128,6 +130,15 @@ def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Work
     plan = special_pools.special_pools_plan(allocator, workload.events, sizes, workload.alignment)
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10% rule: {shown} B; powers of two for the rest"
+    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+
+
+def _worst_case(allocator: str, workload: Workload) -> Candidate | NotApplicable:
+    classes = static_pools.size_classes(workload.profile, workload.alignment)
+    if len(classes) > static_pools.MOST_POOLS:
+        return NotApplicable(allocator, f"{len(classes):,} sizes, more than one plan has pools")
+    plan = static_pools.worst_case_plan(allocator, workload.events, classes, workload.alignment)
+    reason = "every size set aside for its own worst case"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
