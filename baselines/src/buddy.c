@@ -289,7 +289,7 @@ typedef struct block_set {
 static bool add_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t order, uint32_t most,
                     block_set *set) {
     const uint32_t base = base_of(heap, plan);
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = BINS + 4 * order - LINK_NEXT;
     uint32_t node = load_word(heap, BINS + 4 * order);
     for (; node != NO_OFFSET; node = load_word(heap, node + LINK_NEXT)) {
         const uint32_t atom = atom_of(plan, base, node);

@@ -272,7 +272,7 @@ typedef struct fragment_set {
 /* Adds the fragments of one bin. False if one is not of this bin, or the links do not hold. */
 static bool add_bin(const hfit_heap *heap, uint32_t bin, uint32_t end, uint32_t most,
                     fragment_set *set) {
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = BINS + 4 * bin - LINK_NEXT;
     uint32_t tag = load_word(heap, BINS + 4 * bin);
     if (((load_word(heap, BIN_MAP) >> bin) & 1u) != (tag != NO_OFFSET)) {
         return false;

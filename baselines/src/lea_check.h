@@ -30,7 +30,7 @@ static inline bool is_listed_sound(const hfit_heap *heap, uint32_t chunk, uint32
 
 static bool add_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin, uint32_t most,
                     chunk_set *set) {
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = head_of(bin) - LINK_NEXT;
     uint32_t chunk = load_word(heap, head_of(bin));
     if ((load_word(heap, SMALL_MAP) >> bin & 1u) != (chunk != NO_OFFSET)) {
         return false;

@@ -34,6 +34,13 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
+static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                        uint32_t size) {
+    (void)size;
+    return own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ||
+           do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
+}
+
 /* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is
  * none. */
 static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
@@ -55,13 +62,13 @@ static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
 }
 
 static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
-        return implicit_first_fit(heap, size);
+    const uint32_t chunk = own(plan)->list == HFIT_FIRST_FIT_IMPLICIT
+                               ? implicit_first_fit(heap, size)
+                               : list_first_fit(heap, LIST_HEAD, size);
+    if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
+        return NO_OFFSET;
     }
-    const uint32_t chunk = list_first_fit(heap, LIST_HEAD, size);
-    if (chunk != NO_OFFSET) {
-        (void)list_remove(heap, LIST_HEAD, chunk);
-    }
+    index_remove(heap, plan, chunk, size);
     return chunk;
 }
 

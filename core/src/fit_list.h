@@ -34,7 +34,7 @@ static inline bool is_header_size_allowed(uint32_t size) {
 
 /* Puts `chunk` before the first one that lies behind it. */
 static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = head - LINK_NEXT;
     uint32_t next = load_word(heap, head);
     while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
         previous = next;
@@ -42,7 +42,7 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
     }
     store_word(heap, chunk + LINK_NEXT, next);
     store_word(heap, chunk + LINK_PREVIOUS, previous);
-    store_word(heap, previous == NO_OFFSET ? head : previous + LINK_NEXT, chunk);
+    store_word(heap, previous + LINK_NEXT, chunk);
     if (next != NO_OFFSET) {
         store_word(heap, next + LINK_PREVIOUS, chunk);
     }
@@ -101,7 +101,7 @@ static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan
 static inline uint32_t count_list(const hfit_heap *heap, uint32_t head, uint32_t lowest,
                                   uint32_t highest, uint32_t most) {
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = head - LINK_NEXT;
     uint32_t chunk = load_word(heap, head);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {

@@ -4,6 +4,9 @@
  * the head is a control word of the heap.
  *
  *   head -> | size+F | next | previous | ... | size |
+ *
+ * What stands before the first chunk is the head, taken for the `next` of a chunk: `previous` is
+ * then the head's offset less LINK_NEXT. So taking a chunk out needs neither its list nor a branch.
  */
 #ifndef HFIT_FREE_LIST_H
 #define HFIT_FREE_LIST_H
@@ -12,15 +15,36 @@
 
 enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };
 
-/* Puts `chunk` in front. `head` is the offset of the word that holds the first chunk's offset. */
-static inline void list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
+/* Puts `chunk` in front. `head` is the offset of the word that holds the first chunk's offset. True
+ * if the list was empty. */
+static inline bool list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     const uint32_t first = load_word(heap, head);
     store_word(heap, chunk + LINK_NEXT, first);
-    store_word(heap, chunk + LINK_PREVIOUS, NO_OFFSET);
-    if (first != NO_OFFSET) {
-        store_word(heap, first + LINK_PREVIOUS, chunk);
-    }
+    store_word(heap, chunk + LINK_PREVIOUS, head - LINK_NEXT);
     store_word(heap, head, chunk);
+    if (first == NO_OFFSET) {
+        return true;
+    }
+    store_word(heap, first + LINK_PREVIOUS, chunk);
+    return false;
+}
+
+/* Takes `chunk` out. If it was the last, returns where the list's last link is now, which is its
+ * head if the list is empty; else NO_OFFSET. */
+static inline uint32_t list_unlink(hfit_heap *heap, uint32_t chunk) {
+    const uint32_t next = load_word(heap, chunk + LINK_NEXT);
+    const uint32_t previous = load_word(heap, chunk + LINK_PREVIOUS);
+    store_word(heap, previous + LINK_NEXT, next);
+    if (next == NO_OFFSET) {
+        return previous + LINK_NEXT;
+    }
+    store_word(heap, next + LINK_PREVIOUS, previous);
+    return NO_OFFSET;
+}
+
+/* Takes `chunk` out. True if the list is empty now. */
+static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
+    return list_unlink(heap, chunk) == head;
 }
 
 /* Takes the first chunk, which there is, out. True if the list is empty now. */
@@ -31,23 +55,26 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     if (next == NO_OFFSET) {
         return true;
     }
-    store_word(heap, next + LINK_PREVIOUS, NO_OFFSET);
+    store_word(heap, next + LINK_PREVIOUS, head - LINK_NEXT);
     return false;
 }
 
-/* Takes `chunk` out. True if the list is empty now. */
-static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
+/* True if `offset` is a multiple of 4 from `first`, one too, up to `end`: the remainder is rotated
+ * to the top. */
+static inline bool is_word_within(uint32_t offset, uint32_t first, uint32_t end) {
+    const uint32_t distance = offset - first;
+    return (distance >> 2 | distance << 30) < (end - first) >> 2;
+}
+
+/* True if `chunk`'s links lead to words of the heap that lead back: `next` to a chunk from `first`
+ * to `end`, `previous` anywhere before `end`. */
+static inline bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t first,
+                                 uint32_t end) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);
     const uint32_t previous = load_word(heap, chunk + LINK_PREVIOUS);
-    if (next != NO_OFFSET) {
-        store_word(heap, next + LINK_PREVIOUS, previous);
-    }
-    if (previous != NO_OFFSET) {
-        store_word(heap, previous + LINK_NEXT, next);
-        return false;
-    }
-    store_word(heap, head, next);
-    return next == NO_OFFSET;
+    return is_word_within(previous, 0, end) && load_word(heap, previous + LINK_NEXT) == chunk &&
+           (next == NO_OFFSET ||
+            (is_word_within(next, first, end) && load_word(heap, next + LINK_PREVIOUS) == chunk));
 }
 
 #endif

@@ -3,7 +3,7 @@
  * Segregated fit: the index is a list a small chunk size and one for the rest. See
  * hfit/segregated_fit.h.
  *
- *   12     16                              16 + 4 * exact_lists
+ *   16     20                              20 + 4 * exact_lists
  *   +-----+-------------------------------+--------------+
  *   | map | heads of the exact lists      | general list |
  *   +-----+-------------------------------+--------------+
@@ -62,14 +62,25 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
+static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                        uint32_t size) {
+    (void)plan;
+    (void)size;
+    return do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
+}
+
 /* Takes the first chunk of the first exact list from `list` on that has one; NO_OFFSET if none
  * has. */
-static uint32_t take_exact(hfit_heap *heap, uint32_t list) {
+static uint32_t take_exact(hfit_heap *heap, const hfit_plan *plan, uint32_t list) {
     const uint32_t map = load_word(heap, MAP);
     const uint32_t lists = map & (~0u << list);
     uint32_t chunk = NO_OFFSET;
     if (lists != 0) {
         const uint32_t found = (uint32_t)__builtin_ctz(lists);
+        const uint32_t first = load_word(heap, head_of(found));
+        if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, first, least_on(plan, found))) {
+            return NO_OFFSET;
+        }
         if (list_pop(heap, head_of(found), &chunk)) {
             store_word(heap, MAP, map & ~(1u << found));
         }
@@ -80,9 +91,10 @@ static uint32_t take_exact(hfit_heap *heap, uint32_t list) {
 static uint32_t take_general(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     const uint32_t head = head_of(own(plan)->exact_lists);
     const uint32_t chunk = list_first_fit(heap, head, size);
-    if (chunk != NO_OFFSET) {
-        (void)list_remove(heap, head, chunk);
+    if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
+        return NO_OFFSET;
     }
+    (void)list_remove(heap, head, chunk);
     return chunk;
 }
 
@@ -94,11 +106,11 @@ static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size
         return take_general(heap, plan, size);
     }
     if (own(plan)->upward != 0 || load_word(heap, head_of(list)) != NO_OFFSET) {
-        const uint32_t chunk = take_exact(heap, list);
+        const uint32_t chunk = take_exact(heap, plan, list);
         return chunk != NO_OFFSET ? chunk : take_general(heap, plan, size);
     }
     const uint32_t chunk = take_general(heap, plan, size);
-    return chunk != NO_OFFSET ? chunk : take_exact(heap, list);
+    return chunk != NO_OFFSET ? chunk : take_exact(heap, plan, list);
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {

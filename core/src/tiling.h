@@ -3,12 +3,10 @@
  * Chunks with boundary tags that tile a region: splitting, coalescing, resizing and walking, for
  * any allocator that keeps its free chunks in an index of its own.
  *
- *   0       4     8           12                first                                     end
- *   +-------+-----+-----------+------ ... ------+---------+---------+-- ...
- * --+-----------+----------+ | first | end | footprint | the index       | chunk   | chunk   | |
- * chunk     | sentinel |
- *   +-------+-----+-----------+------ ... ------+---------+---------+-- ...
- * --+-----------+----------+
+ *   0       4     8           12    16               first                     end
+ *   +-------+-----+-----------+-----+------ ... -----+-------+-- ... --+-------+----------+
+ *   | first | end | footprint | sum | the index      | chunk |         | chunk | sentinel |
+ *   +-------+-----+-----------+-----+------ ... -----+-------+-- ... --+-------+----------+
  *
  *   a chunk       header   payload: a multiple of the alignment begins here
  *   used          | size+F | the caller's bytes ...                                      |
@@ -20,6 +18,10 @@
  * F: two flag bits, CHUNK_FREE and AFTER_FREE ("the chunk before me is free, so its size stands
  * just before me"). The sentinel is a used chunk of size 0. Sizes are multiples of the plan's
  * alignment and count the header.
+ *
+ * The sum is the exclusive or of first, end, footprint and all headers, the sentinel's included. It
+ * is kept from safety level 1 on: with it `check` finds any flipped bit of a header, which a used
+ * chunk that then seems to end with a later one would hide.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
  * functions declared below; what it gets are the contract's functions, all but `init` and
@@ -35,7 +37,8 @@ enum {
     TILING_FIRST = 0,     /* offset of the first chunk */
     TILING_END = 4,       /* offset of the sentinel */
     TILING_FOOTPRINT = 8, /* the heap's footprint so far, in bytes */
-    TILING_INDEX = 12,    /* where the including allocator's own control words begin */
+    TILING_SUM = 12,      /* see above */
+    TILING_INDEX = 16,    /* where the including allocator's own control words begin */
     WORD_SIZE = 4,
     CHUNK_LEAST = 16, /* header word, two links and the size again */
     CHUNK_FREE = 1,
@@ -43,20 +46,27 @@ enum {
 };
 
 /* Adds a free chunk of `size` bytes to the index; its header is written already. */
-static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size);
+static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size);
 
 /* Takes a chunk of `size` bytes that is in the index out of it. */
-static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size);
+static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size);
+
+/* For safety level 1: true if what index_remove would read and write for a free chunk of `size`
+ * bytes holds. Constant time. */
+static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                               uint32_t size);
 
 /* Takes a free chunk of at least `size` bytes, rounded by index_round, out of the index. NO_OFFSET
- * if there is none. */
-static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
+ * if there is none. At safety level 1 it asks is_takeable before it changes anything. */
+static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* True if the index holds just the heap's free chunks, of which there are `free_count`. */
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count);
 
 /* The chunk size to split off for a chunk that must have at least `size` bytes. */
-static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
+static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* False if free neighbours stay apart. */
 static inline bool may_coalesce(const hfit_plan *plan);
@@ -72,102 +82,195 @@ static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
 }
 
-static inline void set_flag(hfit_heap *heap, uint32_t chunk, uint32_t flag) {
-    store_word(heap, chunk, load_word(heap, chunk) | flag);
+/* For the control words of an includer; headers are changed where the sum is. */
+static inline void set_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {
+    store_word(heap, word, load_word(heap, word) | flag);
 }
 
-static inline void clear_flag(hfit_heap *heap, uint32_t chunk, uint32_t flag) {
-    store_word(heap, chunk, load_word(heap, chunk) & ~flag);
+static inline void clear_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {
+    store_word(heap, word, load_word(heap, word) & ~flag);
 }
 
-static inline void raise_footprint(hfit_heap *heap, uint32_t end) {
-    const uint32_t footprint = end + WORD_SIZE; /* the next header is in use too */
-    if (footprint > load_word(heap, TILING_FOOTPRINT)) {
-        store_word(heap, TILING_FOOTPRINT, footprint);
+/* Notes in TILING_SUM that the words it covers changed in these bits, all taken together. */
+static inline void change_sum(hfit_heap *heap, uint32_t changed) {
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, TILING_SUM, load_word(heap, TILING_SUM) ^ changed);
     }
+}
+
+/* Returns the bits that changed in the footprint. */
+static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
+    const uint32_t before = load_word(heap, TILING_FOOTPRINT);
+    const uint32_t footprint = end + WORD_SIZE; /* the next header is in use too */
+    if (footprint <= before) {
+        return 0;
+    }
+    store_word(heap, TILING_FOOTPRINT, footprint);
+    return before ^ footprint;
+}
+
+/* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
+ * header. No alignment exceeds CHUNK_LEAST. */
+static inline uint32_t smallest_chunk(const hfit_plan *plan) {
+    const uint32_t mask = plan->alignment - 1;
+    return header_size(plan) < CHUNK_LEAST ? (uint32_t)CHUNK_LEAST
+                                           : (header_size(plan) + 1 + mask) & ~mask;
+}
+
+/* True if a chunk that has `room` bytes up to the sentinel can have this size. */
+static inline bool is_size_sound(const hfit_plan *plan, uint32_t size, uint32_t room) {
+    return size >= smallest_chunk(plan) && size <= room && (size & (plan->alignment - 1)) == 0;
+}
+
+/* True if a chunk could begin at `offset`. */
+static inline bool is_chunk_offset(const hfit_heap *heap, const hfit_plan *plan, uint32_t offset) {
+    return offset >= load_word(heap, TILING_FIRST) && offset < load_word(heap, TILING_END) &&
+           ((offset + header_size(plan)) & (plan->alignment - 1)) == 0;
+}
+
+/* True if what stands at `chunk`, where one could begin, is a free chunk that agrees with its
+ * footer, its successor and the index. */
+static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan,
+                                       uint32_t chunk) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t size = chunk_size(header);
+    return (header & CHUNK_FREE) != 0 &&
+           is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
+           load_word(heap, chunk + size - WORD_SIZE) == size &&
+           (load_word(heap, chunk + size) & AFTER_FREE) != 0 &&
+           index_holds(heap, plan, chunk, size);
+}
+
+/* For index_take at safety level 1: true if the free chunk `chunk` of at least `size` bytes may be
+ * taken; if not, that is told. */
+static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                               uint32_t size) {
+    if (is_chunk_offset(heap, plan, chunk) && is_free_chunk_sound(heap, plan, chunk) &&
+        chunk_size(load_word(heap, chunk)) >= size) {
+        return true;
+    }
+    HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+    return false;
+}
+
+/* True if the neighbours of a used chunk may be joined with it once it is free. */
+static inline bool are_neighbours_sound(const hfit_heap *heap, const hfit_plan *plan,
+                                        uint32_t chunk, uint32_t header) {
+    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t next = chunk + chunk_size(header);
+    const uint32_t next_header = load_word(heap, next);
+    if ((next_header & CHUNK_FREE) != 0) {
+        if (!is_free_chunk_sound(heap, plan, next)) {
+            return false;
+        }
+    } else if (next == end ? chunk_size(next_header) != 0
+                           : !is_size_sound(plan, chunk_size(next_header), end - next)) {
+        return false;
+    }
+    if ((header & AFTER_FREE) == 0) {
+        return true;
+    }
+    const uint32_t size = load_word(heap, chunk - WORD_SIZE);
+    return is_size_sound(plan, size, chunk - load_word(heap, TILING_FIRST)) &&
+           chunk_size(load_word(heap, chunk - size)) == size &&
+           is_free_chunk_sound(heap, plan, chunk - size);
+}
+
+/* The used chunk that `block` is the payload of. From safety level 1 on NO_OFFSET, told as misuse,
+ * if there is none or a neighbour is damaged. Finds addresses outside the region, misaligned ones,
+ * free chunks and most addresses that are not a payload's first. */
+static inline uint32_t used_chunk_of(const hfit_heap *heap, const hfit_plan *plan,
+                                     const void *block, uint32_t *header) {
+    const uint32_t chunk = (uint32_t)((uintptr_t)block - (uintptr_t)heap) - header_size(plan);
+    if (HFIT_SAFETY >= 1 && (offset_of(heap, block, load_word(heap, TILING_END)) == NO_OFFSET ||
+                             !is_chunk_offset(heap, plan, chunk))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return NO_OFFSET;
+    }
+    *header = load_word(heap, chunk);
+    if (HFIT_SAFETY >= 1 && (*header & CHUNK_FREE) != 0) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
+        return NO_OFFSET;
+    }
+    const uint32_t size = chunk_size(*header);
+    if (HFIT_SAFETY >= 1 && (!is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) ||
+                             (load_word(heap, chunk + size) & AFTER_FREE) != 0)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return NO_OFFSET;
+    }
+    if (HFIT_SAFETY >= 1 && !are_neighbours_sound(heap, plan, chunk, *header)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
+        return NO_OFFSET;
+    }
+    return chunk;
 }
 
 /* Writes a free chunk and puts it into the index. The next chunk's AFTER_FREE is the caller's
  * business. */
-static void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
-                           uint32_t after_free) {
-    store_word(heap, chunk, size | CHUNK_FREE | after_free);
+static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                  uint32_t header) {
+    const uint32_t size = chunk_size(header);
+    store_word(heap, chunk, header);
     store_word(heap, chunk + size - WORD_SIZE, size);
     index_insert(heap, plan, chunk, size);
 }
 
-/* Makes `size` bytes at `chunk` free and joins them with their free neighbours. */
-static void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
-                          uint32_t after_free) {
-    const uint32_t next_header = load_word(heap, chunk + size);
+/* Makes a used chunk free and joins it with its free neighbours. */
+static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                 uint32_t header) {
+    uint32_t joined = header | CHUNK_FREE;
+    uint32_t changed = header;
+    const uint32_t next = chunk + chunk_size(header);
+    const uint32_t next_header = load_word(heap, next);
     if ((next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        index_remove(heap, plan, chunk + size, chunk_size(next_header));
-        size += chunk_size(next_header);
+        index_remove(heap, plan, next, chunk_size(next_header));
+        joined += chunk_size(next_header);
+        changed ^= next_header;
     } else {
-        store_word(heap, chunk + size, next_header | AFTER_FREE);
+        store_word(heap, next, next_header | AFTER_FREE);
+        changed ^= AFTER_FREE;
     }
-    if (after_free != 0 && may_coalesce(plan)) {
+    if ((header & AFTER_FREE) != 0 && may_coalesce(plan)) {
         const uint32_t previous_size = load_word(heap, chunk - WORD_SIZE);
-        store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
+        if (HFIT_SAFETY >= 1) {
+            store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
+        }
         chunk -= previous_size;
         index_remove(heap, plan, chunk, previous_size);
-        size += previous_size;
-        after_free = 0;
+        joined += previous_size - AFTER_FREE;
+        changed ^= previous_size | CHUNK_FREE;
     }
-    put_free_chunk(heap, plan, chunk, size, after_free);
-}
-
-/* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
- * header. */
-static inline uint32_t smallest_chunk(const hfit_plan *plan) {
-    const uint32_t mask = plan->alignment - 1;
-    const uint32_t least = (header_size(plan) + 1 + mask) & ~mask;
-    return least < CHUNK_LEAST ? CHUNK_LEAST : least;
+    put_free_chunk(heap, plan, chunk, joined);
+    change_sum(heap, changed ^ joined);
 }
 
 static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
     return left >= smallest_chunk(plan) && left >= least_split(plan);
 }
 
-/* Makes `needed` of the `available` bytes at `chunk`, a free chunk out of the index, a used chunk;
- * the rest goes back to the index if it can be a chunk. */
-static void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t available,
-                      uint32_t needed, uint32_t after_free) {
-    if (is_worth_splitting(plan, available - needed)) {
-        store_word(heap, chunk, needed | after_free);
-        put_free_chunk(heap, plan, chunk + needed, available - needed, 0);
+/* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
+ * the index if it can be a chunk. */
+static inline void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                             uint32_t header, uint32_t needed) {
+    const uint32_t left = chunk_size(header) - needed;
+    uint32_t used = header & ~(uint32_t)CHUNK_FREE;
+    uint32_t changed = header;
+    if (is_worth_splitting(plan, left)) {
+        used -= left;
+        put_free_chunk(heap, plan, chunk + needed, left | CHUNK_FREE);
+        changed ^= left | CHUNK_FREE;
     } else {
-        needed = available;
-        store_word(heap, chunk, needed | after_free);
-        clear_flag(heap, chunk + needed, AFTER_FREE);
+        needed += left;
+        store_word(heap, chunk + needed, load_word(heap, chunk + needed) & ~(uint32_t)AFTER_FREE);
+        changed ^= AFTER_FREE;
     }
-    raise_footprint(heap, chunk + needed);
-}
-
-/* The used chunk that `block` is the payload of; NO_OFFSET, told as misuse, if there is none. Finds
- * addresses outside the region, misaligned ones, free chunks and most addresses that are not a
- * payload's first. */
-static uint32_t used_chunk_of(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                              uint32_t *header) {
-    const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t payload = offset_of(heap, block, end);
-    if (payload < TILING_INDEX + header_size(plan) || (payload & (plan->alignment - 1)) != 0) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return NO_OFFSET;
-    }
-    const uint32_t chunk = payload - header_size(plan);
-    *header = load_word(heap, chunk);
-    const uint32_t size = chunk_size(*header);
-    if ((*header & CHUNK_FREE) != 0 || size < smallest_chunk(plan) || size > end - chunk ||
-        (size & (plan->alignment - 1)) != 0 || (load_word(heap, chunk + size) & AFTER_FREE) != 0) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
-        return NO_OFFSET;
-    }
-    return chunk;
+    store_word(heap, chunk, used);
+    changed ^= used ^ raise_footprint(heap, chunk + needed);
+    change_sum(heap, changed);
 }
 
 /* Stores the smallest chunk that can hold `size` bytes. False if no region could. */
-static bool smallest_chunk_for(const hfit_plan *plan, size_t size, uint32_t *smallest) {
+static inline bool smallest_chunk_for(const hfit_plan *plan, size_t size, uint32_t *smallest) {
     if (!round_size(size, header_size(plan), plan->alignment, smallest)) {
         return false;
     }
@@ -199,11 +302,14 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_si
                         uint32_t control_size) {
     const uint32_t first = first_chunk(plan, control_size);
     const uint32_t end = sentinel_of(plan, region_size);
+    const uint32_t footprint = first + WORD_SIZE;
+    const uint32_t header = (end - first) | CHUNK_FREE;
     store_word(heap, TILING_FIRST, first);
     store_word(heap, TILING_END, end);
-    store_word(heap, TILING_FOOTPRINT, first + WORD_SIZE);
+    store_word(heap, TILING_FOOTPRINT, footprint);
+    store_word(heap, TILING_SUM, first ^ end ^ footprint ^ header ^ AFTER_FREE);
     store_word(heap, end, AFTER_FREE);
-    put_free_chunk(heap, plan, first, end - first, 0);
+    put_free_chunk(heap, plan, first, header);
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
@@ -216,8 +322,7 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (chunk == NO_OFFSET) {
         return NULL;
     }
-    const uint32_t header = load_word(heap, chunk);
-    use_chunk(heap, plan, chunk, chunk_size(header), needed, header & AFTER_FREE);
+    use_chunk(heap, plan, chunk, load_word(heap, chunk), needed);
     return block_at(heap, chunk + header_size(plan));
 }
 
@@ -227,8 +332,8 @@ static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
         return;
     }
     const uint32_t chunk = used_chunk_of(heap, plan, block, &header);
-    if (chunk != NO_OFFSET) {
-        release_chunk(heap, plan, chunk, chunk_size(header), header & AFTER_FREE);
+    if (HFIT_SAFETY < 1 || chunk != NO_OFFSET) {
+        release_chunk(heap, plan, chunk, header);
     }
 }
 
@@ -244,23 +349,27 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     if (size < needed || !is_worth_splitting(plan, size - needed)) {
         return;
     }
-    store_word(heap, chunk, needed | (header & AFTER_FREE));
-    release_chunk(heap, plan, chunk + needed, size - needed, 0);
+    const uint32_t left = size - needed;
+    store_word(heap, chunk, header - left);
+    change_sum(heap, header ^ (header - left) ^ left);
+    release_chunk(heap, plan, chunk + needed, left);
 }
 
 /* Joins a used chunk with the free one behind it if that makes at least `smallest` bytes, and cuts
  * it at `needed`. False, and nothing changed, if it does not. */
-static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
-                       uint32_t smallest, uint32_t needed) {
+static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t smallest,
+                       uint32_t needed) {
+    const uint32_t header = load_word(heap, chunk);
     const uint32_t next = chunk + chunk_size(header);
     const uint32_t next_header = load_word(heap, next);
-    const uint32_t together = chunk_size(header) + chunk_size(next_header);
+    const uint32_t joined = header + chunk_size(next_header);
+    const uint32_t together = chunk_size(joined);
     if ((next_header & CHUNK_FREE) == 0 || together < smallest || !may_coalesce(plan)) {
         return false;
     }
     index_remove(heap, plan, next, chunk_size(next_header));
-    use_chunk(heap, plan, chunk, together, needed < together ? needed : together,
-              header & AFTER_FREE);
+    change_sum(heap, header ^ next_header ^ joined);
+    use_chunk(heap, plan, chunk, joined, needed < together ? needed : together);
     return true;
 }
 
@@ -291,7 +400,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         shrink_chunk(heap, plan, chunk, header, needed);
         return block;
     }
-    if (grow_chunk(heap, plan, chunk, header, smallest, needed)) {
+    if (grow_chunk(heap, plan, chunk, smallest, needed)) {
         return block;
     }
     return move_block(heap, plan, block, header, size);
@@ -329,14 +438,16 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (found == NO_OFFSET) {
         return NULL;
     }
-    const uint32_t header = load_word(heap, found);
-    const uint32_t available = chunk_size(header);
+    uint32_t header = load_word(heap, found);
     const uint32_t gap = aligning_gap(heap, plan, found, (uint32_t)alignment);
     if (gap != 0) {
-        put_free_chunk(heap, plan, found, gap, header & AFTER_FREE);
+        const uint32_t before = gap | (header & (CHUNK_FREE | AFTER_FREE));
+        const uint32_t behind = (chunk_size(header) - gap) | CHUNK_FREE | AFTER_FREE;
+        put_free_chunk(heap, plan, found, before);
+        change_sum(heap, header ^ before ^ behind);
+        header = behind;
     }
-    use_chunk(heap, plan, found + gap, available - gap, needed,
-              gap != 0 ? (uint32_t)AFTER_FREE : header & AFTER_FREE);
+    use_chunk(heap, plan, found + gap, header, needed);
     return block_at(heap, found + gap + header_size(plan));
 }
 
@@ -354,6 +465,9 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
         const uint32_t header = load_word(heap, chunk);
+        if (!is_size_sound(plan, chunk_size(header), end - chunk)) {
+            return; /* damaged: `check` tells */
+        }
         visitor(context, block_at(heap, chunk + header_size(plan)),
                 chunk_size(header) - header_size(plan), (header & CHUNK_FREE) == 0);
         chunk += chunk_size(header);
@@ -362,33 +476,41 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
 
 /* True if a chunk at `chunk`, whose predecessor is free or not as told, is well formed. */
 static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                           uint32_t end, bool after_free) {
+                           bool after_free) {
     const uint32_t header = load_word(heap, chunk);
     const uint32_t size = chunk_size(header);
     const bool is_free = (header & CHUNK_FREE) != 0;
-    return size >= smallest_chunk(plan) && size <= end - chunk &&
-           (size & (plan->alignment - 1)) == 0 && ((header & AFTER_FREE) != 0) == after_free &&
+    return is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
+           ((header & AFTER_FREE) != 0) == after_free &&
            !(is_free && after_free && may_coalesce(plan)) &&
            (!is_free || load_word(heap, chunk + size - WORD_SIZE) == size);
 }
 
+/* Reads nothing beyond the sentinel, even if END is damaged: the walk meets a size of 0 there. */
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t footprint = load_word(heap, TILING_FOOTPRINT);
     uint32_t chunk = load_word(heap, TILING_FIRST);
+    uint32_t sum = chunk ^ end ^ footprint;
     uint32_t free_count = 0;
     bool after_free = false;
-    while (chunk < end) {
-        if (!is_chunk_sound(heap, plan, chunk, end, after_free)) {
+    if (!is_chunk_offset(heap, plan, chunk)) {
+        return false;
+    }
+    while (chunk != end) {
+        if (!is_chunk_sound(heap, plan, chunk, after_free)) {
             return false;
         }
         const uint32_t header = load_word(heap, chunk);
         after_free = (header & CHUNK_FREE) != 0;
         free_count += after_free;
+        sum ^= header;
         chunk += chunk_size(header);
     }
+    sum ^= load_word(heap, end);
     return load_word(heap, end) == (after_free ? (uint32_t)AFTER_FREE : 0) &&
-           load_word(heap, TILING_FOOTPRINT) <= end + WORD_SIZE &&
-           index_check(heap, plan, free_count);
+           (HFIT_SAFETY < 1 || sum == load_word(heap, TILING_SUM)) &&
+           footprint <= end + WORD_SIZE && index_check(heap, plan, free_count);
 }
 
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {

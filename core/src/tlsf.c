@@ -2,7 +2,7 @@
 /*
  * TLSF: the index is an array of bins found by two bitmap levels. See hfit/tlsf.h.
  *
- *   12      16          20                        20 + 4 * rows
+ *   16      20          24                        24 + 4 * rows
  *   +-------+-----------+-------------------------+--------------------------------+
  *   | shape | row map   | column map of each row  | bins: rows * 2^second_level    |
  *   +-------+-----------+-------------------------+--------------------------------+
@@ -88,7 +88,8 @@ static inline uint32_t bin_of(size_class at, uint32_t shape) {
     return COLUMN_MAPS + 4 * (rows_of(shape) + (at.row << columns_log2(shape)) + at.column);
 }
 
-static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size) {
     const uint32_t shape = load_word(heap, SHAPE);
     const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
     list_push(heap, bin_of(at, shape), chunk);
@@ -105,12 +106,20 @@ static void mark_empty(hfit_heap *heap, size_class at) {
     }
 }
 
-static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size) {
     const uint32_t shape = load_word(heap, SHAPE);
     const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
     if (list_remove(heap, bin_of(at, shape), chunk)) {
         mark_empty(heap, at);
     }
+}
+
+static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                               uint32_t size) {
+    (void)plan;
+    (void)size;
+    return do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
 }
 
 /* Moves `at` up to the lowest class, itself included, that has a chunk. False if none has. */
@@ -133,11 +142,14 @@ static bool find_class(const hfit_heap *heap, uint32_t shape, size_class *at) {
 
 /* A rounded size is the lower bound of its class, so every chunk of that class or above is large
  * enough. */
-static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     const uint32_t shape = load_word(heap, SHAPE);
     size_class at = class_of(granules_of(plan, size), columns_log2(shape));
     uint32_t chunk;
     if (!find_class(heap, shape, &at)) {
+        return NO_OFFSET;
+    }
+    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, load_word(heap, bin_of(at, shape)), size)) {
         return NO_OFFSET;
     }
     if (list_pop(heap, bin_of(at, shape), &chunk)) {
@@ -146,7 +158,7 @@ static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size
     return chunk;
 }
 
-static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     const uint32_t shape = load_word(heap, SHAPE);
     const uint32_t granules = round_to_class(granules_of(plan, size), columns_log2(shape));
     return (granules + 1) << alignment_log2(plan);
@@ -157,7 +169,7 @@ static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32
 static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t shape,
                           size_class at, uint32_t most) {
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = NO_OFFSET;
+    uint32_t previous = bin_of(at, shape) - LINK_NEXT;
     uint32_t chunk = load_word(heap, bin_of(at, shape));
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
