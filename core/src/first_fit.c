@@ -38,7 +38,7 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
                         uint32_t size) {
     (void)size;
     return own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ||
-           do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
+           do_links_hold(heap, chunk, load_word(heap, TILING_END));
 }
 
 /* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is
@@ -171,9 +171,10 @@ const hfit_allocator hfit_first_fit_allocator = {
                              "refused every hole is below n and has a live neighbour. By address "
                              "M (1 + ceil(log2 n)) (Robson 1977, bound for first fit). Without "
                              "coalescing none: the heap wears down",
-            .layout = "| first | end | footprint | list head | chunk | chunk | ... | sentinel |\n"
-                      "a used chunk: | size+F | ... header_size | payload ... |\n"
-                      "a free chunk: | size+F | next | previous | ... | size |",
+            .layout =
+                "| first | end | footprint | tally | list head | chunk | chunk | ... | sentinel |\n"
+                "a used chunk: | size+F | ... header_size | payload ... |\n"
+                "a free chunk: | size+F | next | previous | ... | size |",
         },
     .operations = &hfit_first_fit_operations,
     .unlocked = &hfit_first_fit_unlocked,

@@ -29,22 +29,24 @@ static inline bool list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     return false;
 }
 
-/* Takes `chunk` out. If it was the last, returns where the list's last link is now, which is its
- * head if the list is empty; else NO_OFFSET. */
-static inline uint32_t list_unlink(hfit_heap *heap, uint32_t chunk) {
+/* Takes `chunk` out. True if it was the last; then stores where the list's last link is now, which
+ * is its head if the list is empty. */
+static inline bool list_unlink(hfit_heap *heap, uint32_t chunk, uint32_t *last_link) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);
     const uint32_t previous = load_word(heap, chunk + LINK_PREVIOUS);
     store_word(heap, previous + LINK_NEXT, next);
     if (next == NO_OFFSET) {
-        return previous + LINK_NEXT;
+        *last_link = previous + LINK_NEXT;
+        return true;
     }
     store_word(heap, next + LINK_PREVIOUS, previous);
-    return NO_OFFSET;
+    return false;
 }
 
 /* Takes `chunk` out. True if the list is empty now. */
 static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
-    return list_unlink(heap, chunk) == head;
+    uint32_t last_link;
+    return list_unlink(heap, chunk, &last_link) && last_link == head;
 }
 
 /* Takes the first chunk, which there is, out. True if the list is empty now. */
@@ -59,22 +61,19 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     return false;
 }
 
-/* True if `offset` is a multiple of 4 from `first`, one too, up to `end`: the remainder is rotated
- * to the top. */
-static inline bool is_word_within(uint32_t offset, uint32_t first, uint32_t end) {
-    const uint32_t distance = offset - first;
-    return (distance >> 2 | distance << 30) < (end - first) >> 2;
+/* True if `offset` is a multiple of 4 below `end`: low bits that are not 0 are moved to the top.
+ * Where `end` exceeds 1 GiB it may pass one that is no multiple, which only costs time there. */
+static inline bool is_word_below(uint32_t offset, uint32_t end) {
+    return (offset | offset << 30) < end;
 }
 
-/* True if `chunk`'s links lead to words of the heap that lead back: `next` to a chunk from `first`
- * to `end`, `previous` anywhere before `end`. */
-static inline bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t first,
-                                 uint32_t end) {
+/* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. */
+static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);
     const uint32_t previous = load_word(heap, chunk + LINK_PREVIOUS);
-    return is_word_within(previous, 0, end) && load_word(heap, previous + LINK_NEXT) == chunk &&
+    return is_word_below(previous, end) && load_word(heap, previous + LINK_NEXT) == chunk &&
            (next == NO_OFFSET ||
-            (is_word_within(next, first, end) && load_word(heap, next + LINK_PREVIOUS) == chunk));
+            (is_word_below(next, end) && load_word(heap, next + LINK_PREVIOUS) == chunk));
 }
 
 #endif

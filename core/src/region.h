@@ -16,6 +16,8 @@
 /* Offset 0 is the heap's own first word, never a block or a chunk, so it can stand for "none". */
 #define NO_OFFSET 0u
 
+#define FORCE_INLINE inline __attribute__((always_inline))
+
 /* Metadata share memory with payloads of any type. */
 typedef uint32_t __attribute__((may_alias)) metadata_word;
 
@@ -45,7 +47,7 @@ static inline uint32_t alignment_gap(const hfit_heap *heap, uint32_t offset, uin
 }
 
 static inline bool is_alignment_allowed(uint32_t alignment) {
-    return alignment == 4 || alignment == 8 || alignment == 16;
+    return alignment >= 4 && alignment <= 16 && is_power_of_two(alignment);
 }
 
 /* True if a heap of the plan's alignment may be laid out in this region. Two shifts, since size_t

@@ -66,7 +66,7 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
                         uint32_t size) {
     (void)plan;
     (void)size;
-    return do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
+    return do_links_hold(heap, chunk, load_word(heap, TILING_END));
 }
 
 /* Takes the first chunk of the first exact list from `list` on that has one; NO_OFFSET if none
@@ -220,10 +220,11 @@ const hfit_allocator hfit_segregated_fit_allocator = {
             .block_bytes = "header_size, then rounded up to the alignment; at least 16 a chunk",
             .fragmentation = "M n for M live bytes and a largest request of n units: when one is "
                              "refused every hole is below n and has a live neighbour",
-            .layout = "| first | end | footprint | map | exact list heads | general list head |\n"
-                      "| chunk | chunk | ... | sentinel |\n"
-                      "a used chunk: | size+F | ... header_size | payload ... |\n"
-                      "a free chunk: | size+F | next | previous | ... | size |",
+            .layout =
+                "| first | end | footprint | tally | map | exact list heads | general list head |\n"
+                "| chunk | chunk | ... | sentinel |\n"
+                "a used chunk: | size+F | ... header_size | payload ... |\n"
+                "a free chunk: | size+F | next | previous | ... | size |",
         },
     .operations = &hfit_segregated_fit_operations,
     .unlocked = &hfit_segregated_fit_unlocked,

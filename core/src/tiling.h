@@ -5,7 +5,7 @@
  *
  *   0       4     8           12    16               first                     end
  *   +-------+-----+-----------+-----+------ ... -----+-------+-- ... --+-------+----------+
- *   | first | end | footprint | sum | the index      | chunk |         | chunk | sentinel |
+ *   | first | end | footprint | tally | the index    | chunk |         | chunk | sentinel |
  *   +-------+-----+-----------+-----+------ ... -----+-------+-- ... --+-------+----------+
  *
  *   a chunk       header   payload: a multiple of the alignment begins here
@@ -19,9 +19,8 @@
  * just before me"). The sentinel is a used chunk of size 0. Sizes are multiples of the plan's
  * alignment and count the header.
  *
- * The sum is the exclusive or of first, end, footprint and all headers, the sentinel's included. It
- * is kept from safety level 1 on: with it `check` finds any flipped bit of a header, which a used
- * chunk that then seems to end with a later one would hide.
+ * The tally is the footprint plus the number of used chunks, kept from safety level 1 on. With it
+ * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
  * functions declared below; what it gets are the contract's functions, all but `init` and
@@ -37,7 +36,7 @@ enum {
     TILING_FIRST = 0,     /* offset of the first chunk */
     TILING_END = 4,       /* offset of the sentinel */
     TILING_FOOTPRINT = 8, /* the heap's footprint so far, in bytes */
-    TILING_SUM = 12,      /* see above */
+    TILING_TALLY = 12,    /* see above */
     TILING_INDEX = 16,    /* where the including allocator's own control words begin */
     WORD_SIZE = 4,
     CHUNK_LEAST = 16, /* header word, two links and the size again */
@@ -82,7 +81,7 @@ static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
 }
 
-/* For the control words of an includer; headers are changed where the sum is. */
+/* For maps among the control words. */
 static inline void set_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {
     store_word(heap, word, load_word(heap, word) | flag);
 }
@@ -91,14 +90,13 @@ static inline void clear_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {
     store_word(heap, word, load_word(heap, word) & ~flag);
 }
 
-/* Notes in TILING_SUM that the words it covers changed in these bits, all taken together. */
-static inline void change_sum(hfit_heap *heap, uint32_t changed) {
+static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
     if (HFIT_SAFETY >= 1) {
-        store_word(heap, TILING_SUM, load_word(heap, TILING_SUM) ^ changed);
+        store_word(heap, TILING_TALLY, load_word(heap, TILING_TALLY) + added);
     }
 }
 
-/* Returns the bits that changed in the footprint. */
+/* Returns by how much the footprint rose. */
 static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
     const uint32_t before = load_word(heap, TILING_FOOTPRINT);
     const uint32_t footprint = end + WORD_SIZE; /* the next header is in use too */
@@ -106,7 +104,7 @@ static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
         return 0;
     }
     store_word(heap, TILING_FOOTPRINT, footprint);
-    return before ^ footprint;
+    return footprint - before;
 }
 
 /* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
@@ -118,91 +116,107 @@ static inline uint32_t smallest_chunk(const hfit_plan *plan) {
 }
 
 /* True if a chunk that has `room` bytes up to the sentinel can have this size. */
-static inline bool is_size_sound(const hfit_plan *plan, uint32_t size, uint32_t room) {
+static FORCE_INLINE bool is_size_sound(const hfit_plan *plan, uint32_t size, uint32_t room) {
     return size >= smallest_chunk(plan) && size <= room && (size & (plan->alignment - 1)) == 0;
 }
 
 /* True if a chunk could begin at `offset`. */
-static inline bool is_chunk_offset(const hfit_heap *heap, const hfit_plan *plan, uint32_t offset) {
+static FORCE_INLINE bool is_chunk_offset(const hfit_heap *heap, const hfit_plan *plan,
+                                         uint32_t offset) {
     return offset >= load_word(heap, TILING_FIRST) && offset < load_word(heap, TILING_END) &&
            ((offset + header_size(plan)) & (plan->alignment - 1)) == 0;
 }
 
-/* True if what stands at `chunk`, where one could begin, is a free chunk that agrees with its
- * footer, its successor and the index. */
-static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                       uint32_t chunk) {
-    const uint32_t header = load_word(heap, chunk);
+/* True if a chunk with this header, which says that it is free, has at least `least` bytes, a
+ * footer that agrees, and a place in the index. */
+static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                       uint32_t header, uint32_t least) {
     const uint32_t size = chunk_size(header);
-    return (header & CHUNK_FREE) != 0 &&
-           is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
+    return size >= least && size <= load_word(heap, TILING_END) - chunk &&
            load_word(heap, chunk + size - WORD_SIZE) == size &&
-           (load_word(heap, chunk + size) & AFTER_FREE) != 0 &&
            index_holds(heap, plan, chunk, size);
 }
 
-/* For index_take at safety level 1: true if the free chunk `chunk` of at least `size` bytes may be
- * taken; if not, that is told. */
+/* For index_take at safety level 1: true if `chunk` is a free chunk of at least `size` bytes that
+ * may be taken; if not, that is told. */
 static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                uint32_t size) {
-    if (is_chunk_offset(heap, plan, chunk) && is_free_chunk_sound(heap, plan, chunk) &&
-        chunk_size(load_word(heap, chunk)) >= size) {
-        return true;
+    if (is_word_below(chunk, load_word(heap, TILING_END))) {
+        const uint32_t header = load_word(heap, chunk);
+        if ((header & CHUNK_FREE) != 0 && is_free_chunk_sound(heap, plan, chunk, header, size)) {
+            return true;
+        }
     }
     HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
     return false;
 }
 
-/* True if the neighbours of a used chunk may be joined with it once it is free. */
-static inline bool are_neighbours_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                        uint32_t chunk, uint32_t header) {
-    const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t next = chunk + chunk_size(header);
-    const uint32_t next_header = load_word(heap, next);
-    if ((next_header & CHUNK_FREE) != 0) {
-        if (!is_free_chunk_sound(heap, plan, next)) {
-            return false;
-        }
-    } else if (next == end ? chunk_size(next_header) != 0
-                           : !is_size_sound(plan, chunk_size(next_header), end - next)) {
-        return false;
+/* True if the chunk behind a used one, or the sentinel there, has a sound header and may be joined
+ * with it if it is free. */
+static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next) {
+    const uint32_t room = load_word(heap, TILING_END) - next;
+    const uint32_t header = load_word(heap, next);
+    if ((header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
+        return is_free_chunk_sound(heap, plan, next, header, smallest_chunk(plan));
     }
-    if ((header & AFTER_FREE) == 0) {
+    return chunk_size(header) <= room && (chunk_size(header) >= smallest_chunk(plan) || room == 0);
+}
+
+/* True if the chunk before `chunk` is not free, as `chunk`'s header tells, or may be joined with
+ * it. */
+static inline bool is_previous_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                     uint32_t header) {
+    if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
         return true;
     }
     const uint32_t size = load_word(heap, chunk - WORD_SIZE);
-    return is_size_sound(plan, size, chunk - load_word(heap, TILING_FIRST)) &&
-           chunk_size(load_word(heap, chunk - size)) == size &&
-           is_free_chunk_sound(heap, plan, chunk - size);
+    const uint32_t previous = chunk - size;
+    return is_word_below(previous, chunk) && load_word(heap, previous) == (size | CHUNK_FREE) &&
+           index_holds(heap, plan, previous, size);
 }
 
-/* The used chunk that `block` is the payload of. From safety level 1 on NO_OFFSET, told as misuse,
- * if there is none or a neighbour is damaged. Finds addresses outside the region, misaligned ones,
- * free chunks and most addresses that are not a payload's first. */
-static inline uint32_t used_chunk_of(const hfit_heap *heap, const hfit_plan *plan,
-                                     const void *block, uint32_t *header) {
-    const uint32_t chunk = (uint32_t)((uintptr_t)block - (uintptr_t)heap) - header_size(plan);
-    if (HFIT_SAFETY >= 1 && (offset_of(heap, block, load_word(heap, TILING_END)) == NO_OFFSET ||
-                             !is_chunk_offset(heap, plan, chunk))) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return NO_OFFSET;
+/* Stores the used chunk that `block` is the payload of. From safety level 1 on false, told as
+ * misuse, if there is none. Finds addresses outside the region, misaligned ones, free chunks and
+ * most addresses that are not a payload's first. */
+static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan *plan,
+                                         const void *block, uint32_t *chunk) {
+    const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
+    *chunk = (uint32_t)distance - header_size(plan);
+    if (HFIT_SAFETY < 1) {
+        return true;
     }
-    *header = load_word(heap, chunk);
-    if (HFIT_SAFETY >= 1 && (*header & CHUNK_FREE) != 0) {
+    if (distance != (uint32_t)distance || !is_chunk_offset(heap, plan, *chunk)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return false;
+    }
+    const uint32_t header = load_word(heap, *chunk);
+    const uint32_t size = chunk_size(header);
+    if ((header & CHUNK_FREE) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
-        return NO_OFFSET;
+        return false;
     }
-    const uint32_t size = chunk_size(*header);
-    if (HFIT_SAFETY >= 1 && (!is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) ||
-                             (load_word(heap, chunk + size) & AFTER_FREE) != 0)) {
+    if (!is_size_sound(plan, size, load_word(heap, TILING_END) - *chunk) ||
+        (load_word(heap, *chunk + size) & AFTER_FREE) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return NO_OFFSET;
+        return false;
     }
-    if (HFIT_SAFETY >= 1 && !are_neighbours_sound(heap, plan, chunk, *header)) {
+    return true;
+}
+
+/* As find_used_chunk, for a chunk that is about to be freed or resized: its neighbours are checked,
+ * too. */
+static FORCE_INLINE bool find_changeable_chunk(const hfit_heap *heap, const hfit_plan *plan,
+                                               const void *block, uint32_t *chunk) {
+    if (!find_used_chunk(heap, plan, block, chunk)) {
+        return false;
+    }
+    const uint32_t header = load_word(heap, *chunk);
+    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, *chunk + chunk_size(header)) &&
+                              is_previous_sound(heap, plan, *chunk, header))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
-        return NO_OFFSET;
+        return false;
     }
-    return chunk;
+    return true;
 }
 
 /* Writes a free chunk and puts it into the index. The next chunk's AFTER_FREE is the caller's
@@ -219,16 +233,13 @@ static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32
 static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  uint32_t header) {
     uint32_t joined = header | CHUNK_FREE;
-    uint32_t changed = header;
     const uint32_t next = chunk + chunk_size(header);
     const uint32_t next_header = load_word(heap, next);
     if ((next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
         index_remove(heap, plan, next, chunk_size(next_header));
         joined += chunk_size(next_header);
-        changed ^= next_header;
     } else {
         store_word(heap, next, next_header | AFTER_FREE);
-        changed ^= AFTER_FREE;
     }
     if ((header & AFTER_FREE) != 0 && may_coalesce(plan)) {
         const uint32_t previous_size = load_word(heap, chunk - WORD_SIZE);
@@ -238,10 +249,9 @@ static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_
         chunk -= previous_size;
         index_remove(heap, plan, chunk, previous_size);
         joined += previous_size - AFTER_FREE;
-        changed ^= previous_size | CHUNK_FREE;
     }
     put_free_chunk(heap, plan, chunk, joined);
-    change_sum(heap, changed ^ joined);
+    add_to_tally(heap, 0u - 1);
 }
 
 static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
@@ -250,34 +260,28 @@ static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
 
 /* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
  * the index if it can be a chunk. */
-static inline void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                             uint32_t header, uint32_t needed) {
+static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                   uint32_t header, uint32_t needed) {
     const uint32_t left = chunk_size(header) - needed;
     uint32_t used = header & ~(uint32_t)CHUNK_FREE;
-    uint32_t changed = header;
     if (is_worth_splitting(plan, left)) {
         used -= left;
         put_free_chunk(heap, plan, chunk + needed, left | CHUNK_FREE);
-        changed ^= left | CHUNK_FREE;
     } else {
         needed += left;
         store_word(heap, chunk + needed, load_word(heap, chunk + needed) & ~(uint32_t)AFTER_FREE);
-        changed ^= AFTER_FREE;
     }
     store_word(heap, chunk, used);
-    changed ^= used ^ raise_footprint(heap, chunk + needed);
-    change_sum(heap, changed);
+    add_to_tally(heap, 1 + raise_footprint(heap, chunk + needed));
 }
 
-/* Stores the smallest chunk that can hold `size` bytes. False if no region could. */
-static inline bool smallest_chunk_for(const hfit_plan *plan, size_t size, uint32_t *smallest) {
-    if (!round_size(size, header_size(plan), plan->alignment, smallest)) {
-        return false;
+/* The size of the smallest chunk that can hold `size` bytes; 0 if no region could. */
+static inline uint32_t smallest_chunk_for(const hfit_plan *plan, size_t size) {
+    uint32_t smallest;
+    if (!round_size(size, header_size(plan), plan->alignment, &smallest)) {
+        return 0;
     }
-    if (*smallest < smallest_chunk(plan)) {
-        *smallest = smallest_chunk(plan);
-    }
-    return true;
+    return smallest < smallest_chunk(plan) ? smallest_chunk(plan) : smallest;
 }
 
 /* Offset of the first chunk behind `control_size` bytes of control words. */
@@ -307,14 +311,14 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_si
     store_word(heap, TILING_FIRST, first);
     store_word(heap, TILING_END, end);
     store_word(heap, TILING_FOOTPRINT, footprint);
-    store_word(heap, TILING_SUM, first ^ end ^ footprint ^ header ^ AFTER_FREE);
+    store_word(heap, TILING_TALLY, footprint);
     store_word(heap, end, AFTER_FREE);
     put_free_chunk(heap, plan, first, header);
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    uint32_t smallest;
-    if (!smallest_chunk_for(plan, size, &smallest)) {
+    const uint32_t smallest = smallest_chunk_for(plan, size);
+    if (smallest == 0) {
         return NULL;
     }
     const uint32_t needed = index_round(heap, plan, smallest);
@@ -327,13 +331,9 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    uint32_t header;
-    if (block == NULL) {
-        return;
-    }
-    const uint32_t chunk = used_chunk_of(heap, plan, block, &header);
-    if (HFIT_SAFETY < 1 || chunk != NO_OFFSET) {
-        release_chunk(heap, plan, chunk, header);
+    uint32_t chunk;
+    if (block != NULL && find_changeable_chunk(heap, plan, block, &chunk)) {
+        release_chunk(heap, plan, chunk, load_word(heap, chunk));
     }
 }
 
@@ -351,7 +351,7 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
     const uint32_t left = size - needed;
     store_word(heap, chunk, header - left);
-    change_sum(heap, header ^ (header - left) ^ left);
+    add_to_tally(heap, 1);
     release_chunk(heap, plan, chunk + needed, left);
 }
 
@@ -368,7 +368,7 @@ static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, u
         return false;
     }
     index_remove(heap, plan, next, chunk_size(next_header));
-    change_sum(heap, header ^ next_header ^ joined);
+    add_to_tally(heap, 0u - 1);
     use_chunk(heap, plan, chunk, joined, needed < together ? needed : together);
     return true;
 }
@@ -386,15 +386,15 @@ static void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, uin
 }
 
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    uint32_t header;
-    uint32_t smallest;
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    const uint32_t chunk = used_chunk_of(heap, plan, block, &header);
-    if (chunk == NO_OFFSET || !smallest_chunk_for(plan, size, &smallest)) {
+    uint32_t chunk;
+    const uint32_t smallest = smallest_chunk_for(plan, size);
+    if (smallest == 0 || !find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
     }
+    const uint32_t header = load_word(heap, chunk);
     const uint32_t needed = index_round(heap, plan, smallest);
     if (smallest <= chunk_size(header)) {
         shrink_chunk(heap, plan, chunk, header, needed);
@@ -419,7 +419,6 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
 
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    uint32_t smallest;
     uint32_t room;
     if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
         return NULL;
@@ -427,7 +426,8 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (alignment <= plan->alignment) {
         return heap_alloc(heap, plan, size);
     }
-    if (!smallest_chunk_for(plan, size, &smallest)) {
+    const uint32_t smallest = smallest_chunk_for(plan, size);
+    if (smallest == 0) {
         return NULL;
     }
     const uint32_t needed = index_round(heap, plan, smallest);
@@ -444,7 +444,6 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         const uint32_t before = gap | (header & (CHUNK_FREE | AFTER_FREE));
         const uint32_t behind = (chunk_size(header) - gap) | CHUNK_FREE | AFTER_FREE;
         put_free_chunk(heap, plan, found, before);
-        change_sum(heap, header ^ before ^ behind);
         header = behind;
     }
     use_chunk(heap, plan, found + gap, header, needed);
@@ -452,11 +451,11 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    uint32_t header;
-    if (block == NULL || used_chunk_of(heap, plan, block, &header) == NO_OFFSET) {
+    uint32_t chunk;
+    if (block == NULL || !find_used_chunk(heap, plan, block, &chunk)) {
         return 0;
     }
-    return chunk_size(header) - header_size(plan);
+    return chunk_size(load_word(heap, chunk)) - header_size(plan);
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
@@ -491,7 +490,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t end = load_word(heap, TILING_END);
     const uint32_t footprint = load_word(heap, TILING_FOOTPRINT);
     uint32_t chunk = load_word(heap, TILING_FIRST);
-    uint32_t sum = chunk ^ end ^ footprint;
+    uint32_t used_count = 0;
     uint32_t free_count = 0;
     bool after_free = false;
     if (!is_chunk_offset(heap, plan, chunk)) {
@@ -504,13 +503,13 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         const uint32_t header = load_word(heap, chunk);
         after_free = (header & CHUNK_FREE) != 0;
         free_count += after_free;
-        sum ^= header;
+        used_count += !after_free;
         chunk += chunk_size(header);
     }
-    sum ^= load_word(heap, end);
     return load_word(heap, end) == (after_free ? (uint32_t)AFTER_FREE : 0) &&
-           (HFIT_SAFETY < 1 || sum == load_word(heap, TILING_SUM)) &&
-           footprint <= end + WORD_SIZE && index_check(heap, plan, free_count);
+           footprint <= end + WORD_SIZE &&
+           (HFIT_SAFETY < 1 || load_word(heap, TILING_TALLY) == footprint + used_count) &&
+           index_check(heap, plan, free_count);
 }
 
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {

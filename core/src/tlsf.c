@@ -2,13 +2,17 @@
 /*
  * TLSF: the index is an array of bins found by two bitmap levels. See hfit/tlsf.h.
  *
- *   16      20          24                        24 + 4 * rows
- *   +-------+-----------+-------------------------+--------------------------------+
- *   | shape | row map   | column map of each row  | bins: rows * 2^second_level    |
- *   +-------+-----------+-------------------------+--------------------------------+
+ *   16      20        24
+ *   +-------+---------+---------------------+---------------------------------+
+ *   | shape | map map | map: a bit a word   | bins: heads of the free lists   |
+ *   +-------+---------+---------------------+---------------------------------+
  *
- * A row is a first-level class, a column a second-level one; `shape` holds log2 of the columns and
- * the rows. Row 0 holds the sizes below 2^second_level granules, one exact class each.
+ * A bin is known by the number of its word, its offset / 4, and its bit in the map has that number,
+ * too. The map map has a bit for each word of the map that is not 0.
+ *
+ * Size classes follow each other in one row: each power of two of granules is cut into 2^second
+ * level of them; below 2^second level there is one class a granule. There are bins from the class
+ * of the smallest chunk to that of the whole region.
  */
 #include "hfit/tlsf.h"
 
@@ -20,98 +24,77 @@
 #include "src/tiling.h"
 
 enum {
-    SHAPE = TILING_INDEX,
-    ROW_MAP = SHAPE + 4,
-    COLUMN_MAPS = ROW_MAP + 4,
-    SHAPE_ROWS_SHIFT = 8, /* shape = rows << 8 | log2 of the columns */
-    SMALL_REGION = 16 * 1024,
-    MEDIUM_REGION = 256 * 1024,
+    SHAPE = TILING_INDEX, /* four bytes, from the lowest: second level, log2 of the alignment, 31
+                             less both, number of the first class's bin */
+    MAP_MAP = SHAPE + 4,
+    MAP = MAP_MAP + 4,
+    NO_BIN = 0,
+    PROBES = 2, /* chunks looked at in a bin where not every one is large enough */
+    MOST_SECOND_LEVEL = 5,
 };
 
-typedef struct size_class {
-    uint32_t row;
-    uint32_t column;
-} size_class;
-
-/* Place of the highest and the lowest set bit; `word` is not 0. */
-static inline uint32_t highest_bit(uint32_t word) {
-    return 31u - (uint32_t)__builtin_clz(word);
-}
-
+/* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {
     return (uint32_t)__builtin_ctz(word);
 }
 
-/* log2 of 4, 8 or 16. */
-static inline uint32_t alignment_log2(const hfit_plan *plan) {
-    return lowest_bit(plan->alignment);
-}
-
-/* Granules of payload a chunk surely has: its size less one granule, which the header shares. */
-static inline uint32_t granules_of(const hfit_plan *plan, uint32_t size) {
-    return (size >> alignment_log2(plan)) - 1;
-}
-
-static inline uint32_t columns_log2(uint32_t shape) {
+static inline uint32_t second_level_of(uint32_t shape) {
     return shape & 0xff;
 }
 
-static inline uint32_t rows_of(uint32_t shape) {
-    return shape >> SHAPE_ROWS_SHIFT;
+static inline uint32_t alignment_log2(uint32_t shape) {
+    return shape >> 8 & 0xff;
 }
 
-/* log2 of the width of the classes around `granules`; row 0 has width 1, as row 1 has. */
-static inline uint32_t class_width_log2(uint32_t granules, uint32_t log2_columns) {
-    return highest_bit(granules | 1u << log2_columns) - log2_columns;
+/* log2 of the granules between the bounds of the class that a chunk with such a payload is in. What
+ * counts is the payload: then a power of two is a bound. */
+static inline uint32_t width_log2(uint32_t shape, uint32_t payload) {
+    const int32_t width = (int32_t)(shape >> 16 & 0xff) - __builtin_clz(payload);
+    return width < 0 ? 0 : (uint32_t)width;
 }
 
-/* The class that holds chunks of so many granules. No branch on the size: it would be a coin
- * flip. */
-static inline size_class class_of(uint32_t granules, uint32_t log2_columns) {
-    const uint32_t shift = class_width_log2(granules, log2_columns);
-    const uint32_t is_above_row_0 = granules >> shift >> log2_columns;
-    return (size_class){shift + is_above_row_0,
-                        (granules >> shift) - (is_above_row_0 << log2_columns)};
+/* The bin for chunks of `size` bytes. */
+static inline uint32_t bin_of(uint32_t shape, uint32_t size) {
+    const uint32_t payload = size - WORD_SIZE;
+    const uint32_t width = width_log2(shape, payload);
+    return (shape >> 24) + (width << second_level_of(shape)) +
+           (payload >> (width + alignment_log2(shape)));
 }
 
-/* Granules rounded up to the lower bound of a class. */
-static inline uint32_t round_to_class(uint32_t granules, uint32_t log2_columns) {
-    const uint32_t step = 1u << class_width_log2(granules, log2_columns);
-    return (granules + step - 1) & ~(step - 1);
+static inline uint32_t map_of(uint32_t bin) {
+    return MAP + 4 * (bin >> 5);
 }
 
-static inline uint32_t column_map(uint32_t row) {
-    return COLUMN_MAPS + 4 * row;
-}
-
-static inline uint32_t bin_of(size_class at, uint32_t shape) {
-    return COLUMN_MAPS + 4 * (rows_of(shape) + (at.row << columns_log2(shape)) + at.column);
+static inline uint32_t bit_of(uint32_t bin) {
+    return 1u << (bin & 31);
 }
 
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size) {
-    const uint32_t shape = load_word(heap, SHAPE);
-    const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
-    list_push(heap, bin_of(at, shape), chunk);
-    set_flag(heap, column_map(at.row), 1u << at.column);
-    set_flag(heap, ROW_MAP, 1u << at.row);
+    const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
+    (void)plan;
+    if (list_push(heap, 4 * bin, chunk)) {
+        set_flag(heap, map_of(bin), bit_of(bin));
+        set_flag(heap, MAP_MAP, 1u << (bin >> 5));
+    }
 }
 
-/* The bin at `at` is empty now: its bits in both levels say so. */
-static void mark_empty(hfit_heap *heap, size_class at) {
-    const uint32_t columns = load_word(heap, column_map(at.row)) & ~(1u << at.column);
-    store_word(heap, column_map(at.row), columns);
-    if (columns == 0) {
-        clear_flag(heap, ROW_MAP, 1u << at.row);
+/* The bin is empty now: its bits in both levels say so. */
+static inline void mark_empty(hfit_heap *heap, uint32_t bin) {
+    const uint32_t map = load_word(heap, map_of(bin)) & ~bit_of(bin);
+    store_word(heap, map_of(bin), map);
+    if (map == 0) {
+        clear_flag(heap, MAP_MAP, 1u << (bin >> 5));
     }
 }
 
 static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size) {
-    const uint32_t shape = load_word(heap, SHAPE);
-    const size_class at = class_of(granules_of(plan, size), columns_log2(shape));
-    if (list_remove(heap, bin_of(at, shape), chunk)) {
-        mark_empty(heap, at);
+    uint32_t link;
+    (void)plan;
+    (void)size;
+    if (list_unlink(heap, chunk, &link) && link < load_word(heap, TILING_FIRST)) {
+        mark_empty(heap, link / 4);
     }
 }
 
@@ -119,66 +102,99 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
                                uint32_t size) {
     (void)plan;
     (void)size;
-    return do_links_hold(heap, chunk, load_word(heap, TILING_FIRST), load_word(heap, TILING_END));
+    return do_links_hold(heap, chunk, load_word(heap, TILING_END));
 }
 
-/* Moves `at` up to the lowest class, itself included, that has a chunk. False if none has. */
-static bool find_class(const hfit_heap *heap, uint32_t shape, size_class *at) {
-    if (at->row >= rows_of(shape)) {
-        return false;
-    }
-    uint32_t columns = load_word(heap, column_map(at->row)) & (~0u << at->column);
-    if (columns == 0) {
-        const uint32_t rows = load_word(heap, ROW_MAP) & (~1u << at->row);
-        if (rows == 0) {
-            return false;
+/* The first chunk of at least `size` bytes among the first PROBES in `bin`, NO_OFFSET if there is
+ * none. At safety level 1 also a link that leads astray, for is_takeable to tell. */
+static inline uint32_t find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size) {
+    uint32_t chunk = load_word(heap, 4 * bin);
+    for (uint32_t probe = 0; chunk != NO_OFFSET && probe < PROBES; probe++) {
+        if ((HFIT_SAFETY >= 1 && !is_word_below(chunk, load_word(heap, TILING_END))) ||
+            load_word(heap, chunk) >= size) {
+            return chunk;
         }
-        at->row = lowest_bit(rows);
-        columns = load_word(heap, column_map(at->row));
+        chunk = load_word(heap, chunk + LINK_NEXT);
     }
-    at->column = lowest_bit(columns);
-    return true;
+    return NO_OFFSET;
 }
 
-/* A rounded size is the lower bound of its class, so every chunk of that class or above is large
- * enough. */
-static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t shape = load_word(heap, SHAPE);
-    size_class at = class_of(granules_of(plan, size), columns_log2(shape));
-    uint32_t chunk;
-    if (!find_class(heap, shape, &at)) {
+/* The first bin above `bin` that has a chunk, NO_BIN if none has. */
+static inline uint32_t find_bin_above(const hfit_heap *heap, uint32_t bin) {
+    uint32_t map = load_word(heap, map_of(bin)) & (~1u << (bin & 31));
+    if (map == 0) {
+        const uint32_t words = load_word(heap, MAP_MAP) & (~1u << (bin >> 5));
+        if (words == 0) {
+            return NO_BIN;
+        }
+        bin = lowest_bit(words) << 5;
+        map = load_word(heap, map_of(bin));
+    }
+    return (bin & ~31u) + lowest_bit(map);
+}
+
+/* Every chunk of a class above that of `size` is large enough, and so are some of its own. */
+static FORCE_INLINE uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+    if (size > load_word(heap, TILING_END)) { /* has no bin */
         return NO_OFFSET;
     }
-    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, load_word(heap, bin_of(at, shape)), size)) {
+    uint32_t bin = bin_of(load_word(heap, SHAPE), size);
+    uint32_t chunk = find_in_bin(heap, bin, size);
+    if (chunk == NO_OFFSET) {
+        bin = find_bin_above(heap, bin);
+        if (bin == NO_BIN) {
+            return NO_OFFSET;
+        }
+        chunk = load_word(heap, 4 * bin);
+    }
+    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size)) {
         return NO_OFFSET;
     }
-    if (list_pop(heap, bin_of(at, shape), &chunk)) {
-        mark_empty(heap, at);
-    }
+    index_remove(heap, plan, chunk, size);
     return chunk;
 }
 
 static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t shape = load_word(heap, SHAPE);
-    const uint32_t granules = round_to_class(granules_of(plan, size), columns_log2(shape));
-    return (granules + 1) << alignment_log2(plan);
+    (void)heap;
+    (void)plan;
+    return size;
+}
+
+/* The shape of a heap whose sentinel lies at `end`. Few classes in a power of two keep the control
+ * block of a small region small; many keep the rounding of a large one small. */
+static uint32_t shape_for(const hfit_plan *plan, uint32_t end) {
+    uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
+    if (second_level == 0) {
+        second_level = 1u + (end >= 1024) + (end >= 16 * 1024);
+    }
+    const uint32_t log2 = lowest_bit(plan->alignment);
+    const uint32_t shape = (31 - second_level - log2) << 16 | log2 << 8 | second_level;
+    const uint32_t least = bin_of(shape, CHUNK_LEAST);
+    const uint32_t bins = bin_of(shape, end) - least + 1;
+    const uint32_t bits = MAP / 4 + bins; /* and one for each word of the map */
+    const uint32_t map_words = ((bits + (bits >> 5) + 1) >> 5) + 1;
+    return (MAP / 4 + map_words - least) << 24 | shape;
+}
+
+/* Bytes up to the end of the bins. */
+static uint32_t control_size(uint32_t shape, uint32_t end) {
+    return 4 * (bin_of(shape, end) + 1);
 }
 
 /* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do
  * not hold. At most `most` + 1 chunks are looked at, so a ring of links ends. */
-static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t shape,
-                          size_class at, uint32_t most) {
-    const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = bin_of(at, shape) - LINK_NEXT;
-    uint32_t chunk = load_word(heap, bin_of(at, shape));
+static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin,
+                          uint32_t most) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    uint32_t previous = 4 * bin - LINK_NEXT;
+    uint32_t chunk = load_word(heap, 4 * bin);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
-        if (chunk >= end) {
+        if (!is_chunk_offset(heap, plan, chunk)) {
             return UINT32_MAX;
         }
         const uint32_t header = load_word(heap, chunk);
-        const size_class own = class_of(granules_of(plan, chunk_size(header)), columns_log2(shape));
-        if ((header & CHUNK_FREE) == 0 || own.row != at.row || own.column != at.column ||
+        if ((header & CHUNK_FREE) == 0 || bin_of(shape, chunk_size(header)) != bin ||
             load_word(heap, chunk + LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
@@ -190,22 +206,25 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
     const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t first_bin = bin_of(shape_for(plan, end), CHUNK_LEAST);
+    uint32_t words = 0;
     uint32_t found = 0;
-    for (uint32_t row = 0; row < rows_of(shape); row++) {
-        const uint32_t columns = load_word(heap, column_map(row));
-        if (((load_word(heap, ROW_MAP) >> row) & 1u) != (columns != 0)) {
+    if (shape != shape_for(plan, end) ||
+        load_word(heap, TILING_FIRST) != first_chunk(plan, control_size(shape, end))) {
+        return false;
+    }
+    for (uint32_t bin = 0; MAP + 4 * (bin >> 5) < 4 * first_bin; bin++) {
+        const bool is_bin = bin >= first_bin && bin <= bin_of(shape, end);
+        const uint32_t count = is_bin ? count_bin(heap, plan, bin, free_count) : 0;
+        const bool is_marked = (load_word(heap, map_of(bin)) & bit_of(bin)) != 0;
+        if (count > free_count || is_marked != (count != 0)) {
             return false;
         }
-        for (uint32_t column = 0; column >> columns_log2(shape) == 0; column++) {
-            const uint32_t count =
-                count_bin(heap, plan, shape, (size_class){row, column}, free_count);
-            if (count > free_count || ((columns >> column) & 1u) != (count != 0)) {
-                return false;
-            }
-            found += count;
-        }
+        words |= (uint32_t)is_marked << (bin >> 5);
+        found += count;
     }
-    return found == free_count;
+    return load_word(heap, MAP_MAP) == words && found == free_count;
 }
 
 static inline bool may_coalesce(const hfit_plan *plan) {
@@ -223,65 +242,52 @@ static inline uint32_t least_split(const hfit_plan *plan) {
     return 0;
 }
 
-/* The shape for a region: as many rows as its largest chunk can reach. Few columns keep the control
- * block of a small region small; many keep the rounding of a large one small. The steps are those
- * of espressif's TLSF. */
-static uint32_t shape_for(const hfit_plan *plan, size_t region_size) {
-    uint32_t log2_columns = ((const hfit_tlsf_plan *)plan)->second_level;
-    if (log2_columns == 0) {
-        log2_columns = region_size <= SMALL_REGION ? 3 : region_size <= MEDIUM_REGION ? 4 : 5;
-    }
-    const uint32_t granules = (uint32_t)region_size >> alignment_log2(plan);
-    const size_class largest = class_of(granules, log2_columns);
-    return (largest.row + 1) << SHAPE_ROWS_SHIFT | log2_columns;
+static inline bool is_second_level_sound(const hfit_plan *plan) {
+    return ((const hfit_tlsf_plan *)plan)->second_level <= MOST_SECOND_LEVEL;
 }
 
-static uint32_t control_size(uint32_t shape) {
-    return COLUMN_MAPS + 4 * (rows_of(shape) + (rows_of(shape) << columns_log2(shape)));
-}
-
-static bool is_plan_sound(const hfit_plan *plan) {
-    const uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
-    return is_alignment_allowed(plan->alignment) &&
-           (second_level == 0 || (second_level >= 2 && second_level <= 5));
+/* True if a chunk fits between the control words and a sentinel at `end`. */
+static inline bool is_chunk_room(const hfit_plan *plan, uint32_t shape, uint32_t end) {
+    return first_chunk(plan, control_size(shape, end)) + smallest_chunk(plan) <= end;
 }
 
 /* The control block grows with the region, so the answer is the first size that holds its own. */
 size_t hfit_tlsf_smallest_region(const hfit_plan *plan) {
-    if (!is_plan_sound(plan)) {
+    if (!is_alignment_allowed(plan->alignment) || !is_second_level_sound(plan)) {
         return 0;
     }
-    size_t size = smallest_tiling(plan, COLUMN_MAPS);
-    while (size < smallest_tiling(plan, control_size(shape_for(plan, size)))) {
-        size += plan->alignment;
+    uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAP));
+    while (!is_chunk_room(plan, shape_for(plan, end), end)) {
+        end += plan->alignment;
     }
-    return size;
+    return end + WORD_SIZE;
 }
 
 hfit_heap *hfit_tlsf_init(void *region, size_t region_size, const hfit_plan *plan) {
-    if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan)) {
-        return NULL;
-    }
-    const uint32_t shape = shape_for(plan, region_size);
-    const uint32_t control = control_size(shape);
-    if (region_size < smallest_tiling(plan, control)) {
-        return NULL;
-    }
     hfit_heap *heap = region;
-    store_word(heap, SHAPE, shape);
-    for (uint32_t offset = ROW_MAP; offset < control; offset += 4) {
+    if (!is_region_usable(region, region_size, plan) || !is_second_level_sound(plan) ||
+        region_size < MAP) {
+        return NULL;
+    }
+    const uint32_t end = sentinel_of(plan, region_size);
+    const uint32_t shape = shape_for(plan, end);
+    if (!is_chunk_room(plan, shape, end)) {
+        return NULL;
+    }
+    for (uint32_t offset = MAP_MAP; offset < control_size(shape, end); offset += 4) {
         store_word(heap, offset, 0);
     }
-    tile_region(heap, plan, region_size, control);
+    store_word(heap, SHAPE, shape);
+    tile_region(heap, plan, region_size, control_size(shape, end));
     return heap;
 }
 
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"second_level",
-     "log2 of the size classes in each power of two, 2 to 5; 0: 3 up to 16 KiB, 4 up to 256 KiB, "
-     "5 above.",
-     HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, 5, 0},
+     "log2 of the size classes in each power of two, 1 to 5; 0: 1 below 1 KiB, 2 below 16 KiB, 3 "
+     "above.",
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0},
 };
 
 const hfit_allocator hfit_tlsf_allocator = {
@@ -294,14 +300,14 @@ const hfit_allocator hfit_tlsf_allocator = {
     .ignores_region_end = false,
     .account =
         {
-            .worst_case = "alloc and free: constant; two map lookups, one list operation, at most "
-                          "one split or two joins",
-            .block_bytes = "4 for the header, then rounded up to the alignment and to a size "
-                           "class; at least 16 a chunk",
-            .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
-                             "(Robson 1977, bound for best fit)",
-            .layout = "| first | end | footprint | shape | row map | column maps | bins | chunk | "
-                      "... | sentinel |\n"
+            .worst_case = "constant; alloc: two chunks looked at, three words of the maps, one "
+                          "split; free: two joins",
+            .block_bytes = "4 for the header, then rounded up to the alignment; at least 16 a "
+                           "chunk; up to 12 more where the rest would be no chunk",
+            .fragmentation = "M + (k + 1) c for k live chunks of M bytes; c: the largest request "
+                             "and a class more, (1 + 1/2^second_level) times it",
+            .layout = "| first | end | footprint | tally | shape | map map | map | bins |\n"
+                      "| chunk | chunk | ... | sentinel |\n"
                       "a used chunk: | size+F | payload ... |\n"
                       "a free chunk: | size+F | next | previous | ... | size |",
         },

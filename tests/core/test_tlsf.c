@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLSF: classes on the payload, rounding that finds freed chunks again, a control block that
- * scales. */
+/* TLSF: no rounding beyond the alignment, two chunks of a request's own class tried, a control
+ * block that scales. */
 #include "hfit/tlsf.h"
 
 #include "check.h"
@@ -33,7 +33,7 @@ static void check_found_again(uint32_t alignment, uint32_t second_level, size_t 
 
 static void a_freed_chunk_is_found_again_by_the_same_request(void) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
-        for (uint32_t second_level = 2; second_level <= 5; second_level++) {
+        for (uint32_t second_level = 1; second_level <= 5; second_level++) {
             for (size_t size = 1; size < 9000; size += 1 + size / 40) {
                 check_found_again(alignment, second_level, size);
             }
@@ -41,24 +41,37 @@ static void a_freed_chunk_is_found_again_by_the_same_request(void) {
     }
 }
 
-static void a_power_of_two_request_takes_its_size_and_the_header_rounded_up(void) {
-    const hfit_tlsf_plan plan = plan_with(8, 4);
-    hfit_heap *heap = hfit_tlsf_init(region, sizeof region, &plan.common);
-    for (size_t size = 16; size <= 16384; size *= 2) {
-        const unsigned char *first = hfit_tlsf_alloc(heap, &plan.common, size);
-        const unsigned char *second = hfit_tlsf_alloc(heap, &plan.common, size);
-        CHECK(first != NULL && second == first + size + 8);
+static void a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        const hfit_tlsf_plan plan = plan_with(alignment, 2);
+        for (size_t size = 12; size < 9000; size += 1 + size / 10) {
+            hfit_heap *heap = hfit_tlsf_init(region, sizeof region, &plan.common);
+            const unsigned char *first = hfit_tlsf_alloc(heap, &plan.common, size);
+            const unsigned char *second = hfit_tlsf_alloc(heap, &plan.common, size);
+            const size_t chunk = (size + 4 + alignment - 1) / alignment * alignment;
+            CHECK(first != NULL && second == first + chunk);
+        }
     }
 }
 
-static void a_request_is_split_off_at_the_lower_bound_of_its_class(void) {
+/* Frees two blocks of one class, `first` in front of `second` in their bin. */
+static void free_two(hfit_heap *heap, const hfit_plan *plan, void *first, void *second) {
+    hfit_tlsf_free(heap, plan, second);
+    hfit_tlsf_free(heap, plan, first);
+}
+
+static void the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small(void) {
     const hfit_tlsf_plan plan = plan_with(8, 3);
-    hfit_heap *heap = hfit_tlsf_init(region, sizeof region, &plan.common);
-    /* 1040 B are 130 granules; with 8 classes from 128 to 256 the next bound is 144 granules. */
-    const unsigned char *first = hfit_tlsf_alloc(heap, &plan.common, 1040);
-    const unsigned char *second = hfit_tlsf_alloc(heap, &plan.common, 1040);
-    CHECK(second - first == (144 + 1) * 8);
-    CHECK(hfit_tlsf_usable_size(heap, &plan.common, first) == 144 * 8 + 4);
+    hfit_heap *heap = hfit_tlsf_init(region, 64 * 1024, &plan.common);
+    void *small = hfit_tlsf_alloc(heap, &plan.common, 1040); /* one class: 1024 to 1151 bytes */
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1) != NULL);
+    void *large = hfit_tlsf_alloc(heap, &plan.common, 1120);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1) != NULL);
+    exhaust(heap, &plan.common);
+    free_two(heap, &plan.common, small, large);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1120) == large);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1120) == NULL);
+    CHECK(hfit_tlsf_alloc(heap, &plan.common, 1040) == small);
 }
 
 static void the_control_block_scales_with_the_region(void) {
@@ -83,19 +96,18 @@ static void one_block_of_8_bytes_needs_a_region_of_at_most_264(void) {
     }
 }
 
-static void a_second_level_of_1_or_6_is_refused(void) {
-    const hfit_tlsf_plan low = plan_with(8, 1);
-    const hfit_tlsf_plan high = plan_with(8, 6);
-    CHECK(hfit_tlsf_init(region, sizeof region, &low.common) == NULL);
-    CHECK(hfit_tlsf_init(region, sizeof region, &high.common) == NULL);
+static void a_second_level_above_5_is_refused(void) {
+    const hfit_tlsf_plan plan = plan_with(8, 6);
+    CHECK(hfit_tlsf_init(region, sizeof region, &plan.common) == NULL);
+    CHECK(hfit_tlsf_smallest_region(&plan.common) == 0);
 }
 
 int main(void) {
     RUN(a_freed_chunk_is_found_again_by_the_same_request);
-    RUN(a_power_of_two_request_takes_its_size_and_the_header_rounded_up);
-    RUN(a_request_is_split_off_at_the_lower_bound_of_its_class);
+    RUN(a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment);
+    RUN(the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small);
     RUN(the_control_block_scales_with_the_region);
     RUN(one_block_of_8_bytes_needs_a_region_of_at_most_264);
-    RUN(a_second_level_of_1_or_6_is_refused);
+    RUN(a_second_level_above_5_is_refused);
     return report_passed();
 }
