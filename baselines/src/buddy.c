@@ -386,7 +386,7 @@ const hfit_allocator hfit_buddy_allocator = {
     .account =
         {
             .worst_case = "alloc: log2 of the region splits; free: log2 of the region joins",
-            .block_bytes = "the request rounded up to a power of two, 8 at least, and a byte for "
+            .block_bytes = "rounded up to a power of two, 8 at least, and a byte for "
                            "every 8 of them",
             .fragmentation = "M (1 + log2(n) / 2) - n + 1 for M live bytes, powers of two all, and "
                              "a largest request of n units (Robson 1974, as in SQLite's page)",

@@ -47,7 +47,7 @@ const hfit_allocator hfit_djgpp_test1_allocator = {
     .account =
         {
             .worst_case = "alloc and free: constant",
-            .block_bytes = "the request rounded up to a power of two, then 4 for the header, "
+            .block_bytes = "rounded up to a power of two, then 4 for the header, "
                            "rounded up to the alignment",
             .fragmentation = "2 M (1 + log2 n) for M live bytes and a largest request of n units, "
                              "headers apart: each power keeps its own peak, at most M doubled",

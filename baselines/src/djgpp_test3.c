@@ -56,14 +56,14 @@ const hfit_allocator hfit_djgpp_test3_allocator = {
     .account =
         {
             .worst_case = "alloc and free: constant",
-            .block_bytes = "the request rounded up to a quarter of its power of two, so less than "
+            .block_bytes = "rounded up to a quarter of its power of two, so less than "
                            "a quarter more, then 4 for the header, rounded up to the alignment",
             .fragmentation = "1.25 M (1 + 4 log2 n) for M live bytes and a largest request of n "
                              "units, headers apart: each class keeps its own peak",
-            .layout = "| break | end | footprint | stack of each quarter of each power | chunk | "
-                      "... | not asked for |\n"
-                      "a used chunk: | tag | payload ... |\n"
-                      "a free chunk: | tag | next | ... |",
+            .layout =
+                "| break | end | footprint | stack of each class | chunk | ... | not asked for |\n"
+                "a used chunk: | tag | payload ... |\n"
+                "a free chunk: | tag | next | ... |",
         },
     .operations = &hfit_djgpp_test3_operations,
     .unlocked = &hfit_djgpp_test3_unlocked,

@@ -55,10 +55,10 @@ const hfit_allocator hfit_djgpp_test4_allocator = {
             .block_bytes = "8 for the tags, then rounded up to the alignment; at least 16 a chunk",
             .fragmentation = "none published; a search that is first fit within lists by powers of "
                              "two",
-            .layout = "| break | end | footprint | slop | 30 bins | used | chunk | ... | used | "
-                      "not asked for |\n"
-                      "a used chunk: | size+U | payload ... | size+U |\n"
-                      "a free chunk: | size | next | ... | size |",
+            .layout =
+                "| break | end | footprint | slop | 30 bins | used | chunk | ... | used | ... |\n"
+                "a used chunk: | size+U | payload ... | size+U |\n"
+                "a free chunk: | size | next | ... | size |",
         },
     .operations = &hfit_djgpp_test4_operations,
     .unlocked = &hfit_djgpp_test4_unlocked,

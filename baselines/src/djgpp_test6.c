@@ -57,10 +57,10 @@ const hfit_allocator hfit_djgpp_test6_allocator = {
                            "8 more in fresh storage",
             .fragmentation = "none published; a search that is first fit within lists by powers of "
                              "two",
-            .layout = "| break | end | footprint | slop | 30 bins | used | chunk | ... | used | "
-                      "not asked for |\n"
-                      "a used chunk: | size+U | payload ... | size+U |\n"
-                      "a free chunk: | size | next | bin | ... | size |",
+            .layout =
+                "| break | end | footprint | slop | 30 bins | used | chunk | ... | used | ... |\n"
+                "a used chunk: | size+U | payload ... | size+U |\n"
+                "a free chunk: | size | next | bin | ... | size |",
         },
     .operations = &hfit_djgpp_test6_operations,
     .unlocked = &hfit_djgpp_test6_unlocked,
