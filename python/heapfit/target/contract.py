@@ -39,11 +39,12 @@ def contract_image(
     folder = workbench.image_folder()
     listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
     (folder / "allocators.def").write_text(listed, encoding="utf-8")
+    (folder / "baselines.def").touch()
     options = (
         *('-DHFIT_CONFIG_FILE="contract_config.h"', '-DCONTRACT_LIMITS="contract/board_limits.h"'),
         *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
         *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
-        f"-I{here / 'tests'}",
+        *(f"-I{here / 'tests'}", f"-I{here / 'baselines/include'}"),
     )
     core = (f"core/src/{allocator}.c" for allocator in allocators)
     suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse"))
@@ -51,9 +52,10 @@ def contract_image(
     shared = [
         workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
     ]
-    registry = folder / "registry.o"
-    workbench.compile(board, build, "core/src/registry.c", registry, ())
-    return link_image(workbench, board, build, folder, [registry, *shared])
+    registries = [folder / "core.o", folder / "baselines.o"]
+    for made in registries:
+        workbench.compile(board, build, f"{made.stem}/src/registry.c", made, options)
+    return link_image(workbench, board, build, folder, [*registries, *shared])
 
 
 def run_contract(image: Image, steps: int) -> list[str]:
