@@ -14,8 +14,8 @@ void image_clear(void *to, size_t bytes);
 #define HFIT_CLEAR(to, bytes) image_clear((to), (bytes))
 
 #ifdef IMAGE_UNMERGED
-#define HFIT_ON_LOAD() __asm__ volatile("" ::: "memory")
-#define HFIT_ON_STORE() __asm__ volatile("" ::: "memory")
+#define HFIT_ON_LOAD(heap, offset) __asm__ volatile("" ::"r"(heap), "r"(offset) : "memory")
+#define HFIT_ON_STORE(heap, offset) __asm__ volatile("" ::"r"(heap), "r"(offset) : "memory")
 #endif
 
 #endif

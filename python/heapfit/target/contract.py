@@ -61,17 +61,20 @@ def contract_image(
 def run_contract(image: Image, steps: int) -> list[str]:
     """What the suite prints, in as many runs as its plans need; HeapfitError if one fails."""
     parts = 1
-    while _has_too_many_plans(image, parts):
+    while (first := _largest_part(image, steps, parts)) is None:
         parts *= 2
-    return [emulate(image, ("all", str(steps), str(part), str(parts))) for part in range(parts)]
+    return [first, *(_run_part(image, steps, part, parts) for part in range(1, parts))]
 
 
-def _has_too_many_plans(image: Image, parts: int) -> bool:
-    """Whether the first part of so many, which is the largest, is too large for the image."""
+def _largest_part(image: Image, steps: int, parts: int) -> str | None:
+    """The first part of so many; None if it has more plans than the image has room for."""
     try:
-        emulate(image, ("all", "0", "0", str(parts)))
+        return _run_part(image, steps, 0, parts)
     except HeapfitError as error:
-        if "< MOST_PLANS" in str(error):
-            return True
-        raise
-    return False
+        if "< MOST_PLANS" not in str(error):
+            raise
+        return None
+
+
+def _run_part(image: Image, steps: int, part: int, parts: int) -> str:
+    return emulate(image, ("all", str(steps), str(part), str(parts)))

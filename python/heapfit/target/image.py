@@ -95,5 +95,5 @@ def link_image(
 
 
 def _board_objects(workbench: Workbench, board: Board, build: Build) -> Iterable[Path]:
-    for file in (board.start, "start.c", "semihost.c"):
+    for file in (board.start, "start.c", "semihost.c", "memory.c"):
         yield workbench.shared_object(board, build, f"target/board/{file}")
