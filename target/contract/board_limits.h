@@ -2,8 +2,9 @@
 /*
  * What the contract suite tries on a board; tests/contract/limits.h says what each word means.
  *
- * On boards with megabytes the plans and live blocks are the host's; the two larger regions are
- * smaller and fewer odd sizes are tried, since each call hashes the region. CONTRACT_SMALL is for 16 KB of RAM: small regions,
+ * On boards with megabytes there are as many live blocks as on the host; regions are smaller, which
+ * leaves out plans that take more than 8 KiB to begin with, and fewer odd sizes are tried, since
+ * each call hashes the region. CONTRACT_SMALL is for 16 KB of RAM: small regions,
  * few live blocks, and the plans in as many runs as there are parts, since each plan takes memory.
  */
 #ifndef TARGET_BOARD_LIMITS_H
@@ -28,6 +29,7 @@ enum {
     ODDER_SIZES = 2,
     REGION_ALIGNMENT = 64,
     LARGEST_REGION = 4608,
+    LARGEST_SMALLEST_REGION = 3500,
     SMALL_ROOM = 300,
     MIDDLE_ROOM = 800,
     LARGE_ROOM = 1500
@@ -40,10 +42,11 @@ enum {
     PLAN_NAME = 160,
     MOST_LIVE = 256,
     CHURN_LIVE = 40,
-    ODD_SIZES = 8,
+    ODD_SIZES = 4,
     ODDER_SIZES = 2,
     REGION_ALIGNMENT = 4096,
     LARGEST_REGION = 64 * 1024,
+    LARGEST_SMALLEST_REGION = 8 * 1024,
     SMALL_ROOM = 600,
     MIDDLE_ROOM = 1500,
     LARGE_ROOM = 5000

@@ -57,23 +57,6 @@ void free(void *block) {
     last = note->last_before;
 }
 
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
-    unsigned char *target = to;
-    const unsigned char *source = from;
-    while (bytes-- > 0) {
-        *target++ = *source++;
-    }
-    return to;
-}
-
-void *memset(void *to, int value, size_t bytes) {
-    unsigned char *target = to;
-    while (bytes-- > 0) {
-        *target++ = (unsigned char)value;
-    }
-    return to;
-}
-
 int memcmp(const void *one, const void *other, size_t bytes) {
     const unsigned char *a = one;
     const unsigned char *b = other;

@@ -3,14 +3,15 @@
  * Replays a packed trace on a generated heap, by the rules of engine/include/heapfit/replay.hpp
  * with refusals counted, and prints what that tells too.
  *
- * Command line: replay FILE. Built with HEAP_OPERATION(operation), the name of the allocator's
- * function, and with replay_heap.c, which `heapfit generate` makes: its plan and its region are
- * used, its wrappers are not. Ends with 0; 1: the heap's metadata do not hold; 2: no heap or no
- * trace.
+ * Command line: replay FILE. Built with HEAP_OPERATION(operation), which makes the name of the
+ * allocator's function, and with replay_heap.c, which `heapfit generate` makes: its plan and its
+ * region are used, its wrappers are not. Ends with 0; 1: the heap's metadata do not hold; 2: no
+ * heap or no trace.
  */
 #include "replay_heap.c"
 
 #include "board/semihost.h"
+#include "hfit/descriptor.h"
 #include "replay/packed_trace.h"
 
 enum { MOST_SLOTS = 1 << 18, EVENTS_AT_ONCE = 4096, OUT_OF_ORDER = 2 };
@@ -21,6 +22,8 @@ typedef struct slot {
 } slot;
 
 static slot slots[MOST_SLOTS];
+extern const hfit_allocator HEAP_OPERATION(allocator);
+
 static trace_event events[EVENTS_AT_ONCE];
 static uint64_t placement_hash = 0xcbf29ce484222325;
 static uint32_t refusals;
@@ -54,10 +57,27 @@ static void *alloc_aligned(uint32_t alignment, size_t size) {
                          : HEAP_OPERATION(alloc)(heap(), plan(), size);
 }
 
+/* Clears a block, which may lie in pieces. */
+static void clear_block(void *block, size_t left) {
+    const hfit_allocator *allocator = &HEAP_OPERATION(allocator);
+    size_t bytes = left;
+    void *piece = allocator->next_piece == NULL
+                      ? block
+                      : allocator->next_piece(heap(), plan(), block, NULL, &bytes);
+    while (piece != NULL && left > bytes) {
+        image_clear(piece, bytes);
+        left -= bytes;
+        piece = allocator->next_piece(heap(), plan(), block, piece, &bytes);
+    }
+    if (piece != NULL) {
+        image_clear(piece, left);
+    }
+}
+
 static void *alloc_zeroed(size_t size) {
     void *block = HEAP_OPERATION(alloc)(heap(), plan(), size);
     if (block != NULL) {
-        image_clear(block, size);
+        clear_block(block, size);
     }
     return block;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code an allocator takes, linked for a board: what init, alloc and free need, and no more.
 
-Code and constants of core, with what the compiler's library adds, are weighed; the plan's tables
+Code and constants of core, with what the compiler itself calls, are weighed; the plan's tables
 are not. A plan with a shared allocator refers to it by a table of all operations, which keeps all
 of them; `few_operations` weighs it with a table of the few that init, alloc and free call.
 """
@@ -53,7 +53,8 @@ def code_size(
     few = _few_options(inner) if few_operations else ()
     weighed = folder / "weighed.o"
     workbench.compile(board, build, "target/size/weighed.c", weighed, (operation, *few))
-    core = [workbench.shared_object(board, build, f"core/src/{name}.c") for name in (outer, *inner)]
+    linked_too = (*(f"core/src/{name}.c" for name in (outer, *inner)), "target/board/memory.c")
+    core = [workbench.shared_object(board, build, source) for source in linked_too]
     kept = [f"-Wl,-u,{name}" for name in ("weighed_plan", *(f"hfit_{outer}_{op}" for op in _KEPT))]
     script = f"-T{sources.root() / 'target/size/size.ld'}"
     linked = folder / "size.elf"

@@ -39,11 +39,12 @@ def contract_image(
     folder = workbench.image_folder()
     listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
     (folder / "allocators.def").write_text(listed, encoding="utf-8")
+    (folder / "baselines.def").touch()
     options = (
         *('-DHFIT_CONFIG_FILE="contract_config.h"', '-DCONTRACT_LIMITS="contract/board_limits.h"'),
         *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
         *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
-        f"-I{here / 'tests'}",
+        *(f"-I{here / 'tests'}", f"-I{here / 'baselines/include'}"),
     )
     core = (f"core/src/{allocator}.c" for allocator in allocators)
     suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "misuse"))
@@ -51,25 +52,29 @@ def contract_image(
     shared = [
         workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
     ]
-    registry = folder / "registry.o"
-    workbench.compile(board, build, "core/src/registry.c", registry, ())
-    return link_image(workbench, board, build, folder, [registry, *shared])
+    registries = [folder / "core.o", folder / "baselines.o"]
+    for made in registries:
+        workbench.compile(board, build, f"{made.stem}/src/registry.c", made, options)
+    return link_image(workbench, board, build, folder, [*registries, *shared])
 
 
 def run_contract(image: Image, steps: int) -> list[str]:
     """What the suite prints, in as many runs as its plans need; HeapfitError if one fails."""
     parts = 1
-    while _has_too_many_plans(image, parts):
+    while (first := _largest_part(image, steps, parts)) is None:
         parts *= 2
-    return [emulate(image, ("all", str(steps), str(part), str(parts))) for part in range(parts)]
+    return [first, *(_run_part(image, steps, part, parts) for part in range(1, parts))]
 
 
-def _has_too_many_plans(image: Image, parts: int) -> bool:
-    """Whether the first part of so many, which is the largest, is too large for the image."""
+def _largest_part(image: Image, steps: int, parts: int) -> str | None:
+    """The first part of so many; None if it has more plans than the image has room for."""
     try:
-        emulate(image, ("all", "0", "0", str(parts)))
+        return _run_part(image, steps, 0, parts)
     except HeapfitError as error:
-        if "< MOST_PLANS" in str(error):
-            return True
-        raise
-    return False
+        if "< MOST_PLANS" not in str(error):
+            raise
+        return None
+
+
+def _run_part(image: Image, steps: int, part: int, parts: int) -> str:
+    return emulate(image, ("all", str(steps), str(part), str(parts)))

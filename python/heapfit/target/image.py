@@ -57,11 +57,12 @@ def replay_image(
     folder = workbench.image_folder()
     write_plan(design, folder)
     main = folder / "replay.o"
+    config = (*_CONFIG, "-DIMAGE_UNMERGED") if build.unmerged else _CONFIG
     operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
-    workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
+    workbench.compile(board, build, "target/replay/replay.c", main, (*config, operation))
     core = (f"core/src/{allocator}.c" for allocator in allocators_of(design))
     shared = [
-        workbench.shared_object(board, build, source, _CONFIG)
+        workbench.shared_object(board, build, source, config)
         for source in ("target/replay/payload.c", *core)
     ]
     return link_image(workbench, board, build, folder, [main, *shared])
@@ -94,5 +95,5 @@ def link_image(
 
 
 def _board_objects(workbench: Workbench, board: Board, build: Build) -> Iterable[Path]:
-    for file in (board.start, "start.c", "semihost.c"):
+    for file in (board.start, "start.c", "semihost.c", "memory.c"):
         yield workbench.shared_object(board, build, f"target/board/{file}")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
@@ -39,6 +39,9 @@ class Accesses:
     loads: int
     stores: int
 
+    def __sub__(self, other: Accesses) -> Accesses:
+        return Accesses(self.loads - other.loads, self.stores - other.stores)
+
 
 @dataclass(frozen=True, slots=True)
 class HostReplay:
@@ -49,10 +52,8 @@ class HostReplay:
 
     @property
     def plain(self) -> Accesses:
-        """The accesses of all other requests."""
-        return Accesses(
-            self.result.loads - self.aligned.loads, self.result.stores - self.aligned.stores
-        )
+        """The accesses of alloc, free and resize."""
+        return Accesses(self.result.loads, self.result.stores) - self.aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,16 @@ class Verification:
     calls: Calls
     host: HostReplay
     differences: tuple[str, ...]  # none: the same placements and, at the host's level, accesses
+
+    @property
+    def merged(self) -> Accesses:
+        """Accesses of alloc, free and resize that the compiler saved."""
+        return self.host.plain - _accesses(self.calls, *_PLAIN)
+
+    @property
+    def merged_aligned(self) -> Accesses:
+        """Accesses of aligned requests that the compiler saved."""
+        return self.host.aligned - _accesses(self.calls, "alloc_aligned")
 
 
 def host_replay(case: Case, trace: PackedTrace) -> HostReplay:
@@ -96,19 +107,22 @@ def verify(
     found = _compare(target, plain, "counted replay", "uncounted replay")
     found += _compare(target, _as_printed(host.result, target), board.name, "host")
     if target.placement_hash != host.result.placement_hash:
-        found.append(first_difference(case, image, trace))
+        found.append(first_difference(case, image, trace, build.frees_by_size))
     if build.compares_accesses:
-        found += _compare_accesses(calls, host)
-    return Verification(board, build, target, calls, host, tuple(found))
+        found += _compare_payload(calls, host)
+    done = Verification(board, build, target, calls, host, tuple(found))
+    return replace(done, differences=(*found, *_compare_accesses(done)))
 
 
-def first_difference(case: Case, image: Image, trace: PackedTrace) -> str:
+def first_difference(
+    case: Case, image: Image, trace: PackedTrace, frees_by_size: bool = False
+) -> str:
     """Which event is the first to place a block elsewhere, found by replaying fewer and fewer."""
 
     def hashes(events: int) -> tuple[int, int]:
         part = trace.first(events)
         host = host_replay(case, part).result
-        return replay(image, part).placement_hash, host.placement_hash
+        return replay(image, part, frees_by_size).placement_hash, host.placement_hash
 
     equal, different = 0, len(trace.events)
     before = _FNV_START
@@ -143,20 +157,25 @@ def _compare(one: TargetReplay, other: TargetReplay, here: str, there: str) -> l
     ]
 
 
-def _compare_accesses(calls: Calls, host: HostReplay) -> list[str]:
-    """Compilers may merge accesses: in aligned requests, which are long, they do so at -O2."""
-    plain, aligned = _accesses(calls, *_PLAIN), _accesses(calls, "alloc_aligned")
-    payload = calls.total("payload", *_PLAIN, "alloc_aligned", "clear")
-    found = []
-    if plain != host.plain:
-        found.append(f"metadata accesses: {plain} on the target, {host.plain} on the host")
-    if aligned.loads > host.aligned.loads or aligned.stores > host.aligned.stores:
-        found.append(f"of aligned requests: {aligned} on the target, {host.aligned} on the host")
-    if payload != host.result.payload_bytes:
-        found.append(
-            f"payload bytes: {payload} on the target, {host.result.payload_bytes} on the host"
-        )
-    return found
+def _compare_payload(calls: Calls, host: HostReplay) -> list[str]:
+    target = calls.total("payload", *_PLAIN, "alloc_aligned", "clear")
+    if target == host.result.payload_bytes:
+        return []
+    return [f"payload bytes: {target} on the target, {host.result.payload_bytes} on the host"]
+
+
+def _compare_accesses(done: Verification) -> list[str]:
+    """A compiler may merge accesses, where it is let; it never makes more."""
+    if not done.build.compares_accesses:
+        return []
+    none = Accesses(0, 0)
+    saved = {"alloc, free and resize": done.merged, "aligned requests": done.merged_aligned}
+    return [
+        f"metadata accesses of {operations}: {-one.loads:+} loads, {-one.stores:+} stores on the "
+        "target"
+        for operations, one in saved.items()
+        if one.loads < 0 or one.stores < 0 or (done.build.unmerged and one != none)
+    ]
 
 
 def _accesses(calls: Calls, *operations: str) -> Accesses:

@@ -32,6 +32,7 @@ class Build:
     optimisation: str = "O2"
     safety: int = 1  # HFIT_SAFETY
     frees_by_size: bool = False  # by free_sized
+    unmerged: bool = False  # the compiler may not make one access of two
 
     @property
     def compares_accesses(self) -> bool:
