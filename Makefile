@@ -62,11 +62,12 @@ format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-docs: $(extension) ## renew what pages show of the code: lists, battery, the README's example
+docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
+	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 
 lint: style types ## style and types only

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints README.md with its commands run anew: `make docs` puts it in place, a test compares.
+"""Prints a page, README.md if none is named, with its commands run anew: `make docs` puts it in
+place, a test compares.
 
 The lines of a console block that begin with `$` are run one after the other, beside a copy of
 examples/; what a command prints stands below it.
@@ -40,7 +41,7 @@ def run_block(block: str, folder: Path) -> str:
 
 def main() -> None:
     """Prints the page."""
-    page = (ROOT / "README.md").read_text()
+    page = (ROOT / (sys.argv[1] if len(sys.argv) > 1 else "README.md")).read_text()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder) / "examples")
         print(BLOCK.sub(lambda block: run_block(block[0], Path(folder)), page), end="")
