@@ -103,13 +103,12 @@ static bool lies_in_pieces(const model *m) {
     return m->plan->allocator->next_piece != NULL;
 }
 
-/* Marks the words of a piece as taken, which is aligned to one at least; nobody else may have taken
- * one. */
+/* Marks the words of a piece as taken; nobody else may have taken one. */
 static void claim_words(const model *m, bool *taken, const unsigned char *piece, size_t size) {
+    const size_t first = (size_t)(piece - m->region) / 4;
     CHECK(piece >= m->region);
     CHECK(size <= m->region_size);
     CHECK(piece + size <= m->region + m->region_size);
-    const size_t first = (size_t)(piece - m->region) / 4;
     for (size_t word = first; word < first + (size + 3) / 4; word++) {
         CHECK(!taken[word]);
         taken[word] = true;
