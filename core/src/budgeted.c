@@ -17,9 +17,9 @@ static inline bool serves(const hfit_pools_plan *plan, uint32_t pool, size_t siz
     return class_of(plan, plan->pools.items[pool].size) == size_class;
 }
 
-/* The pool of a size class by at most log2 of the pools, rounded up, + 1 compares, or HFIT_NO_POOL.
- */
-static uint32_t search_pool(const hfit_pools_plan *plan, size_t size_class) {
+/* The smallest pool whose class is not below `size_class`, or the number of pools, by at most log2
+ * of the pools, rounded up, + 1 compares. */
+static uint32_t rank_of(const hfit_pools_plan *plan, size_t size_class) {
     uint32_t low = 0;
     uint32_t high = plan->pools.count;
     while (low < high) {
@@ -30,7 +30,7 @@ static uint32_t search_pool(const hfit_pools_plan *plan, size_t size_class) {
             high = middle;
         }
     }
-    return low < plan->pools.count && serves(plan, low, size_class) ? low : HFIT_NO_POOL;
+    return low;
 }
 
 /* The entry of the index for a size class: its product's highest bits (Knuth, volume 3, 6.4). */
@@ -47,12 +47,43 @@ static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
     return serves(plan, pool, size_class) ? pool : HFIT_NO_POOL;
 }
 
+/* The pool of just the request's class; where the plan lets it borrow, the larger ones after it. */
 static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
-    if (after != HFIT_NO_POOL) {
+    const bool has_index = plan->index.table != NULL;
+    if (after == HFIT_NO_POOL && has_index && !plan->borrow) {
+        return quick_pool(plan, size);
+    }
+    if (after != HFIT_NO_POOL && !plan->borrow) {
         return HFIT_NO_POOL;
     }
-    return plan->index.table != NULL ? quick_pool(plan, size)
-                                     : search_pool(plan, class_of(plan, size));
+    const size_t size_class = class_of(plan, size);
+    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, size_class) : after + 1;
+    return pool < plan->pools.count && (plan->borrow || serves(plan, pool, size_class))
+               ? pool
+               : HFIT_NO_POOL;
+}
+
+/* A shared heap may have served any size. */
+static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
+    (void)plan;
+    (void)size;
+    return HFIT_NO_POOL;
+}
+
+static inline bool finds_by_bits(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
+}
+
+static inline bool may_grow(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
+}
+
+static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
+    (void)plan;
+    (void)size;
+    return false;
 }
 
 /* True if the index leads nowhere but to pools, and to each of them. */
@@ -83,27 +114,27 @@ static bool is_rule_sound(const hfit_pools_plan *plan) {
             return false;
         }
     }
-    return plan->index.table == NULL || is_index_sound(plan);
+    return plan->borrow <= 1 && (plan->index.table == NULL || is_index_sound(plan));
 }
 
 enum {
-    EMPTY_ENTRY = UINT16_MAX,
+    EMPTY_ENTRY = UINT8_MAX,
     MULTIPLIERS = 256, /* tried for each size of the table */
     GOLDEN = 0x9e3779b1u,
 };
 
 /* True if no two pools have one entry with the index's multiplier; then the table is filled. */
-static bool fill_table(const hfit_pools_plan *plan, uint16_t *table) {
+static bool fill_table(const hfit_pools_plan *plan, uint8_t *table) {
     const hfit_pool_index *index = &plan->index;
     for (uint32_t entry = 0; entry < index->entries; entry++) {
         table[entry] = EMPTY_ENTRY;
     }
     for (uint32_t i = 0; i < plan->pools.count; i++) {
-        uint16_t *entry = &table[entry_of(index, class_of(plan, plan->pools.items[i].size))];
+        uint8_t *entry = &table[entry_of(index, class_of(plan, plan->pools.items[i].size))];
         if (*entry != EMPTY_ENTRY) {
             return false;
         }
-        *entry = (uint16_t)i;
+        *entry = (uint8_t)i;
     }
     for (uint32_t entry = 0; entry < index->entries; entry++) {
         table[entry] = table[entry] == EMPTY_ENTRY ? 0 : table[entry];
@@ -111,29 +142,42 @@ static bool fill_table(const hfit_pools_plan *plan, uint16_t *table) {
     return true;
 }
 
-/* The first multiplier gives the class modulo the entries, so a table that is larger than the
- * largest class always does. */
-uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
+/* Finds a multiplier for a table of `entries`, a power of two, and fills it. The first one tried
+ * gives the class modulo what the table reaches over, so a table of as many entries as the largest
+ * budget has granules always does. */
+static bool try_table(hfit_pools_plan *plan, uint8_t *table, uint32_t entries) {
     hfit_pool_index *index = &plan->index;
-    set_index(index, table, 2, 31);
-    for (; plan->pools.count > 0 && index->entries <= room &&
-           index->entries <= HFIT_LARGEST_POOL_INDEX;
-         index->entries *= 2, index->shift--) {
-        index->multiplier = 1u << index->shift;
-        for (uint32_t i = 0; index->entries >= plan->pools.count && i < MULTIPLIERS; i++) {
-            if (fill_table(plan, table)) {
-                return index->entries;
-            }
-            index->multiplier = GOLDEN * (2 * i + 1);
+    set_index(index, table, entries);
+    index->shift = 32 - even_part_log2(entries);
+    index->multiplier = 1u << (index->shift - even_part_log2(plan->common.alignment));
+    for (uint32_t i = 0; i < MULTIPLIERS; i++) {
+        if (fill_table(plan, table)) {
+            return true;
+        }
+        index->multiplier = GOLDEN * (2 * i + 1);
+    }
+    return false;
+}
+
+uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+    const uint32_t count = plan->pools.count;
+    const uint32_t most = room < HFIT_LARGEST_POOL_INDEX ? room : HFIT_LARGEST_POOL_INDEX;
+    for (uint32_t entries = 2; count > 0 && count < EMPTY_ENTRY && entries <= most; entries *= 2) {
+        if (entries >= count && try_table(plan, table, entries)) {
+            return entries;
         }
     }
-    set_index(index, NULL, 0, 0);
+    set_index(&plan->index, NULL, 0);
     return 0;
 }
 
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     HFIT_POOLS_TUNABLES,
+    {"borrow",
+     "A request whose budget has no free block goes to: 0: the shared allocator, as in the paper; "
+     "1: the next larger budget, then the shared allocator.",
+     HFIT_SCALAR, offsetof(hfit_pools_plan, borrow), 0, 1, 0},
 };
 
 const hfit_allocator hfit_budgeted_allocator = {

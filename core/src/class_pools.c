@@ -42,6 +42,9 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
     if (after == HFIT_NO_POOL && has_own) {
         return rank;
     }
+    if (after != HFIT_NO_POOL && plan->overflow != HFIT_OVERFLOW_LARGER) {
+        return HFIT_NO_POOL;
+    }
     const uint32_t from = after == HFIT_NO_POOL ? larger : after + 1;
     if (after != HFIT_NO_POOL && pools->items[after].is_exact && after >= larger) {
         return first_of(pools, true, from);
@@ -50,55 +53,96 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
     return general != HFIT_NO_POOL ? general : first_of(pools, true, larger);
 }
 
-/* Entry m of the index is the first pool for m << shift bytes. Sizes that are no such multiple turn
- * into numbers beyond the index. */
+/* Entry n of the index is the first pool for n bytes. */
 static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
-    const hfit_pool_index *index = &plan->index;
-    const uint32_t shift = index->shift;
-    const uint32_t entries = index->entries;
-    const uint32_t entry = rotate_right((uint32_t)size, shift);
-    return entry < entries && (uint32_t)size == size ? index->table[entry] : HFIT_NO_POOL;
+    return size < plan->index.entries ? plan->index.table[size] : HFIT_NO_POOL;
 }
 
-static uint32_t index_entry(const hfit_pools_plan *plan, uint32_t entry) {
-    return next_pool(plan, entry == 0 ? 1 : (size_t)entry << plan->index.shift, HFIT_NO_POOL);
+static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
+    return size < plan->index.own ? plan->index.table[size] : HFIT_NO_POOL;
 }
 
-static bool is_rule_sound(const hfit_pools_plan *plan) {
+static inline bool finds_by_bits(const hfit_pools_plan *plan) {
+    return plan->search == HFIT_SEARCH_FIRST_FIT;
+}
+
+static inline bool may_grow(const hfit_pools_plan *plan) {
+    return plan->growth != 0;
+}
+
+static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
+    return plan->overflow == HFIT_OVERFLOW_REFUSE &&
+           rank_of(&plan->pools, size) < plan->pools.count;
+}
+
+/* True if no entry leads to a pool that there is not, or whose blocks are too small. */
+static bool is_index_sound(const hfit_pools_plan *plan) {
     const hfit_pool_index *index = &plan->index;
-    if (index->shift > 31 || index->entries > HFIT_LARGEST_POOL_INDEX) {
+    if (index->entries > HFIT_LARGEST_POOL_INDEX || (index->entries != 0 && finds_by_bits(plan)) ||
+        (index->own != 0 && plan->overflow != HFIT_OVERFLOW_REFUSE) ||
+        index->own > index->entries) {
         return false;
     }
     for (uint32_t entry = 0; entry < index->entries; entry++) {
-        if (index->table[entry] != index_entry(plan, entry)) {
+        const uint32_t pool = index->table[entry];
+        if (pool >= plan->pools.count || plan->pools.items[pool].size < entry) {
             return false;
         }
     }
     return true;
 }
 
-uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room) {
-    const hfit_pool_list *pools = &plan->pools;
-    uint32_t all = 0; /* bits that any size has */
-    for (uint32_t i = 0; i < pools->count; i++) {
-        all |= pools->items[i].size;
+enum { MOST_GROWTH = 256, MOST_GROWTH_STEPS = 1024, STANDARD_GROWTH_STEPS = 16 };
+
+/* A chunk of the largest pool must be a size that a heap can be asked for. */
+static bool is_growth_sound(const hfit_pools_plan *plan) {
+    uint64_t largest = 0;
+    if (plan->pools.count > 0) {
+        largest =
+            pool_block_size(&plan->pools.items[plan->pools.count - 1], plan->common.alignment);
     }
-    set_index(&plan->index, NULL, 0, 0);
-    const uint32_t shift = all == 0 ? 0 : even_part_log2(all);
-    const uint32_t entries = all == 0 ? 0 : (pools->items[pools->count - 1].size >> shift) + 1;
-    if (entries == 0 || entries > room || entries > HFIT_LARGEST_POOL_INDEX) {
+    return plan->growth <= MOST_GROWTH && plan->growth_steps <= MOST_GROWTH_STEPS &&
+           pools_end(plan) <= HFIT_LARGEST_BLOCK - 8 * MOST_GROWTH_STEPS &&
+           plan->growth * largest + chunk_header(plan) <= HFIT_LARGEST_BLOCK;
+}
+
+static bool is_rule_sound(const hfit_pools_plan *plan) {
+    return plan->search <= HFIT_SEARCH_STACK && plan->overflow <= HFIT_OVERFLOW_REFUSE &&
+           is_growth_sound(plan) && is_index_sound(plan);
+}
+
+uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+    const hfit_pool_list *pools = &plan->pools;
+    const uint32_t entries = pools->count == 0 ? 0 : pools->items[pools->count - 1].size + 1;
+    set_index(&plan->index, NULL, 0);
+    if (finds_by_bits(plan) || pools->count > UINT8_MAX + 1 || entries == 0 || entries > room ||
+        entries > HFIT_LARGEST_POOL_INDEX) {
         return 0;
     }
-    set_index(&plan->index, table, entries, shift);
-    for (uint32_t entry = 0; entry < plan->index.entries; entry++) {
-        table[entry] = (uint16_t)index_entry(plan, entry);
+    for (uint32_t entry = 0; entry < entries; entry++) {
+        table[entry] = (uint8_t)next_pool(plan, entry == 0 ? 1 : entry, HFIT_NO_POOL);
     }
-    return plan->index.entries;
+    set_index(&plan->index, table, entries);
+    plan->index.own = plan->overflow == HFIT_OVERFLOW_REFUSE ? entries : 0;
+    return entries;
 }
 
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     HFIT_POOLS_TUNABLES,
+    {"search",
+     "A pool's free block: 0: the first in order of address, as in the paper; 1: the one freed "
+     "last.",
+     HFIT_SCALAR, offsetof(hfit_pools_plan, search), 0, 1, 0},
+    {"overflow",
+     "A request whose pool has no free block goes to: 0: the next larger pool, then the shared "
+     "allocator; 1: the shared allocator; 2: nobody.",
+     HFIT_SCALAR, offsetof(hfit_pools_plan, overflow), 0, 2, 0},
+    {"growth",
+     "Blocks that a pool without a free one gets from the shared allocator at a time; 0: none.",
+     HFIT_SCALAR, offsetof(hfit_pools_plan, growth), 0, MOST_GROWTH, 0},
+    {"growth_steps", "How often pools may grow, all together; 4 bytes each.", HFIT_SCALAR,
+     offsetof(hfit_pools_plan, growth_steps), 0, MOST_GROWTH_STEPS, STANDARD_GROWTH_STEPS},
 };
 
 const hfit_allocator hfit_class_pools_allocator = {
@@ -113,12 +157,18 @@ const hfit_allocator hfit_class_pools_allocator = {
     .make_index = hfit_class_pools_index,
     .account =
         {
-            .worst_case = "alloc: one step a pool tried; free: log2 of the pools, then constant; "
-                          "beyond the pools as the shared heap",
+            .worst_case = "alloc: first fit: the pools tried, and 1 step for 32 blocks of each; "
+                          "stack: constant, "
+                          "then 1 step a pool tried. free: log2 of the pools; with growth, log2 of "
+                          "growth_steps "
+                          "more. Growing: linear in growth and growth_steps. Beyond the pools as "
+                          "the shared heap",
             .block_bytes = "from the request to its pool's block; 1 bit a block",
             .fragmentation = "none in the pools; beyond them that of the shared heap",
-            .layout = "| shared size | free list, carved: a pool each | used bits | blocks | "
-                      "shared heap |",
+            .layout = "| list or count of each pool | shared mark | used bits | blocks | chunks | "
+                      "shared heap |\n"
+                      "a free block, stack: | link | ... |\n"
+                      "a chunk: | pool, code | used bits | blocks |",
         },
     .operations = &hfit_class_pools_operations,
     .unlocked = &hfit_class_pools_unlocked,

@@ -14,17 +14,21 @@
 
 #include "src/pool_layout.h"
 
-/* No block's offset: what a free list led to is no free block of the pool. From safety level 1 on.
- */
-#define DAMAGED_LINK 1u
+/* Blocks of a pool that lie side by side: those set aside, or some it got later. */
+typedef struct block_run {
+    uint32_t base; /* offset of the first block */
+    uint32_t count;
+    uint32_t bits;  /* offset from which used bits are counted, in bits: */
+    uint32_t first; /* place of the first block's */
+} block_run;
 
-static inline bool is_offset(uint32_t taken) {
-    return taken != NO_OFFSET && (HFIT_SAFETY < 1 || taken != DAMAGED_LINK);
+static inline block_run own_run(const hfit_pool *pool) {
+    return (block_run){pool->base, pool->count, 0, pool->used_bit};
 }
 
-/* Number of the block of `pool` at `offset`; the pool's count or more if none begins there. */
-static inline uint32_t block_number(const hfit_pool *pool, uint32_t offset) {
-    return rotate_right((offset - pool->base) * pool->inverse, pool->turn);
+/* Number of the block of a run at `offset`; the run's count or more if none begins there. */
+static inline uint32_t block_number(const hfit_pool *pool, uint32_t base, uint32_t offset) {
+    return rotate_right((offset - base) * pool->inverse, pool->turn);
 }
 
 /* Offset of the word that holds a used bit, and the bit. */
@@ -33,9 +37,9 @@ typedef struct used_bit {
     uint32_t mask;
 } used_bit;
 
-static inline used_bit used_bit_of(const hfit_pool *pool, uint32_t number) {
-    const uint32_t place = pool->used_bit + number;
-    return (used_bit){4 * (place / 32), 1u << 31 >> place % 32};
+static inline used_bit used_bit_of(block_run run, uint32_t number) {
+    const uint32_t place = run.first + number;
+    return (used_bit){run.bits + 4 * (place / 32), 1u << 31 >> place % 32};
 }
 
 static inline bool is_bit_set(const hfit_heap *heap, used_bit bit) {
@@ -46,11 +50,27 @@ static inline void flip_bit(hfit_heap *heap, used_bit bit) {
     store_word(heap, bit.word, load_word(heap, bit.word) ^ bit.mask);
 }
 
-/* Puts `count` blocks from `offset` on, `size` bytes apart, on the free list at `link`, which holds
- * none. */
-static inline void thread_blocks(hfit_heap *heap, uint32_t link, uint32_t offset, uint32_t size,
-                                 uint32_t count) {
-    for (; count > 0; count--) {
+/* Number of the first block of a run whose used bit is clear, or its count. One load for up to 32
+ * blocks. */
+static inline uint32_t first_unused(const hfit_heap *heap, block_run run) {
+    uint32_t number = 0;
+    while (number < run.count) {
+        const used_bit bit = used_bit_of(run, number);
+        const uint32_t unused = ~load_word(heap, bit.word) & (bit.mask * 2 - 1);
+        if (unused != 0) {
+            number += (uint32_t)(__builtin_clz(unused) - __builtin_clz(bit.mask));
+            return number < run.count ? number : run.count;
+        }
+        number += 32u - (run.first + number) % 32;
+    }
+    return run.count;
+}
+
+/* Puts the blocks of a run, `size` bytes apart, on a free list that holds none. */
+static inline void thread_blocks(hfit_heap *heap, uint32_t list, block_run run, uint32_t size) {
+    uint32_t link = list;
+    uint32_t offset = run.base;
+    for (uint32_t left = run.count; left > 0; left--) {
         store_word(heap, link, offset);
         link = offset;
         offset += size;
@@ -65,6 +85,46 @@ static inline void push_block(hfit_heap *heap, uint32_t list, uint32_t offset) {
 
 static inline void unlink_first(hfit_heap *heap, uint32_t list, uint32_t offset) {
     store_word(heap, list, load_word(heap, offset));
+}
+
+/* A block of a pool. */
+typedef struct block_place {
+    const hfit_pool *pool;
+    uint32_t offset;
+    used_bit bit;
+} block_place;
+
+/* Stores the place of the block at `offset`, if one of this run begins there. */
+static inline bool find_in_run(const hfit_pool *pool, block_run run, uint32_t offset,
+                               block_place *place) {
+    const uint32_t number = block_number(pool, run.base, offset);
+    place->pool = pool;
+    place->offset = offset;
+    place->bit = used_bit_of(run, number);
+    return number < run.count;
+}
+
+/* Takes the first block of a pool's free list and stores its offset. False, and nothing changed, if
+ * there is none, or if the list does not lead to a free block of the pool's own run. */
+static inline bool take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
+                            uint32_t *offset) {
+    *offset = load_word(heap, list);
+    if (HFIT_SAFETY < 1 && *offset == NO_OFFSET) {
+        return false;
+    }
+    if (HFIT_SAFETY >= 1) {
+        block_place place;
+        if (!find_in_run(pool, own_run(pool), *offset, &place)) {
+            return false;
+        }
+        const uint32_t bits = load_word(heap, place.bit.word);
+        if ((bits & place.bit.mask) != 0) {
+            return false;
+        }
+        store_word(heap, place.bit.word, bits | place.bit.mask);
+    }
+    unlink_first(heap, list, *offset);
+    return true;
 }
 
 #endif

@@ -47,12 +47,12 @@ static inline uint32_t pool_block_size(const hfit_pool *pool, uint32_t alignment
 }
 
 /* Member by member, since compilers turn the assignment of a struct into a call of memset. */
-static inline void set_index(hfit_pool_index *index, const uint16_t *table, uint32_t entries,
-                             uint32_t shift) {
+static inline void set_index(hfit_pool_index *index, const uint8_t *table, uint32_t entries) {
     index->table = table;
-    index->shift = shift;
     index->entries = entries;
+    index->own = 0;
     index->multiplier = 0;
+    index->shift = 0;
 }
 
 /* `places` is below 32. */

@@ -138,7 +138,7 @@ struct Plan::Parts {
     const hfit_allocator *allocator;
     Scalars scalars;
     std::vector<hfit_pool> pools;
-    std::vector<std::uint16_t> index; // the table that finds a request's pool
+    std::vector<std::uint8_t> index; // the table that finds a request's pool
     std::optional<Plan> shared;
     std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
 

@@ -9,15 +9,33 @@
 
 namespace heapfit {
 
-PoolChoice::PoolChoice(const hfit_allocator &allocator, std::span<const hfit_pool> pools,
-                       std::uint32_t alignment)
-    : allocator_(allocator), plan_{} {
-    plan_.common.alignment = alignment;
-    plan_.pools = {pools.data(), static_cast<std::uint32_t>(pools.size()), 0};
+namespace {
+
+// All scalars 0: which pool is first does not depend on them.
+hfit_pools_plan plan_of(std::span<const hfit_pool> pools, std::uint32_t alignment) {
+    hfit_pools_plan plan{};
+    plan.common.alignment = alignment;
+    plan.pools = {pools.data(), static_cast<std::uint32_t>(pools.size()), 0};
+    return plan;
+}
+
+} // namespace
+
+PoolChoice::PoolChoice(const hfit_allocator &allocator, const hfit_pools_plan &plan)
+    : allocator_(allocator), plan_(plan) {
     if (allocator.next_pool == nullptr) {
         throw Error("pools: '" + std::string(allocator.name) + "' has no pools");
     }
 }
+
+PoolChoice::PoolChoice(const hfit_allocator &allocator, std::span<const hfit_pool> pools,
+                       std::uint32_t alignment)
+    : PoolChoice(allocator, plan_of(pools, alignment)) {}
+
+PoolChoice::PoolChoice(const Plan &plan)
+    : PoolChoice(plan.allocator(), plan.allocator().next_pool == nullptr
+                                       ? hfit_pools_plan{}
+                                       : *reinterpret_cast<const hfit_pools_plan *>(plan.raw())) {}
 
 std::uint32_t PoolChoice::choose(Bytes size, Bytes alignment) const {
     const auto asked = static_cast<std::size_t>(std::max<Bytes>(size, 1));

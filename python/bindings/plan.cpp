@@ -51,20 +51,21 @@ std::vector<std::vector<std::uint32_t>> pool_rows(const Plan &plan) {
     return rows;
 }
 
-using TableShiftMultiplier = std::tuple<std::vector<std::uint32_t>, std::uint32_t, std::uint32_t>;
+using TableOwnMultiplierShift =
+    std::tuple<std::vector<std::uint32_t>, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-std::optional<TableShiftMultiplier> index_of(const Plan &plan) {
+std::optional<TableOwnMultiplierShift> index_of(const Plan &plan) {
     const hfit_pool_index *const index = plan.index();
     if (index == nullptr) {
         return std::nullopt;
     }
     const std::vector<std::uint32_t> table(index->table, index->table + index->entries);
-    return TableShiftMultiplier{table, index->shift, index->multiplier};
+    return TableOwnMultiplierShift{table, index->own, index->multiplier, index->shift};
 }
 
 // For each request of so many bytes the number of the pool it is for; HFIT_NO_POOL if none.
 Array<std::uint32_t> pools_for(const Plan &plan, const Column<Bytes> &sizes) {
-    const PoolChoice choice(plan.allocator(), plan.pools(), plan.alignment());
+    const PoolChoice choice(plan);
     std::vector<std::uint32_t> pools;
     pools.reserve(sizes.size());
     for (const Bytes size : as_span(sizes)) {
@@ -143,7 +144,7 @@ void bind_plan(nb::module_ &module) {
         .def_prop_ro("pools", &pools_of, "(size, count, is_exact, base), ascending by size.")
         .def_prop_ro("pool_rows", &pool_rows, "The words of each hfit_pool, in its order.")
         .def_prop_ro("index", &index_of,
-                     "(table, shift, multiplier) of the hfit_pool_index; None if there is none.")
+                     "(table, own, multiplier, shift) of the hfit_pool_index; None without one.")
         .def_prop_ro("shared", &Plan::shared)
         .def("pools_for", &pools_for, nb::arg("sizes"),
              "The number of the pool that each request is for; NO_POOL if none.")

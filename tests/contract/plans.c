@@ -49,6 +49,13 @@ static void make_standard(test_plan *plan, const hfit_allocator *allocator, uint
     snprintf(plan->name, sizeof plan->name, "%s alignment=%u", allocator->name, alignment);
 }
 
+/* Sets a scalar of a standard plan, and says so in its name. */
+static void name_scalar(test_plan *plan, const hfit_tunable *tunable, uint32_t value) {
+    const size_t length = strlen(plan->name);
+    set_scalar(plan, tunable, value);
+    snprintf(plan->name + length, sizeof plan->name - length, " %s=%u", tunable->name, value);
+}
+
 /* Keeps a plan whose heap can be made in the tests' regions. */
 static size_t keep_if_sound(test_plan *plans, size_t count) {
     static size_t sound;
@@ -70,9 +77,7 @@ static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_alloca
             if (values[v] != tunable->standard) {
                 test_plan *plan = &plans[count];
                 make_standard(plan, allocator, alignment);
-                set_scalar(plan, tunable, values[v]);
-                snprintf(plan->name, sizeof plan->name, "%s alignment=%u %s=%u", allocator->name,
-                         alignment, tunable->name, values[v]);
+                name_scalar(plan, tunable, values[v]);
                 count = keep_if_sound(plans, count);
             }
         }
@@ -81,49 +86,71 @@ static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_alloca
 }
 
 /* Fills in the pools of a plan, and the index if the allocator makes one. */
-static void set_pools(test_plan *plan, uint32_t alignment) {
-    const hfit_pool_list list = {plan->pools, TEST_POOLS,
-                                 hfit_pools_lay_out(plan->pools, TEST_POOLS, alignment)};
+static void set_pools(test_plan *plan, bool all_exact) {
     hfit_pools_plan *pools = (hfit_pools_plan *)(void *)plan->bytes;
-    CHECK(list.end != 0);
-    pools->pools = list;
-    if (plan->allocator->make_index != NULL) {
-        CHECK(plan->allocator->make_index(pools, plan->index, TEST_INDEX) != 0);
-    }
-}
-
-/* Pools of which `all_exact` are exact, in front of `shared` or of nothing. */
-static size_t add_pool_plan(test_plan *plans, size_t count, const hfit_allocator *allocator,
-                            const test_plan *shared, uint32_t alignment, bool all_exact) {
-    test_plan *plan = &plans[count];
-    const hfit_tunable *behind = tunable_of_kind(allocator, HFIT_SHARED);
-    make_standard(plan, allocator, alignment);
     memcpy(plan->pools, mixed_pools, sizeof mixed_pools);
     for (uint32_t i = 0; i < TEST_POOLS; i++) {
         plan->pools[i].is_exact |= all_exact;
     }
-    set_pools(plan, alignment);
+    const hfit_pool_list list = {
+        plan->pools, TEST_POOLS,
+        hfit_pools_lay_out(plan->pools, TEST_POOLS, pools->common.alignment)};
+    CHECK(list.end != 0);
+    pools->pools = list;
+    if (plan->allocator->make_index != NULL) {
+        (void)plan->allocator->make_index(pools, plan->index, TEST_INDEX);
+    }
+}
+
+/* Gives a plan that has its scalars pools, of which `all_exact` are exact, in front of `shared` or
+ * of nothing. */
+static size_t add_pools(test_plan *plans, size_t count, const test_plan *shared, bool all_exact) {
+    test_plan *plan = &plans[count];
+    const hfit_tunable *behind = tunable_of_kind(plan->allocator, HFIT_SHARED);
+    const size_t length = strlen(plan->name);
+    set_pools(plan, all_exact);
     if (shared != NULL) {
         const hfit_shared link = {shared->allocator->unlocked, plan_of(shared)};
         memcpy((char *)plan->bytes + behind->offset, &link, sizeof link);
     }
-    snprintf(plan->name, sizeof plan->name, "%s alignment=%u %s pools, shared=%s", allocator->name,
-             alignment, all_exact ? "exact" : "mixed",
-             shared == NULL ? "none" : shared->allocator->name);
+    snprintf(plan->name + length, sizeof plan->name - length, " %s pools, shared=%s",
+             all_exact ? "exact" : "mixed", shared == NULL ? "none" : shared->allocator->name);
     return keep_if_sound(plans, count);
 }
 
+/* Standard plans with pools: in front of nothing, and of every allocator that can be shared. */
 static size_t add_pool_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
                              size_t a) {
+    const bool is_shared = tunable_of_kind(allocator, HFIT_SHARED) != NULL;
     size_t allocators;
     const hfit_allocator *const *all = hfit_allocators(&allocators);
     for (int all_exact = 0; all_exact < 2; all_exact++) {
-        count = add_pool_plan(plans, count, allocator, NULL, alignments[a], all_exact);
-        for (size_t i = 0; i < allocators && i < MOST_SHARED; i++) {
+        make_standard(&plans[count], allocator, alignments[a]);
+        count = add_pools(plans, count, NULL, all_exact);
+        for (size_t i = 0; is_shared && i < allocators && i < MOST_SHARED; i++) {
             if (tunable_of_kind(all[i], HFIT_SHARED) == NULL && all[i]->next_piece == NULL) {
                 make_standard(&shared_plans[i][a], all[i], alignments[a]);
-                count = add_pool_plan(plans, count, allocator, &shared_plans[i][a], alignments[a],
-                                      all_exact);
+                make_standard(&plans[count], allocator, alignments[a]);
+                count = add_pools(plans, count, &shared_plans[i][a], all_exact);
+            }
+        }
+    }
+    return count;
+}
+
+/* Each scalar at its extremes and one above its lowest, with pools in front of a shared heap.
+ * Called after add_pool_plans. */
+static size_t add_scalar_pool_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                                    size_t a) {
+    const bool is_shared = tunable_of_kind(allocator, HFIT_SHARED) != NULL;
+    for (uint32_t i = 1; i < allocator->tunable_count; i++) {
+        const hfit_tunable *tunable = &allocator->tunables[i];
+        const uint32_t values[] = {tunable->lowest, tunable->lowest + 1, tunable->highest};
+        for (size_t v = 0; tunable->kind == HFIT_SCALAR && v < 3; v++) {
+            if (values[v] != tunable->standard && (v < 2 || values[v] > values[1])) {
+                make_standard(&plans[count], allocator, alignments[a]);
+                name_scalar(&plans[count], tunable, values[v]);
+                count = add_pools(plans, count, is_shared ? &shared_plans[0][a] : NULL, v == 1);
             }
         }
     }
@@ -148,6 +175,7 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
         count = add_scalar_plans(plans, count, allocator, alignments[a]);
         if (tunable_of_kind(allocator, HFIT_POOLS) != NULL) {
             count = add_pool_plans(plans, count, allocator, a);
+            count = add_scalar_pool_plans(plans, count, allocator, a);
         }
     }
     return count;

@@ -11,13 +11,13 @@
 
 #include "limits.h"
 
-enum { TEST_POOLS = 6, TEST_INDEX = 256 };
+enum { TEST_POOLS = 6, TEST_INDEX = 520 };
 
 typedef struct test_plan {
     const hfit_allocator *allocator;
     uint64_t bytes[PLAN_BYTES / 8]; /* the plan itself, aligned for its pointers */
     hfit_pool pools[TEST_POOLS];
-    uint16_t index[TEST_INDEX];
+    uint8_t index[TEST_INDEX];
     char name[PLAN_NAME];
 } test_plan;
 

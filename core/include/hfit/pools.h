@@ -32,7 +32,7 @@ typedef struct hfit_pool {
      * odd part, modulo 2^32 and rotated right by log2 of its even part, is that number if a block
      * begins at `offset`, and `count` or more if not (Warren, Hacker's Delight, exact division). */
     uint32_t base;     /* offset of the first block */
-    uint32_t list;     /* offset of the word that begins the free list */
+    uint32_t list;     /* offset of the word that begins the free list, or counts what is free */
     uint32_t used_bit; /* place of the first block's used bit, in bits from the region's start */
     uint32_t inverse;  /* of the block size's odd part, modulo 2^32 */
     uint32_t turn;     /* log2 of the block size's even part */
@@ -48,16 +48,18 @@ typedef struct hfit_pool_list {
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
 
-/* No index has more entries, of 2 bytes each. */
+/* No index has more entries, of a byte each, nor serves more than 256 pools. */
 #define HFIT_LARGEST_POOL_INDEX 4096u
 
-/* Finds a request's pool at once; what the numbers mean is the allocator's business. All 0: there
- * is none, and the pool is found by log2 of the pools compares. */
+/* Finds a request's pool at once. All 0: there is none, and the pool is found by log2 of the pools
+ * compares. */
 typedef struct hfit_pool_index {
-    const uint16_t *table; /* numbers of pools */
-    uint32_t shift;
-    uint32_t entries; /* of `table` */
-    uint32_t multiplier;
+    const uint8_t *table; /* numbers of pools */
+    uint32_t entries;     /* of `table` */
+    uint32_t own;         /* class_pools: `entries`, if no pool but the one that the table names can
+                             have served a request; else 0 */
+    uint32_t multiplier;  /* budgeted: of a size's class; the entry is the product's highest bits */
+    uint32_t shift;       /* budgeted: how far the product is shifted right */
 } hfit_pool_index;
 
 /* The allocator that serves what the pools do not, its hfit_<name>_unlocked since the pools hold
@@ -72,6 +74,11 @@ typedef struct hfit_pools_plan {
     hfit_pool_list pools;
     hfit_shared shared;
     hfit_pool_index index;
+    uint32_t search;       /* class_pools: how a pool's free block is found, hfit_pool_search */
+    uint32_t overflow;     /* class_pools: what a pool without one does, hfit_pool_overflow */
+    uint32_t growth;       /* class_pools: blocks a pool that has run out gets; 0: none */
+    uint32_t growth_steps; /* class_pools: how often any pool may grow */
+    uint32_t borrow; /* budgeted: 1 if a larger pool may serve what its own has no block for */
 } hfit_pools_plan;
 
 /* Fills in what a pool's lay-out decides for `count` pools, and returns where the last one ends, in
@@ -79,12 +86,12 @@ typedef struct hfit_pools_plan {
  * pools, or the end would reach 2 GiB. */
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment);
 
-/* Declares the function that makes the index of a plan whose pools are laid out. It writes up to
+/* Declares the function that makes the index of a plan that is complete but for it. It writes up to
  * `room` entries into `table`, which is to live as long as the plan, and returns how many. Where
  * more would be needed, or more than HFIT_LARGEST_POOL_INDEX, the answer is 0 and the plan has no
  * index. */
 #define HFIT_DECLARE_POOL_INDEX(name)                                                              \
-    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint16_t *table, uint32_t room)
+    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room)
 
 #ifdef __cplusplus
 }

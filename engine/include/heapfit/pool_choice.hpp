@@ -10,6 +10,7 @@
 #include "hfit/pools.h"
 
 #include "heapfit/event.hpp"
+#include "heapfit/plan.hpp"
 
 namespace heapfit {
 
@@ -20,11 +21,16 @@ class PoolChoice {
     PoolChoice(const hfit_allocator &allocator, std::span<const hfit_pool> pools,
                std::uint32_t alignment);
 
+    // The same of a whole plan, which outlives this.
+    explicit PoolChoice(const Plan &plan);
+
     // The number of the first pool in the allocator's order whose blocks are all so aligned;
     // HFIT_NO_POOL if the shared heap serves the request. A size of 0 counts as 1.
     [[nodiscard]] std::uint32_t choose(Bytes size, Bytes alignment) const;
 
   private:
+    PoolChoice(const hfit_allocator &allocator, const hfit_pools_plan &plan);
+
     [[nodiscard]] bool is_aligned(const hfit_pool &pool, Bytes alignment) const;
 
     const hfit_allocator &allocator_;

@@ -22,9 +22,8 @@ from heapfit.pointer_size import pointer_size_warning
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
 _ENTRIES_A_LINE = 24
-_INDEX_ENTRY = 2  # bytes
 _POOL_WORDS = 8  # hfit_pool
-_POOLS_PLAN_WORDS = 10  # hfit_pools_plan: alignment, list (3), shared (2), index (4)
+_POOLS_PLAN_WORDS = 16  # hfit_pools_plan: alignment, list (3), shared (2), index (5), scalars (5)
 _OPERATIONS_WORDS = 11  # hfit_operations
 
 
@@ -50,9 +49,10 @@ class PoolRow:
 class IndexTable:
     """One hfit_pool_index and its table."""
 
-    entries: tuple[int, ...]
-    shift: int
+    entries: tuple[int, ...]  # a byte each
+    own: int
     multiplier: int
+    shift: int
 
     def lines(self) -> Iterator[Text]:
         """The entries as lines of C."""
@@ -105,7 +105,7 @@ class PlanTable:
             words += _POOL_WORDS * len(table.pools)
             words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
             words += _OPERATIONS_WORDS if table is not self else 0
-        return words * _WORD + entries * _INDEX_ENTRY
+        return words * _WORD + entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
 def _index(plan: _engine.Plan) -> IndexTable | None:
     if plan.index is None:
         return None
-    table, shift, multiplier = plan.index
-    return IndexTable(tuple(table), shift, multiplier)
+    table, own, multiplier, shift = plan.index
+    return IndexTable(tuple(table), own, multiplier, shift)
 
 
 def _tunables(allocator: str) -> list[_engine.Tunable]:

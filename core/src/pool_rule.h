@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an allocator of pools decides: which pools may serve a request, in which order, and what
+ * happens where they cannot.
+ *
+ * A source defines HFIT_THIS(operation), includes src/pool_heap.h and defines these functions. One
+ * that always answers alike makes the compiler leave out what it does not need.
+ */
+#ifndef HFIT_POOL_RULE_H
+#define HFIT_POOL_RULE_H
+
+#include "hfit/config.h"
+#include "hfit/pools.h"
+
+/* The pool to try for a request of `size` bytes, 1 or more, after pool `after` was empty;
+ * HFIT_NO_POOL for `after` begins, and as an answer ends, the search. */
+static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after);
+
+/* The pool with which next_pool begins, if the plan's index tells it and its free blocks are
+ * linked; else HFIT_NO_POOL. */
+static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size);
+
+/* As quick_pool, where no other pool and no shared heap can have served a live block of this size.
+ */
+static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size);
+
+/* True if a free block is found by its used bit; false if free blocks are linked. */
+static inline bool finds_by_bits(const hfit_pools_plan *plan);
+
+/* True if a pool that has run out may get blocks from the shared heap. */
+static inline bool may_grow(const hfit_pools_plan *plan);
+
+/* True if a request that the pools could not serve is not for the shared heap either. */
+static inline bool refuses(const hfit_pools_plan *plan, size_t size);
+
+/* True if the plan's pools, laid out and ascending, its index and its scalars are such as this rule
+ * wants. */
+static bool is_rule_sound(const hfit_pools_plan *plan);
+
+/* Keeps what is seldom needed out of the few steps that are taken each time, where it would cost
+ * saved registers. */
+#define APART __attribute__((noinline))
+
+/* Used bits are kept up from safety level 1 on, and where they find free blocks. */
+static inline bool keeps_bits(const hfit_pools_plan *plan) {
+    return HFIT_SAFETY >= 1 || finds_by_bits(plan);
+}
+
+#endif
