@@ -61,12 +61,6 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     return false;
 }
 
-/* True if `offset` is a multiple of 4 below `end`: low bits that are not 0 are moved to the top.
- * Where `end` exceeds 1 GiB it may pass one that is no multiple, which only costs time there. */
-static inline bool is_word_below(uint32_t offset, uint32_t end) {
-    return (offset | offset << 30) < end;
-}
-
 /* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);

@@ -46,6 +46,12 @@ static inline uint32_t alignment_gap(const hfit_heap *heap, uint32_t offset, uin
     return (uint32_t)(0u - ((uintptr_t)heap + offset)) & (alignment - 1);
 }
 
+/* True if `offset` is a multiple of 4 below `end`: low bits that are not 0 are moved to the top.
+ * Where `end` exceeds 1 GiB it may pass one that is no multiple, which only costs time there. */
+static inline bool is_word_below(uint32_t offset, uint32_t end) {
+    return (offset | offset << 30) < end;
+}
+
 static inline bool is_alignment_allowed(uint32_t alignment) {
     return alignment >= 4 && alignment <= 16 && is_power_of_two(alignment);
 }
