@@ -417,6 +417,22 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
     return gap;
 }
 
+/* Takes the free chunk before the sentinel, if it holds `needed` bytes from its first aligned
+ * payload on, out of the index; NO_OFFSET if not. A search for a chunk that does in any case passes
+ * by one that just does, and a region that is just large enough has no other. */
+static uint32_t take_last_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
+                                  uint32_t needed) {
+    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t size = load_word(heap, end - WORD_SIZE);
+    if ((load_word(heap, end) & AFTER_FREE) == 0 || size < needed ||
+        (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, end - size, needed)) ||
+        aligning_gap(heap, plan, end - size, alignment) > size - needed) {
+        return NO_OFFSET;
+    }
+    index_remove(heap, plan, end - size, size);
+    return end - size;
+}
+
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
     uint32_t room;
@@ -434,7 +450,10 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (!round_size(needed, (uint32_t)alignment + smallest_chunk(plan), plan->alignment, &room)) {
         return NULL;
     }
-    const uint32_t found = index_take(heap, plan, index_round(heap, plan, room));
+    uint32_t found = index_take(heap, plan, index_round(heap, plan, room));
+    if (found == NO_OFFSET) {
+        found = take_last_aligned(heap, plan, (uint32_t)alignment, needed);
+    }
     if (found == NO_OFFSET) {
         return NULL;
     }
