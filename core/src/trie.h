@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Free chunks found by size: a bitwise trie of rings.
+ *
+ *   slot -> | size+F | next | previous | lower | higher | slot | ...                     | size |
+ *                      the ring of its    the two subtries  back
+ *                      own size
+ *
+ * Chunks of one size form a ring, the oldest first. The oldest, the ring's entry, hangs from a
+ * slot: a word that holds its offset, be it a root among the control words or `lower` or `higher`
+ * of another entry. The rest of the ring has NO_OFFSET for a slot and no use for the subtries.
+ *
+ * Trie i has the sizes whose highest bit is bit i, the last one all from there on. The first bit in
+ * which its sizes can differ decides at the root which subtrie a size lies in, the next bit
+ * at the root's child, and so on; the entry at a place may have any size of the subtrie that begins
+ * there. So no path is longer than a size has bits, whatever happened before. (As in the tree bins
+ * of dlmalloc 2.8, Lea 2005, but with a slot for the parent and for the place in it.)
+ *
+ * From safety level 1 on a child that does not lead back to its slot counts as none, so that a walk
+ * ends, and stays in the region, even where chunks were overwritten.
+ */
+#ifndef HFIT_TRIE_H
+#define HFIT_TRIE_H
+
+#include "src/free_list.h"
+#include "src/tiling.h"
+
+enum {
+    RING_NEXT = LINK_NEXT, /* one check does for the links of lists and of rings */
+    RING_PREVIOUS = LINK_PREVIOUS,
+    TRIE_LOWER = 12,
+    TRIE_HIGHER = 16,
+    TRIE_SLOT = 20,
+    TRIE_NODE = 28, /* bytes of a chunk that has all these words */
+    LAST_TRIE = 20,
+};
+
+/* The least size found so far, and its ring's entry. */
+typedef struct trie_best {
+    uint32_t entry;
+    uint32_t size;
+} trie_best;
+
+static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk) {
+    return chunk_size(load_word(heap, chunk));
+}
+
+static inline uint32_t trie_of(uint32_t size) {
+    return size >> LAST_TRIE != 0 ? (uint32_t)LAST_TRIE : 31u - (uint32_t)__builtin_clz(size);
+}
+
+/* The bits of a size that may differ from those of its trie, moved to the top. */
+static inline uint32_t turns_of(uint32_t size) {
+    return size >> LAST_TRIE != 0 ? size : size << (uint32_t)__builtin_clz(size) << 1;
+}
+
+/* The child slot of `entry` that the topmost turn leads to. */
+static inline uint32_t turn_from(uint32_t entry, uint32_t turns) {
+    return entry + TRIE_LOWER + (turns >> 31) * (TRIE_HIGHER - TRIE_LOWER);
+}
+
+/* The entry that hangs from `slot`, or NO_OFFSET. */
+static inline uint32_t trie_entry(const hfit_heap *heap, uint32_t slot) {
+    const uint32_t entry = load_word(heap, slot);
+    if (HFIT_SAFETY >= 1 && !(is_word_below(entry, load_word(heap, TILING_END) - TRIE_SLOT) &&
+                              load_word(heap, entry + TRIE_SLOT) == slot)) {
+        return NO_OFFSET;
+    }
+    return entry;
+}
+
+/* Adds `chunk` of `size` bytes, TRIE_NODE or more, to the trie at `slot`. */
+static void trie_insert(hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size) {
+    uint32_t turns = turns_of(size);
+    uint32_t next;
+    while ((next = trie_entry(heap, slot)) != NO_OFFSET && size_at(heap, next) != size) {
+        slot = turn_from(next, turns);
+        turns <<= 1;
+    }
+    uint32_t previous = chunk;
+    if (next == NO_OFFSET) {
+        store_word(heap, slot, chunk);
+        store_word(heap, chunk + TRIE_LOWER, NO_OFFSET);
+        store_word(heap, chunk + TRIE_HIGHER, NO_OFFSET);
+        next = chunk;
+    } else {
+        slot = NO_OFFSET;
+        previous = load_word(heap, next + RING_PREVIOUS);
+        store_word(heap, previous + RING_NEXT, chunk);
+        store_word(heap, next + RING_PREVIOUS, chunk);
+    }
+    store_word(heap, chunk + RING_NEXT, next);
+    store_word(heap, chunk + RING_PREVIOUS, previous);
+    store_word(heap, chunk + TRIE_SLOT, slot);
+}
+
+/* Follows the way of `size` from `slot`. `best` becomes the best entry met; what is better can only
+ * be in the subtrie at the slot returned, which holds the next larger sizes. NO_OFFSET: nothing is.
+ */
+static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_t size,
+                                   trie_best *best) {
+    uint32_t turns = turns_of(size);
+    uint32_t above = NO_OFFSET;
+    uint32_t entry;
+    while ((entry = trie_entry(heap, slot)) != NO_OFFSET) {
+        const uint32_t found = size_at(heap, entry);
+        if (found >= size && found < best->size) {
+            *best = (trie_best){entry, found};
+            if (found == size) {
+                return NO_OFFSET;
+            }
+        }
+        slot = entry + TRIE_HIGHER;
+        if (turns >> 31 == 0) {
+            above = load_word(heap, slot) != NO_OFFSET ? slot : above;
+            slot = entry + TRIE_LOWER;
+        }
+        turns <<= 1;
+    }
+    return above;
+}
+
+/* The better of `best` and the least of what hangs from `slot`. */
+static inline uint32_t trie_least(const hfit_heap *heap, uint32_t slot, trie_best best) {
+    uint32_t entry;
+    while ((entry = trie_entry(heap, slot)) != NO_OFFSET) {
+        const uint32_t size = size_at(heap, entry);
+        if (size < best.size) {
+            best = (trie_best){entry, size};
+        }
+        slot = entry + TRIE_LOWER;
+        if (load_word(heap, slot) == NO_OFFSET) {
+            slot = entry + TRIE_HIGHER;
+        }
+    }
+    return best.entry;
+}
+
+/* An entry below `entry` that has none below it; `entry` itself if it has none. */
+static uint32_t trie_leaf(const hfit_heap *heap, uint32_t entry) {
+    uint32_t leaf;
+    do {
+        leaf = entry;
+        uint32_t slot = leaf + TRIE_HIGHER;
+        if (load_word(heap, slot) == NO_OFFSET) {
+            slot = leaf + TRIE_LOWER;
+        }
+        entry = trie_entry(heap, slot);
+    } while (entry != NO_OFFSET);
+    return leaf;
+}
+
+/* Hangs what hangs from one slot from another. */
+static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to) {
+    const uint32_t entry = trie_entry(heap, from);
+    store_word(heap, to, entry);
+    if (entry != NO_OFFSET) {
+        store_word(heap, entry + TRIE_SLOT, to);
+    }
+}
+
+/* Takes `chunk` out of its trie. Returns the slot that nothing hangs from any more, or NO_OFFSET.
+ */
+static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk) {
+    const uint32_t slot = load_word(heap, chunk + TRIE_SLOT);
+    uint32_t heir = load_word(heap, chunk + RING_NEXT);
+    uint32_t emptied = NO_OFFSET;
+    if (heir != chunk) {
+        const uint32_t previous = load_word(heap, chunk + RING_PREVIOUS);
+        store_word(heap, previous + RING_NEXT, heir);
+        store_word(heap, heir + RING_PREVIOUS, previous);
+    } else {
+        heir = trie_leaf(heap, chunk);
+        emptied = load_word(heap, heir + TRIE_SLOT);
+        store_word(heap, emptied, NO_OFFSET);
+    }
+    if (slot != NO_OFFSET && heir != chunk) {
+        store_word(heap, slot, heir);
+        store_word(heap, heir + TRIE_SLOT, slot);
+        for (uint32_t child = TRIE_LOWER; child <= TRIE_HIGHER; child += 4) {
+            rehang(heap, chunk + child, heir + child);
+        }
+    }
+    return emptied;
+}
+
+/* True if `chunk` is of a ring whose entry is another, or hangs from a slot. */
+static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk) {
+    const uint32_t slot = load_word(heap, chunk + TRIE_SLOT);
+    if (slot == NO_OFFSET) {
+        return load_word(heap, chunk + RING_NEXT) != chunk;
+    }
+    return is_word_below(slot, load_word(heap, TILING_END)) && load_word(heap, slot) == chunk;
+}
+
+/* True if the way of `size` from `slot` leads to `chunk`, by the slot that it names. */
+static bool trie_leads_to(const hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size) {
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t turns = turns_of(size);
+    for (uint32_t bits = 0; bits < 32; bits++) {
+        const uint32_t entry = load_word(heap, slot);
+        if (entry == chunk) {
+            return load_word(heap, chunk + TRIE_SLOT) == slot;
+        }
+        if (!is_word_below(entry, end - TRIE_SLOT)) {
+            return false;
+        }
+        slot = turn_from(entry, turns);
+        turns <<= 1;
+    }
+    return false;
+}
+
+/* How many chunks the ring of `entry` has, all of `size` bytes, if its links hold and they are
+ * `most` or fewer; else 0. */
+static uint32_t count_ring(const hfit_heap *heap, uint32_t entry, uint32_t size, uint32_t most) {
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t chunk = entry;
+    for (uint32_t count = 1; count <= most; count++) {
+        const uint32_t next = load_word(heap, chunk + RING_NEXT);
+        if (!is_word_below(next, end - TRIE_SLOT) || load_word(heap, next) != (size | CHUNK_FREE) ||
+            load_word(heap, next + RING_PREVIOUS) != chunk) {
+            return 0;
+        }
+        if (next == entry) {
+            return count;
+        }
+        if (load_word(heap, next + TRIE_SLOT) != NO_OFFSET) {
+            return 0;
+        }
+        chunk = next;
+    }
+    return 0;
+}
+
+#endif

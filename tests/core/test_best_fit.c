@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Best fit: the smallest chunk that will do at every step, compared with a list of all chunks; the
+ * source is included so that its loads can be counted. */
+#include "contract_config.h"
+
+#include "check.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static uint32_t loads;
+#define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
+
+#include "src/best_fit.c"
+
+enum { MOST_CHUNKS = 4096, BLOCKS = 200, HEADER = 4, SMALLEST = 16, BIN_LIMIT = 16 };
+
+static _Alignas(4096) unsigned char region[24 << 20];
+
+static uint32_t random_state;
+
+/* Numerical Recipes' LCG. */
+static uint32_t random_below(uint32_t n) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)random_state * n >> 32);
+}
+
+/* ---- The obvious model: all chunks in order of address, the last one being the top. ---- */
+
+typedef struct chunk {
+    uint32_t start;
+    uint32_t size;
+    bool is_used;
+    uint64_t freed; /* when it became a free chunk of this size */
+} chunk;
+
+typedef struct model {
+    chunk chunks[MOST_CHUNKS];
+    size_t count;
+    uint64_t now;
+    uint32_t alignment;
+} model;
+
+static void model_start(model *m, uint32_t alignment, uint32_t first, uint32_t end) {
+    m->chunks[0] = (chunk){first, end - first, false, 0};
+    m->count = 1;
+    m->now = 0;
+    m->alignment = alignment;
+}
+
+static uint32_t chunk_for(const model *m, uint32_t size) {
+    const uint32_t needed =
+        ((size == 0 ? 1 : size) + HEADER + m->alignment - 1) & ~(m->alignment - 1);
+    return needed < SMALLEST ? (uint32_t)SMALLEST : needed;
+}
+
+static size_t index_of(const model *m, uint32_t start) {
+    size_t i = 0;
+    while (m->chunks[i].start != start) {
+        i++;
+        CHECK(i < m->count);
+    }
+    return i;
+}
+
+/* Cuts chunk `i` at `size`; what is behind becomes a chunk of its own. */
+static void cut(model *m, size_t i, uint32_t size) {
+    CHECK(m->count < MOST_CHUNKS);
+    memmove(&m->chunks[i + 1], &m->chunks[i], (m->count - i) * sizeof(chunk));
+    m->count++;
+    m->chunks[i].size = size;
+    m->chunks[i + 1].start += size;
+    m->chunks[i + 1].size -= size;
+    m->chunks[i + 1].is_used = false;
+    m->chunks[i + 1].freed = ++m->now;
+}
+
+static void join_with_next(model *m, size_t i) {
+    m->chunks[i].size += m->chunks[i + 1].size;
+    memmove(&m->chunks[i + 1], &m->chunks[i + 2], (m->count - i - 2) * sizeof(chunk));
+    m->count--;
+}
+
+static void use(model *m, size_t i, uint32_t needed) {
+    m->chunks[i].is_used = true;
+    if (m->chunks[i].size - needed >= SMALLEST) {
+        cut(m, i, needed);
+    }
+}
+
+static void release(model *m, size_t i) {
+    if (i + 1 < m->count && !m->chunks[i + 1].is_used) {
+        join_with_next(m, i);
+    }
+    if (i > 0 && !m->chunks[i - 1].is_used) {
+        join_with_next(m, --i);
+    }
+    m->chunks[i].is_used = false;
+    m->chunks[i].freed = ++m->now;
+}
+
+/* Small chunks of one size go out the last freed first, others the first freed first. */
+static bool is_better(const model *m, const chunk *a, const chunk *b) {
+    if (a->size != b->size) {
+        return a->size < b->size;
+    }
+    return a->size < BIN_LIMIT * m->alignment ? a->freed > b->freed : a->freed < b->freed;
+}
+
+/* The chunk that a request must get, the top only if there is no other; m->count if there is none.
+ */
+static size_t best_for(const model *m, uint32_t needed) {
+    size_t best = m->count;
+    for (size_t i = 0; i < m->count; i++) {
+        const chunk *c = &m->chunks[i];
+        const bool is_top = i == m->count - 1;
+        if (!c->is_used && c->size >= needed &&
+            (best == m->count || (!is_top && is_better(m, c, &m->chunks[best])))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static uint32_t model_alloc(model *m, uint32_t size) {
+    const uint32_t needed = chunk_for(m, size);
+    const size_t i = best_for(m, needed);
+    if (i == m->count) {
+        return 0;
+    }
+    use(m, i, needed);
+    return m->chunks[i].start;
+}
+
+/* Bytes to the first start behind which an aligned payload lies: none, or enough for a chunk. */
+static uint32_t gap_at(uint32_t start, uint32_t alignment) {
+    uint32_t gap = (0u - (start + HEADER)) & (alignment - 1);
+    while (gap != 0 && gap < SMALLEST) {
+        gap += alignment;
+    }
+    return gap;
+}
+
+/* The best chunk with room for any gap; failing that the top, if it has room for its own. */
+static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
+    const uint32_t needed = chunk_for(m, size);
+    size_t i = best_for(m, needed + alignment + SMALLEST);
+    if (i == m->count) {
+        const chunk *top = &m->chunks[--i];
+        if (top->is_used || gap_at(top->start, alignment) + needed > top->size) {
+            return 0;
+        }
+    }
+    const uint32_t gap = gap_at(m->chunks[i].start, alignment);
+    if (gap != 0) {
+        m->chunks[i].freed = ++m->now;
+        cut(m, i++, gap);
+    }
+    use(m, i, needed);
+    return m->chunks[i].start;
+}
+
+static void model_free(model *m, uint32_t start) {
+    release(m, index_of(m, start));
+}
+
+static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
+    const uint32_t needed = chunk_for(m, size);
+    const size_t i = index_of(m, start);
+    const uint32_t had = m->chunks[i].size;
+    const bool can_join = i + 1 < m->count && !m->chunks[i + 1].is_used;
+    if (needed <= had) {
+        if (had - needed >= SMALLEST) {
+            cut(m, i, needed);
+            release(m, i + 1);
+        }
+        return start;
+    }
+    if (can_join && had + m->chunks[i + 1].size >= needed) {
+        join_with_next(m, i);
+        use(m, i, needed);
+        return start;
+    }
+    const uint32_t moved = model_alloc(m, size);
+    if (moved != 0) {
+        model_free(m, start);
+    }
+    return moved;
+}
+
+/* ---- The heap under test. ---- */
+
+static hfit_plan plan = {8};
+
+static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
+    plan.alignment = alignment;
+    hfit_heap *heap = hfit_best_fit_init(region, region_size, &plan);
+    CHECK(heap != NULL);
+    return heap;
+}
+
+/* Offset of the chunk that `block` is the payload of, 0 for NULL. */
+static uint32_t chunk_of(const void *block) {
+    return block == NULL ? 0 : (uint32_t)((const unsigned char *)block - region) - HEADER;
+}
+
+static unsigned char *block_of(uint32_t start) {
+    return region + start + HEADER;
+}
+
+/* Sizes of all trie depths: small ones, equal ones, and any up to `most`. */
+static uint32_t random_size(uint32_t most) {
+    switch (random_below(4)) {
+    case 0:
+        return random_below(200);
+    case 1:
+        return 100 + 40 * random_below(8);
+    case 2:
+        return random_below(1500);
+    default:
+        return random_below(most);
+    }
+}
+
+/* One random step on `heap`; where its block lies now, 0 if nowhere. */
+typedef struct step {
+    uint32_t kind;
+    uint32_t alignment;
+    uint32_t size;
+} step;
+
+static step random_step(uint32_t most) {
+    return (step){random_below(8), 16u << random_below(4), random_size(most)};
+}
+
+static uint32_t do_step(hfit_heap *heap, step s, uint32_t start) {
+    if (start == 0) {
+        return chunk_of(s.kind == 0 ? hfit_best_fit_alloc_aligned(heap, &plan, s.alignment, s.size)
+                                    : hfit_best_fit_alloc(heap, &plan, s.size));
+    }
+    if (s.kind == 0) {
+        const void *moved = hfit_best_fit_resize(heap, &plan, block_of(start), s.size);
+        return moved == NULL ? start : chunk_of(moved);
+    }
+    hfit_best_fit_free(heap, &plan, block_of(start));
+    return 0;
+}
+
+static uint32_t model_step(model *m, step s, uint32_t start) {
+    if (start == 0) {
+        return s.kind == 0 && s.alignment > m->alignment
+                   ? model_alloc_aligned(m, s.alignment, s.size)
+                   : model_alloc(m, s.size);
+    }
+    if (s.kind == 0) {
+        const uint32_t moved = model_resize(m, start, s.size);
+        return moved == 0 ? start : moved;
+    }
+    model_free(m, start);
+    return 0;
+}
+
+static void compare_steps(uint32_t alignment, uint32_t region_size, uint32_t most, int steps) {
+    static model m;
+    uint32_t starts[BLOCKS] = {0};
+    hfit_heap *heap = start_heap(alignment, region_size);
+    model_start(&m, alignment, (uint32_t)hfit_best_fit_footprint(heap, &plan) - HEADER,
+                region_size - HEADER);
+    random_state = alignment;
+    for (int i = 0; i < steps; i++) {
+        uint32_t *start = &starts[random_below(BLOCKS)];
+        const step s = random_step(most);
+        const uint32_t expected = model_step(&m, s, *start);
+        *start = do_step(heap, s, *start);
+        CHECK(*start == expected);
+        CHECK(hfit_best_fit_check(heap, &plan));
+    }
+    CHECK(misuse_count == 0);
+}
+
+static void every_step_takes_the_smallest_chunk_that_will_do(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        compare_steps(alignment, 48 * 1024, 3000, 100000);       /* often full */
+        compare_steps(alignment, 256 * 1024, 9000, 100000);      /* never full */
+        compare_steps(alignment, sizeof region, 4 << 20, 10000); /* the last trie, too */
+    }
+}
+
+static uint32_t run_in(uint32_t alignment, size_t region_size, uint32_t *starts, int steps) {
+    hfit_heap *heap = start_heap(alignment, region_size);
+    uint32_t live[BLOCKS] = {0};
+    random_state = alignment + 1;
+    for (int i = 0; i < steps; i++) {
+        uint32_t *start = &live[random_below(BLOCKS)];
+        *start = do_step(heap, random_step(2000), *start);
+        starts[i] = *start;
+    }
+    return (uint32_t)hfit_best_fit_footprint(heap, &plan);
+}
+
+static void placements_do_not_depend_on_the_regions_end(void) {
+    enum { STEPS = 5000 };
+    static uint32_t wide[STEPS];
+    static uint32_t narrow[STEPS];
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        for (int steps = 50; steps <= STEPS; steps += 330) {
+            const uint32_t footprint = run_in(alignment, sizeof region, wide, steps);
+            CHECK(run_in(alignment, footprint, narrow, steps) == footprint);
+            CHECK(memcmp(wide, narrow, (size_t)steps * sizeof *wide) == 0);
+        }
+    }
+}
+
+/* Blocks of `sizes`, each with a used one behind it, and then the rest of the region taken. */
+static void fill(hfit_heap *heap, const uint32_t *sizes, void **blocks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        blocks[i] = hfit_best_fit_alloc(heap, &plan, sizes[i]);
+        CHECK(blocks[i] != NULL && hfit_best_fit_alloc(heap, &plan, 1) != NULL);
+    }
+    for (size_t size = sizeof region; size > 0; size /= 2) {
+        while (hfit_best_fit_alloc(heap, &plan, size) != NULL) {
+        }
+    }
+}
+
+/* The next order of the numbers below `count`; false after the last. */
+static bool next_order(size_t *order, size_t count) {
+    size_t i = count - 1;
+    while (i > 0 && order[i - 1] >= order[i]) {
+        i--;
+    }
+    if (i == 0) {
+        return false;
+    }
+    size_t j = count - 1;
+    while (order[j] <= order[i - 1]) {
+        j--;
+    }
+    const size_t pivot = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = pivot;
+    for (j = count - 1; i < j; i++, j--) {
+        const size_t swapped = order[i];
+        order[i] = order[j];
+        order[j] = swapped;
+    }
+    return true;
+}
+
+enum { ORDERED = 6 };
+
+/* Frees in the order told, then asks for one byte more than the chunk below each size has: each
+ * answer must be the block of that size, whatever was taken before. */
+static void check_order(const uint32_t *sizes, const size_t *order) {
+    void *blocks[ORDERED];
+    hfit_heap *heap = start_heap(8, 64 * 1024);
+    fill(heap, sizes, blocks, ORDERED);
+    for (size_t i = 0; i < ORDERED; i++) {
+        hfit_best_fit_free(heap, &plan, blocks[order[i]]);
+        CHECK(hfit_best_fit_check(heap, &plan));
+    }
+    for (size_t i = ORDERED; i-- > 0;) { /* the order in which they go is another one */
+        const size_t at = order[(i + 3) % ORDERED];
+        CHECK(hfit_best_fit_alloc(heap, &plan, sizes[at] - 7) == blocks[at]);
+        CHECK(hfit_best_fit_check(heap, &plan));
+    }
+    CHECK(hfit_best_fit_alloc(heap, &plan, sizes[0]) == NULL);
+}
+
+static void any_order_of_freeing_gives_the_best_fits(void) {
+    /* Chunks of 256 to 504 B: one trie. Neighbours, halves, the ends. */
+    static const uint32_t sizes[][ORDERED] = {
+        {252, 260, 268, 276, 284, 292},
+        {252, 316, 380, 388, 444, 500},
+        {252, 372, 380, 388, 396, 500},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t order[ORDERED] = {0, 1, 2, 3, 4, 5};
+        do {
+            check_order(sizes[i], order);
+        } while (next_order(order, ORDERED));
+    }
+}
+
+static void a_size_beside_a_tries_bound_finds_its_own_chunk(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        for (uint32_t bound = 32; bound <= 4u << 20; bound *= 2) {
+            const uint32_t sizes[] = {bound + alignment - HEADER, bound - HEADER,
+                                      bound - alignment - HEADER};
+            void *blocks[3];
+            hfit_heap *heap = start_heap(alignment, sizeof region);
+            fill(heap, sizes, blocks, 3);
+            for (size_t i = 0; i < 3; i++) {
+                hfit_best_fit_free(heap, &plan, blocks[i]);
+            }
+            for (size_t i = 0; i < 3; i++) {
+                CHECK(hfit_best_fit_alloc(heap, &plan, sizes[i]) == blocks[i]);
+                CHECK(hfit_best_fit_check(heap, &plan));
+            }
+        }
+    }
+}
+
+/* Frees three chunks of one size, first to last, and stores in which order they go out again. */
+static void order_of_equals(uint32_t size, size_t *order) {
+    const uint32_t sizes[] = {size, size, size};
+    void *blocks[3];
+    hfit_heap *heap = start_heap(8, 64 * 1024);
+    fill(heap, sizes, blocks, 3);
+    for (size_t i = 0; i < 3; i++) {
+        hfit_best_fit_free(heap, &plan, blocks[i]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const void *block = hfit_best_fit_alloc(heap, &plan, size);
+        order[i] = block == blocks[0] ? 0 : block == blocks[1] ? 1 : 2;
+        CHECK(block == blocks[order[i]]);
+    }
+}
+
+static void of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first(void) {
+    size_t order[3];
+    order_of_equals(100, order);
+    CHECK(order[0] == 2 && order[1] == 1 && order[2] == 0);
+    order_of_equals(200, order);
+    CHECK(order[0] == 0 && order[1] == 1 && order[2] == 2);
+}
+
+static void the_top_is_used_only_if_nothing_else_will_do(void) {
+    hfit_heap *heap = start_heap(8, 20000);
+    void *large = hfit_best_fit_alloc(heap, &plan, 15000);
+    CHECK(hfit_best_fit_alloc(heap, &plan, 1) != NULL);
+    const size_t footprint = hfit_best_fit_footprint(heap, &plan);
+    hfit_best_fit_free(heap, &plan, large);
+    CHECK(hfit_best_fit_alloc(heap, &plan, 100) == large); /* the top would fit tighter */
+    CHECK(hfit_best_fit_footprint(heap, &plan) == footprint);
+}
+
+static void a_block_grows_into_the_top_to_the_regions_last_byte(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    void *block = hfit_best_fit_alloc(heap, &plan, 8);
+    const size_t all = 4096 - HEADER - (chunk_of(block) + HEADER);
+    CHECK(hfit_best_fit_resize(heap, &plan, block, all + 1) == NULL);
+    CHECK(hfit_best_fit_resize(heap, &plan, block, all) == block);
+    CHECK(hfit_best_fit_usable_size(heap, &plan, block) == all);
+    CHECK(hfit_best_fit_footprint(heap, &plan) == 4096);
+}
+
+static void an_aligned_block_may_take_the_regions_last_byte(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    const size_t all = 4096 - HEADER - 256;
+    CHECK(hfit_best_fit_alloc_aligned(heap, &plan, 256, all + 1) == NULL);
+    CHECK(hfit_best_fit_alloc_aligned(heap, &plan, 256, all) == region + 256);
+    CHECK(hfit_best_fit_footprint(heap, &plan) == 4096);
+}
+
+/* Loads that one call may take: four walks of at most so many chunks, and what is constant. A step
+ * of a walk loads up to 6 words, 3 of them to check. */
+static uint32_t loads_for(uint32_t largest_chunk) {
+    const uint32_t longest_walk = 31u - (uint32_t)__builtin_clz(largest_chunk) - 3 + 1;
+    return 60 + 4 * 6 * longest_walk;
+}
+
+static void check_loads(uint32_t most) {
+    CHECK(loads <= most);
+    loads = 0;
+}
+
+static void no_call_walks_farther_than_sizes_have_bits(void) {
+    enum { COUNT = 5000, LARGEST = 4096 };
+    static void *blocks[2 * COUNT];
+    hfit_heap *heap = start_heap(8, sizeof region);
+    random_state = 1;
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        blocks[i] = hfit_best_fit_alloc(heap, &plan, i % 2 == 0 ? random_below(LARGEST) : 1);
+        CHECK(blocks[i] != NULL);
+    }
+    loads = 0;
+    for (size_t i = 0; i < 2 * COUNT; i += 2) {
+        hfit_best_fit_free(heap, &plan, blocks[i]);
+        check_loads(loads_for(LARGEST));
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK(hfit_best_fit_alloc(heap, &plan, random_below(LARGEST)) != NULL);
+        check_loads(loads_for(LARGEST));
+    }
+    for (size_t i = 1; i < 2 * COUNT; i += 2) {
+        hfit_best_fit_free(heap, &plan, blocks[i]);
+        check_loads(loads_for(sizeof region));
+    }
+}
+
+static void one_block_needs_a_region_of_160_bytes(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        const hfit_plan some = {alignment};
+        CHECK(hfit_best_fit_smallest_region(&some) == 160);
+        hfit_heap *heap = start_heap(alignment, 160);
+        CHECK(hfit_best_fit_alloc(heap, &plan, 12) != NULL);
+    }
+}
+
+/* A word of a free chunk, counted from its header. */
+enum { NEXT = 1, PREVIOUS = 2, SLOT = 5 };
+
+/* Frees a chunk of `size` bytes, overwrites one of its words, and sees that neither a free next to
+ * it nor a request that it would serve changes anything. */
+static void check_damage_is_refused(uint32_t size, size_t word, uint32_t value) {
+    static unsigned char before[4096];
+    hfit_heap *heap = start_heap(8, sizeof before);
+    void *block = hfit_best_fit_alloc(heap, &plan, size);
+    void *next = hfit_best_fit_alloc(heap, &plan, 40);
+    CHECK(block != NULL && next != NULL && hfit_best_fit_alloc(heap, &plan, 40) != NULL);
+    hfit_best_fit_free(heap, &plan, block);
+    memcpy((unsigned char *)block - HEADER + 4 * word, &value, sizeof value);
+    memcpy(before, region, sizeof before);
+    misuse_count = 0;
+    hfit_best_fit_free(heap, &plan, next);
+    CHECK(misuse_count == 1);
+    CHECK(hfit_best_fit_resize(heap, &plan, next, size) == NULL);
+    CHECK(misuse_count == 2);
+    CHECK(hfit_best_fit_alloc(heap, &plan, size) == NULL || misuse_count == 2);
+    CHECK(misuse_count == 3 || word == SLOT);
+    CHECK(!hfit_best_fit_check(heap, &plan));
+    CHECK(word == SLOT || memcmp(before, region, sizeof before) == 0);
+    misuse_count = 0;
+}
+
+static void a_free_chunk_that_was_written_to_is_told_before_it_is_used(void) {
+    static const uint32_t values[] = {0xffffffff, 0xfffffffc, 0x41414141, 4092, 4088, 16, 3, 1024};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        for (uint32_t size = 40; size <= 400; size += 360) {
+            check_damage_is_refused(size, NEXT, values[i]);
+            check_damage_is_refused(size, PREVIOUS, values[i]);
+        }
+        check_damage_is_refused(400, SLOT, values[i]);
+    }
+}
+
+int main(void) {
+    RUN(every_step_takes_the_smallest_chunk_that_will_do);
+    RUN(placements_do_not_depend_on_the_regions_end);
+    RUN(any_order_of_freeing_gives_the_best_fits);
+    RUN(a_size_beside_a_tries_bound_finds_its_own_chunk);
+    RUN(of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first);
+    RUN(the_top_is_used_only_if_nothing_else_will_do);
+    RUN(a_block_grows_into_the_top_to_the_regions_last_byte);
+    RUN(an_aligned_block_may_take_the_regions_last_byte);
+    RUN(no_call_walks_farther_than_sizes_have_bits);
+    RUN(one_block_needs_a_region_of_160_bytes);
+    RUN(a_free_chunk_that_was_written_to_is_told_before_it_is_used);
+    return report_passed();
+}
