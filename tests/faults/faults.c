@@ -4,8 +4,8 @@
  * time. Then `check` must say so, or the next 1,000 operations must go as they do in the heap
  * without the flip. What is neither is silent; core's allocators may have 0.1 % of that.
  *
- *   faults           all allocators, a line each, with one heap a plan
- *   faults NAME      one allocator, ten heaps under every plan, the silent flips by kind of word
+ *   faults           all allocators, ten heaps each, or one a plan where there are more plans
+ *   faults NAME      one allocator, ten heaps under every plan
  *
  * A word is metadata if `check` loads it, or if the operations that follow load it before they
  * store it. Flips run in children, since a damaged heap may crash or hang.
@@ -273,7 +273,7 @@ static void print_kinds(const tally *sums) {
 }
 
 /* Flips through all plans of one allocator; true if so few flips were silent that core may ship. */
-static bool flip_allocator(const test_plan *first, size_t count, uint32_t heaps, bool by_kind) {
+static bool flip_allocator(const test_plan *first, size_t count, uint32_t heaps) {
     tally sums = {0};
     for (size_t i = 0; i < count; i++) {
         for (uint32_t seed = 1; seed <= heaps; seed++) {
@@ -288,9 +288,7 @@ static bool flip_allocator(const test_plan *first, size_t count, uint32_t heaps,
     printf("%-16s %9llu flips, %llu neither found nor harmless (%.3f %%)\n", first->allocator->name,
            (unsigned long long)all, (unsigned long long)silent,
            all == 0 ? 0.0 : 100.0 * (double)silent / (double)all);
-    if (by_kind) {
-        print_kinds(&sums);
-    }
+    print_kinds(&sums);
     fflush(stdout);
     return all > 0 && silent * 1000 <= all;
 }
@@ -318,7 +316,8 @@ int main(int argc, char **argv) {
             count++;
         }
         if (!is_whole || strcmp(argv[1], plans[first].allocator->name) == 0) {
-            const bool holds = flip_allocator(&plans[first], count, is_whole ? HEAPS : 1, is_whole);
+            const size_t heaps = is_whole ? HEAPS : (HEAPS + count - 1) / count;
+            const bool holds = flip_allocator(&plans[first], count, (uint32_t)heaps);
             all_hold &= holds || !is_core(plans[first].allocator);
         }
         first += count;
