@@ -50,7 +50,8 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
 
 /* True if a free chunk of which `header` is the first word can begin at `chunk`. */
 static inline bool may_be_free_chunk(uint32_t chunk, uint32_t header, uint32_t end) {
-    return (header & CHUNK_FREE) != 0 && chunk_size(header) <= end - chunk;
+    return (header & CHUNK_FREE) != 0 && chunk_size(header) >= CHUNK_LEAST &&
+           chunk_size(header) <= end - chunk;
 }
 
 /* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. */
@@ -110,7 +111,7 @@ static inline uint32_t count_list(const hfit_heap *heap, uint32_t head, uint32_t
         }
         const uint32_t header = load_word(heap, chunk);
         const uint32_t size = chunk_size(header);
-        if ((header & CHUNK_FREE) == 0 || size < lowest || size > highest ||
+        if (!may_be_free_chunk(chunk, header, end) || size < lowest || size > highest ||
             load_word(heap, chunk + LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }

@@ -10,13 +10,13 @@
  *
  *   a chunk       header   payload: a multiple of the alignment begins here
  *   used          | size+F | the caller's bytes ...                                      |
- *   free          | size+F | next free | previous free | ...                | size again |
+ *   free          | size+F | next free | previous free | ...              | size+F again |
  *
  * The header is a word; an allocator may say that it is longer, and what follows the word in it is
  * then not used but for the links.
  *
- * F: two flag bits, CHUNK_FREE and AFTER_FREE ("the chunk before me is free, so its size stands
- * just before me"). The sentinel is a used chunk of size 0. Sizes are multiples of the plan's
+ * F: two flag bits, CHUNK_FREE and AFTER_FREE ("the chunk before me is free, so its header stands
+ * again just before me"). The sentinel is a used chunk of size 0. Sizes are multiples of the plan's
  * alignment and count the header.
  *
  * The tally is the footprint plus the number of used chunks, kept from safety level 1 on. With it
@@ -39,7 +39,7 @@ enum {
     TILING_TALLY = 12,    /* see above */
     TILING_INDEX = 16,    /* where the including allocator's own control words begin */
     WORD_SIZE = 4,
-    CHUNK_LEAST = 16, /* header word, two links and the size again */
+    CHUNK_LEAST = 16, /* header word, two links and the header again */
     CHUNK_FREE = 1,
     AFTER_FREE = 2,
 };
@@ -79,6 +79,12 @@ static inline uint32_t least_split(const hfit_plan *plan);
 
 static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
+}
+
+/* What stands at the end of a free chunk with this header: the header again, but not whether the
+ * chunk before it is free. Where neighbours coalesce it never is. */
+static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
+    return may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE;
 }
 
 /* For maps among the control words. */
@@ -133,7 +139,7 @@ static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *p
                                        uint32_t header, uint32_t least) {
     const uint32_t size = chunk_size(header);
     return size >= least && size <= load_word(heap, TILING_END) - chunk &&
-           load_word(heap, chunk + size - WORD_SIZE) == size &&
+           load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header) &&
            index_holds(heap, plan, chunk, size);
 }
 
@@ -169,10 +175,10 @@ static inline bool is_previous_sound(const hfit_heap *heap, const hfit_plan *pla
     if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
         return true;
     }
-    const uint32_t size = load_word(heap, chunk - WORD_SIZE);
-    const uint32_t previous = chunk - size;
-    return is_word_below(previous, chunk) && load_word(heap, previous) == (size | CHUNK_FREE) &&
-           index_holds(heap, plan, previous, size);
+    const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
+    const uint32_t previous = chunk - (footer - CHUNK_FREE); /* odd if it is not free */
+    return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
+           index_holds(heap, plan, previous, chunk_size(footer));
 }
 
 /* Stores the used chunk that `block` is the payload of. From safety level 1 on false, told as
@@ -225,14 +231,14 @@ static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32
                                   uint32_t header) {
     const uint32_t size = chunk_size(header);
     store_word(heap, chunk, header);
-    store_word(heap, chunk + size - WORD_SIZE, size);
+    store_word(heap, chunk + size - WORD_SIZE, footer_of(plan, header));
     index_insert(heap, plan, chunk, size);
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
 static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  uint32_t header) {
-    uint32_t joined = header | CHUNK_FREE;
+    uint32_t joined = header;
     const uint32_t next = chunk + chunk_size(header);
     const uint32_t next_header = load_word(heap, next);
     if ((next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
@@ -242,13 +248,15 @@ static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_
         store_word(heap, next, next_header | AFTER_FREE);
     }
     if ((header & AFTER_FREE) != 0 && may_coalesce(plan)) {
-        const uint32_t previous_size = load_word(heap, chunk - WORD_SIZE);
+        const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
         if (HFIT_SAFETY >= 1) {
             store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
         }
-        chunk -= previous_size;
-        index_remove(heap, plan, chunk, previous_size);
-        joined += previous_size - AFTER_FREE;
+        chunk -= chunk_size(footer);
+        index_remove(heap, plan, chunk, chunk_size(footer));
+        joined += footer - AFTER_FREE;
+    } else {
+        joined |= CHUNK_FREE;
     }
     put_free_chunk(heap, plan, chunk, joined);
     add_to_tally(heap, 0u - 1);
@@ -423,7 +431,7 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
 static uint32_t take_last_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
                                   uint32_t needed) {
     const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t size = load_word(heap, end - WORD_SIZE);
+    const uint32_t size = chunk_size(load_word(heap, end - WORD_SIZE));
     if ((load_word(heap, end) & AFTER_FREE) == 0 || size < needed ||
         (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, end - size, needed)) ||
         aligning_gap(heap, plan, end - size, alignment) > size - needed) {
@@ -501,7 +509,7 @@ static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_
     return is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
            ((header & AFTER_FREE) != 0) == after_free &&
            !(is_free && after_free && may_coalesce(plan)) &&
-           (!is_free || load_word(heap, chunk + size - WORD_SIZE) == size);
+           (!is_free || load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header));
 }
 
 /* Reads nothing beyond the sentinel, even if END is damaged: the walk meets a size of 0 there. */

@@ -195,6 +195,7 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
         }
         const uint32_t header = load_word(heap, chunk);
         if ((header & CHUNK_FREE) == 0 || bin_of(shape, chunk_size(header)) != bin ||
+            !is_free_chunk_sound(heap, plan, chunk, header, CHUNK_LEAST) ||
             load_word(heap, chunk + LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
