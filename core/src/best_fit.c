@@ -97,7 +97,7 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
 static inline uint32_t find_top(const hfit_heap *heap, uint32_t size) {
     const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t top_size = load_word(heap, end - WORD_SIZE);
+    const uint32_t top_size = size_at(heap, end - WORD_SIZE); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
     return is_there && top_size >= size ? end - top_size : NO_OFFSET;
 }
