@@ -97,7 +97,7 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
 static inline uint32_t find_top(const hfit_heap *heap, uint32_t size) {
     const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t top_size = load_word(heap, end - WORD_SIZE);
+    const uint32_t top_size = size_at(heap, end - WORD_SIZE); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
     return is_there && top_size >= size ? end - top_size : NO_OFFSET;
 }
@@ -183,13 +183,22 @@ static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, unfound 
     return map == load_word(heap, CLASS_MAP);
 }
 
-/* Finds the ring and the slot of an entry of `size` bytes. False if they do not hold. */
-static bool check_entry(const hfit_heap *heap, uint32_t entry, uint32_t size, unfound *left) {
-    const uint32_t count = count_ring(heap, entry, size, left->chunks);
+/* Finds, for a free chunk that is the entry of a ring, the ring and its slot. False if they or the
+ * chunk's links do not hold. */
+static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                        unfound *left) {
+    if (!index_holds(heap, plan, chunk, size)) {
+        return false;
+    }
+    if (has_bin(plan, size) || is_top(heap, chunk, size) ||
+        load_word(heap, chunk + TRIE_SLOT) == NO_OFFSET) {
+        return true;
+    }
+    const uint32_t count = count_ring(heap, chunk, size, left->chunks);
     left->chunks -= count;
-    left->slots += (uint32_t)(load_word(heap, entry + TRIE_LOWER) != NO_OFFSET) +
-                   (uint32_t)(load_word(heap, entry + TRIE_HIGHER) != NO_OFFSET) - 1;
-    return count != 0 && trie_leads_to(heap, word_of(trie_class(size)), entry, size);
+    left->slots += (uint32_t)(load_word(heap, chunk + TRIE_LOWER) != NO_OFFSET) +
+                   (uint32_t)(load_word(heap, chunk + TRIE_HIGHER) != NO_OFFSET) - 1;
+    return count != 0 && trie_leads_to(heap, word_of(trie_class(size)), chunk, size);
 }
 
 /* Every entry is found by its size in the slot that it names, and nothing else hangs from any slot;
@@ -204,9 +213,8 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     }
     for (uint32_t chunk = load_word(heap, TILING_FIRST); chunk != end; chunk += size) {
         size = size_at(heap, chunk);
-        if ((load_word(heap, chunk) & CHUNK_FREE) != 0 && !is_top(heap, chunk, size) &&
-            !has_bin(plan, size) && load_word(heap, chunk + TRIE_SLOT) != NO_OFFSET &&
-            !check_entry(heap, chunk, size, &left)) {
+        if ((load_word(heap, chunk) & CHUNK_FREE) != 0 &&
+            !check_chunk(heap, plan, chunk, size, &left)) {
             return false;
         }
     }
