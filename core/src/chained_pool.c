@@ -89,60 +89,64 @@ static bool is_used(const hfit_heap *heap, uint32_t partition) {
 
 /* True if the chain from `partition` on has at least `count` partitions with these flags. */
 static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flags, uint32_t count) {
+    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     for (; count > 0; count--) {
-        if (!has_flags(heap, partition, flags)) {
+        const uint32_t word = partition < touched ? load_chain(heap, partition) : ~flags;
+        if (flags_of(word) != flags) {
             return false;
         }
-        partition = link_of(load_chain(heap, partition));
+        partition = link_of(word);
     }
     return true;
 }
 
 /* True if the partitions behind the first one of a block are used, no firsts, and end. */
 static bool is_block_sound(const hfit_heap *heap, uint32_t first) {
-    uint32_t left = load_word(heap, PARTITIONS_TOUCHED);
+    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
+    uint32_t left = touched;
     uint32_t link = link_of(load_chain(heap, first));
     for (; link != NO_LINK && left > 0; left--) {
-        if (!has_flags(heap, link, PARTITION_USED)) {
+        const uint32_t word = link < touched ? load_chain(heap, link) : 0;
+        if (flags_of(word) != PARTITION_USED) {
             return false;
         }
-        link = link_of(load_chain(heap, link));
+        link = link_of(word);
     }
     return link == NO_LINK;
 }
 
-/* Makes the first `count` partitions of the free list used; the last one's link becomes `behind`.
- */
-static void use_freed(hfit_heap *heap, uint32_t count, uint32_t behind) {
-    uint32_t partition = load_word(heap, FREE_LIST);
-    store_word(heap, FREE_COUNT, load_word(heap, FREE_COUNT) - count);
-    for (; count > 1; count--) {
+/* Makes the first `count` partitions of the free list, which begins with `partition`, used; the
+ * first one gets these flags and the last one's link becomes `behind`. */
+static void use_freed(hfit_heap *heap, uint32_t partition, uint32_t count, uint32_t behind,
+                      uint32_t flags) {
+    for (; count > 0; count--) {
         const uint32_t link = link_of(load_chain(heap, partition));
-        store_chain(heap, partition, link, PARTITION_USED);
+        store_chain(heap, partition, count > 1 ? link : behind, flags);
         partition = link;
+        flags = PARTITION_USED;
     }
-    store_word(heap, FREE_LIST, link_of(load_chain(heap, partition)));
-    store_chain(heap, partition, behind, PARTITION_USED);
+    store_word(heap, FREE_LIST, partition);
 }
 
-/* Chains `count` partitions never touched. */
-static void use_untouched(hfit_heap *heap, const partition_layout *layout, uint32_t count) {
-    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
-    const uint32_t end = touched + count;
-    for (uint32_t partition = touched; partition < end - 1; partition++) {
-        store_chain(heap, partition, partition + 1, PARTITION_USED);
+/* Chains the partitions from `first` to before `end`, never touched; the first one gets these
+ * flags. */
+static void use_untouched(hfit_heap *heap, uint32_t first, uint32_t end, uint32_t flags) {
+    for (uint32_t partition = first; partition < end; partition++) {
+        store_chain(heap, partition, partition + 1 < end ? partition + 1 : NO_LINK, flags);
+        flags = PARTITION_USED;
     }
-    store_chain(heap, end - 1, NO_LINK, PARTITION_USED);
-    raise_touched(heap, layout, end);
 }
 
-/* The first of `count` partitions made a chain: those freed last, then ones never touched.
- * NO_PARTITION, and nothing changed, if not so many are free, or the free list is damaged. */
-static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint32_t count) {
+/* The first of `count` partitions made a chain, the first one with these flags: those freed last,
+ * then ones never touched. NO_PARTITION, and nothing changed, if not so many are free, or the free
+ * list is damaged. */
+static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint32_t count,
+                           uint32_t flags) {
     const uint32_t free_count = load_word(heap, FREE_COUNT);
-    const uint32_t freed = count < free_count ? count : free_count;
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
-    if (count - freed > layout->count - touched) {
+    const uint32_t freed = count < free_count ? count : free_count;
+    const uint32_t fresh = count - freed;
+    if (fresh > layout->count - touched) {
         return NO_PARTITION;
     }
     const uint32_t first = freed != 0 ? load_word(heap, FREE_LIST) : touched;
@@ -151,10 +155,13 @@ static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint
         return NO_PARTITION;
     }
     if (freed != 0) {
-        use_freed(heap, freed, freed < count ? touched : NO_LINK);
+        use_freed(heap, first, freed, fresh != 0 ? touched : NO_LINK, flags);
+        store_word(heap, FREE_COUNT, free_count - freed);
     }
-    if (freed < count) {
-        use_untouched(heap, layout, count - freed);
+    if (fresh != 0) {
+        use_untouched(heap, touched, touched + fresh,
+                      freed != 0 ? (uint32_t)PARTITION_USED : flags);
+        seal_partitions(heap, layout->count, layout->base, touched + fresh);
     }
     return first;
 }
@@ -178,13 +185,10 @@ static void give_chain(hfit_heap *heap, uint32_t first) {
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     const partition_layout layout = layout_of(heap, plan);
     uint32_t count;
-    const uint32_t first =
-        partitions_for(&layout, size, &count) ? take_chain(heap, &layout, count) : NO_PARTITION;
-    if (first == NO_PARTITION) {
-        return NULL;
-    }
-    store_chain(heap, first, link_of(load_chain(heap, first)), PARTITION_USED | PARTITION_FIRST);
-    return partition_address(heap, &layout, first);
+    const uint32_t first = partitions_for(&layout, size, &count)
+                               ? take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST)
+                               : NO_PARTITION;
+    return first == NO_PARTITION ? NULL : partition_address(heap, &layout, first);
 }
 
 /* Every piece must be so aligned, and any partition may become one. */
@@ -274,7 +278,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         give_chain(heap, link);
         relink(heap, end.partition, NO_LINK);
     } else if (end.length < wanted) {
-        link = take_chain(heap, &layout, wanted - end.length);
+        link = take_chain(heap, &layout, wanted - end.length, PARTITION_USED);
         if (link == NO_PARTITION) {
             return NULL;
         }
