@@ -89,60 +89,64 @@ static bool is_used(const hfit_heap *heap, uint32_t partition) {
 
 /* True if the chain from `partition` on has at least `count` partitions with these flags. */
 static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flags, uint32_t count) {
+    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     for (; count > 0; count--) {
-        if (!has_flags(heap, partition, flags)) {
+        const uint32_t word = partition < touched ? load_chain(heap, partition) : ~flags;
+        if (flags_of(word) != flags) {
             return false;
         }
-        partition = link_of(load_chain(heap, partition));
+        partition = link_of(word);
     }
     return true;
 }
 
 /* True if the partitions behind the first one of a block are used, no firsts, and end. */
 static bool is_block_sound(const hfit_heap *heap, uint32_t first) {
-    uint32_t left = load_word(heap, PARTITIONS_TOUCHED);
+    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
+    uint32_t left = touched;
     uint32_t link = link_of(load_chain(heap, first));
     for (; link != NO_LINK && left > 0; left--) {
-        if (!has_flags(heap, link, PARTITION_USED)) {
+        const uint32_t word = link < touched ? load_chain(heap, link) : 0;
+        if (flags_of(word) != PARTITION_USED) {
             return false;
         }
-        link = link_of(load_chain(heap, link));
+        link = link_of(word);
     }
     return link == NO_LINK;
 }
 
-/* Makes the first `count` partitions of the free list used; the last one's link becomes `behind`.
- */
-static void use_freed(hfit_heap *heap, uint32_t count, uint32_t behind) {
-    uint32_t partition = load_word(heap, FREE_LIST);
-    store_word(heap, FREE_COUNT, load_word(heap, FREE_COUNT) - count);
-    for (; count > 1; count--) {
+/* Makes the first `count` partitions of the free list, which begins with `partition`, used; the
+ * first one gets these flags and the last one's link becomes `behind`. */
+static void use_freed(hfit_heap *heap, uint32_t partition, uint32_t count, uint32_t behind,
+                      uint32_t flags) {
+    for (; count > 0; count--) {
         const uint32_t link = link_of(load_chain(heap, partition));
-        store_chain(heap, partition, link, PARTITION_USED);
+        store_chain(heap, partition, count > 1 ? link : behind, flags);
         partition = link;
+        flags = PARTITION_USED;
     }
-    store_word(heap, FREE_LIST, link_of(load_chain(heap, partition)));
-    store_chain(heap, partition, behind, PARTITION_USED);
+    store_word(heap, FREE_LIST, partition);
 }
 
-/* Chains `count` partitions never touched. */
-static void use_untouched(hfit_heap *heap, uint32_t count) {
-    const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
-    const uint32_t end = touched + count;
-    for (uint32_t partition = touched; partition < end - 1; partition++) {
-        store_chain(heap, partition, partition + 1, PARTITION_USED);
+/* Chains the partitions from `first` to before `end`, never touched; the first one gets these
+ * flags. */
+static void use_untouched(hfit_heap *heap, uint32_t first, uint32_t end, uint32_t flags) {
+    for (uint32_t partition = first; partition < end; partition++) {
+        store_chain(heap, partition, partition + 1 < end ? partition + 1 : NO_LINK, flags);
+        flags = PARTITION_USED;
     }
-    store_chain(heap, end - 1, NO_LINK, PARTITION_USED);
-    raise_touched(heap, end);
 }
 
-/* The first of `count` partitions made a chain: those freed last, then ones never touched.
- * NO_PARTITION, and nothing changed, if not so many are free, or the free list is damaged. */
-static uint32_t take_chain(hfit_heap *heap, uint32_t count) {
+/* The first of `count` partitions made a chain, the first one with these flags: those freed last,
+ * then ones never touched. NO_PARTITION, and nothing changed, if not so many are free, or the free
+ * list is damaged. */
+static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint32_t count,
+                           uint32_t flags) {
     const uint32_t free_count = load_word(heap, FREE_COUNT);
-    const uint32_t freed = count < free_count ? count : free_count;
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
-    if (count - freed > load_word(heap, PARTITIONS_COUNT) - touched) {
+    const uint32_t freed = count < free_count ? count : free_count;
+    const uint32_t fresh = count - freed;
+    if (fresh > layout->count - touched) {
         return NO_PARTITION;
     }
     const uint32_t first = freed != 0 ? load_word(heap, FREE_LIST) : touched;
@@ -151,10 +155,13 @@ static uint32_t take_chain(hfit_heap *heap, uint32_t count) {
         return NO_PARTITION;
     }
     if (freed != 0) {
-        use_freed(heap, freed, freed < count ? touched : NO_LINK);
+        use_freed(heap, first, freed, fresh != 0 ? touched : NO_LINK, flags);
+        store_word(heap, FREE_COUNT, free_count - freed);
     }
-    if (freed < count) {
-        use_untouched(heap, count - freed);
+    if (fresh != 0) {
+        use_untouched(heap, touched, touched + fresh,
+                      freed != 0 ? (uint32_t)PARTITION_USED : flags);
+        seal_partitions(heap, layout->count, layout->base, touched + fresh);
     }
     return first;
 }
@@ -176,29 +183,28 @@ static void give_chain(hfit_heap *heap, uint32_t first) {
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    const partition_layout layout = layout_of(heap, plan);
     uint32_t count;
-    const uint32_t first =
-        partitions_for(plan, size, &count) ? take_chain(heap, count) : NO_PARTITION;
-    if (first == NO_PARTITION) {
-        return NULL;
-    }
-    store_chain(heap, first, link_of(load_chain(heap, first)), PARTITION_USED | PARTITION_FIRST);
-    return partition_address(heap, plan, first);
+    const uint32_t first = partitions_for(&layout, size, &count)
+                               ? take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST)
+                               : NO_PARTITION;
+    return first == NO_PARTITION ? NULL : partition_address(heap, &layout, first);
 }
 
 /* Every piece must be so aligned, and any partition may become one. */
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    const uintptr_t first = (uintptr_t)partition_address(heap, plan, 0);
-    if (!is_power_of_two(alignment) || ((first | partition_size(plan)) & (alignment - 1)) != 0) {
+    const partition_layout layout = layout_of(heap, plan);
+    const uintptr_t first = (uintptr_t)partition_address(heap, &layout, 0);
+    if (!is_power_of_two(alignment) || ((first | layout.size) & (alignment - 1)) != 0) {
         return NULL;
     }
     return heap_alloc(heap, plan, size);
 }
 
 /* The first partition of a live block, or NO_PARTITION; any other address is told as misuse. */
-static uint32_t first_of(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    const uint32_t first = partition_at(heap, plan, block);
+static uint32_t first_of(const hfit_heap *heap, const partition_layout *layout, const void *block) {
+    const uint32_t first = partition_at(heap, layout, block);
     if (HFIT_SAFETY >= 1 && first == NO_PARTITION) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return NO_PARTITION;
@@ -211,8 +217,8 @@ static uint32_t first_of(const hfit_heap *heap, const hfit_plan *plan, const voi
 }
 
 /* As first_of; NO_PARTITION too, and told, if the block's chain is damaged. */
-static uint32_t chain_at(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    const uint32_t first = first_of(heap, plan, block);
+static uint32_t chain_at(const hfit_heap *heap, const partition_layout *layout, const void *block) {
+    const uint32_t first = first_of(heap, layout, block);
     if (HFIT_SAFETY >= 1 && first != NO_PARTITION && !is_block_sound(heap, first)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return NO_PARTITION;
@@ -221,7 +227,8 @@ static uint32_t chain_at(const hfit_heap *heap, const hfit_plan *plan, const voi
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, plan, block);
+    const partition_layout layout = layout_of(heap, plan);
+    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
     if (first != NO_PARTITION) {
         give_chain(heap, first);
     }
@@ -260,8 +267,9 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    const uint32_t first = chain_at(heap, plan, block);
-    if (first == NO_PARTITION || !partitions_for(plan, size, &wanted)) {
+    const partition_layout layout = layout_of(heap, plan);
+    const uint32_t first = chain_at(heap, &layout, block);
+    if (first == NO_PARTITION || !partitions_for(&layout, size, &wanted)) {
         return NULL;
     }
     const chain_place end = chain_upto(heap, first, wanted);
@@ -270,7 +278,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         give_chain(heap, link);
         relink(heap, end.partition, NO_LINK);
     } else if (end.length < wanted) {
-        link = take_chain(heap, wanted - end.length);
+        link = take_chain(heap, &layout, wanted - end.length, PARTITION_USED);
         if (link == NO_PARTITION) {
             return NULL;
         }
@@ -280,10 +288,10 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, plan, block);
-    return first == NO_PARTITION
-               ? 0
-               : (size_t)chain_upto(heap, first, UINT32_MAX).length * partition_size(plan);
+    const partition_layout layout = layout_of(heap, plan);
+    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
+    return first == NO_PARTITION ? 0
+                                 : (size_t)chain_upto(heap, first, UINT32_MAX).length * layout.size;
 }
 
 /* The last of the partitions that follow each other both in the chain and in the region. */
@@ -297,8 +305,9 @@ static uint32_t piece_end(const hfit_heap *heap, uint32_t partition) {
 
 /* The partition that begins the piece after `piece`; NO_PARTITION if that was the last one, or is
  * no piece. */
-static uint32_t piece_after(const hfit_heap *heap, const hfit_plan *plan, const void *piece) {
-    const uint32_t partition = partition_at(heap, plan, piece);
+static uint32_t piece_after(const hfit_heap *heap, const partition_layout *layout,
+                            const void *piece) {
+    const uint32_t partition = partition_at(heap, layout, piece);
     if (HFIT_SAFETY >= 1 && !is_used(heap, partition)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, piece);
         return NO_PARTITION;
@@ -313,27 +322,28 @@ static uint32_t piece_after(const hfit_heap *heap, const hfit_plan *plan, const 
 
 void *hfit_chained_pool_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
                                    const void *piece, size_t *size) {
+    const partition_layout layout = layout_of(heap, plan);
     const uint32_t partition =
-        piece == NULL ? first_of(heap, plan, block) : piece_after(heap, plan, piece);
+        piece == NULL ? first_of(heap, &layout, block) : piece_after(heap, &layout, piece);
     if (partition == NO_PARTITION) {
         return NULL;
     }
-    *size = (size_t)(piece_end(heap, partition) + 1 - partition) * partition_size(plan);
-    return partition_address(heap, plan, partition);
+    *size = (size_t)(piece_end(heap, partition) + 1 - partition) * layout.size;
+    return partition_address(heap, &layout, partition);
 }
 
 /* A block in pieces is told of at its first one, with the bytes of all; so are the free partitions,
  * which one request may take. */
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
                       void *context) {
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
+    const partition_layout layout = layout_of(heap, plan);
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
-    const uint32_t free_count = load_word(heap, FREE_COUNT) + count - touched;
-    const size_t size = partition_size(plan);
+    const uint32_t free_count = load_word(heap, FREE_COUNT) + layout.count - touched;
+    const size_t size = layout.size;
     bool is_free_told = free_count == 0;
-    for (uint32_t partition = 0; partition < count; partition++) {
+    for (uint32_t partition = 0; partition < layout.count; partition++) {
         const uint32_t flags = partition < touched ? flags_of(load_chain(heap, partition)) : 0;
-        void *block = partition_address(heap, plan, partition);
+        void *block = partition_address(heap, &layout, partition);
         if ((flags & PARTITION_FIRST) != 0) {
             visitor(context, block, chain_upto(heap, partition, UINT32_MAX).length * size, true);
         } else if (flags == 0 && !is_free_told) {

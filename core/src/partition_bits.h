@@ -88,70 +88,82 @@ static inline void seal_bits(hfit_heap *heap, uint32_t changed) {
     }
 }
 
-static inline void bits_init(hfit_heap *heap) {
-    const uint32_t size = bits_table_size(load_word(heap, PARTITIONS_COUNT));
-    store_word(heap, PARTITIONS_INDEX, 0);
-    for (uint32_t offset = 0; offset < size; offset += 4) {
-        store_word(heap, PARTITIONS_TABLE + offset, 0);
+/* The bits of the word that begins at partition `first` behind the last partition: they are set, so
+ * that no search takes them for free. */
+static inline uint32_t bits_behind(const partition_layout *layout, uint32_t first) {
+    const uint32_t left = layout->count - first;
+    return left >= 32 ? 0 : UINT32_MAX << left;
+}
+
+static inline void bits_init(hfit_heap *heap, const partition_layout *layout) {
+    store_word(heap, PARTITIONS_INDEX, 0); /* used and last bits cancel out */
+    for (uint32_t first = 0; first < layout->count; first += 32) {
+        store_word(heap, bit_word(first, USED_BITS), bits_behind(layout, first));
+        store_word(heap, bit_word(first, LAST_BITS), bits_behind(layout, first));
     }
 }
 
-/* The used bits of 32 partitions from `first` on; what is no partition counts as used. */
-static inline uint32_t used_bits(const hfit_heap *heap, uint32_t first, uint32_t count) {
-    const uint32_t left = count - first;
-    if (left == 0) {
-        return UINT32_MAX;
-    }
-    const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
-    return left >= 32 ? used : used | UINT32_MAX << left;
-}
+/* A search that goes through the table word by word. */
+typedef struct bits_search {
+    uint32_t start; /* of the last free run */
+    uint32_t best;  /* the best place so far, or NO_PARTITION */
+    uint32_t best_length;
+} bits_search;
 
-/* The best place so far, and how long the free run is that holds it. */
-typedef struct bits_place {
-    uint32_t first;
-    uint32_t length;
-} bits_place;
-
-/* Takes the place in the free partitions from `start` to before `end` if it is better. True if none
+/* Takes the place in the free run from search->start to before `end` if it is better. True if none
  * can be better still. */
-static inline bool try_run(const run_request *request, uint32_t start, uint32_t end,
-                           bits_place *best) {
-    const uint32_t place = place_from(request, start);
-    if (place + request->count > end || end - start >= best->length) {
+static inline bool try_run(const run_request *request, uint32_t end, bits_search *search) {
+    const uint32_t place = place_from(request, search->start);
+    const uint32_t length = end - search->start;
+    if (place + request->count > end || length >= search->best_length) {
         return false;
     }
-    *best = (bits_place){place, end - start};
-    return !request->smallest || end - start == request->count;
+    search->best = place;
+    search->best_length = length;
+    return !request->smallest || length == request->count;
 }
 
-/* The first partition of a run such as requested, or NO_PARTITION. One step a free run and one a
- * word; a run ends and begins where the used bit differs from the one before it. */
-static inline uint32_t bits_find(const hfit_heap *heap, const run_request *request) {
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
-    bits_place best = {NO_PARTITION, UINT32_MAX};
-    uint32_t start = 0; /* of the last free run */
-    uint32_t before = 1;
-    for (uint32_t first = 0; first <= count; first += 32) {
-        const uint32_t used = used_bits(heap, first, count);
-        uint32_t changes = used ^ (used << 1 | before);
-        for (; changes != 0; changes &= changes - 1) {
-            const uint32_t bit = (uint32_t)__builtin_ctz(changes);
-            if ((used >> bit & 1u) == 0) {
-                start = first + bit;
-            } else if (try_run(request, start, first + bit, &best)) {
-                return best.first;
-            }
-        }
-        before = used >> 31;
-        if (before == 0 && !request->smallest && try_run(request, start, first + 32, &best)) {
-            break;
+/* Tries the free runs that end in a word: where a used bit is set and the one before it is not. One
+ * begins where it is the other way round. True if the search is over. */
+static inline bool try_word(const run_request *request, uint32_t used, uint32_t changes,
+                            uint32_t first, bits_search *search) {
+    for (; changes != 0; changes &= changes - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(changes);
+        if ((used >> bit & 1u) == 0) {
+            search->start = first + bit;
+        } else if (try_run(request, first + bit, search)) {
+            return true;
         }
     }
-    return best.first;
+    return false;
 }
 
-static inline uint32_t bits_take(hfit_heap *heap, const run_request *request) {
-    const uint32_t first = bits_find(heap, request);
+/* The first partition of a run such as requested, or NO_PARTITION. One step a word, and one a free
+ * run. */
+static inline uint32_t bits_find(const hfit_heap *heap, const partition_layout *layout,
+                                 const run_request *request) {
+    bits_search search = {0, NO_PARTITION, UINT32_MAX};
+    uint32_t before = 1; /* 1: the partition before the word is used */
+    for (uint32_t first = 0; first < layout->count; first += 32) {
+        const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
+        const uint32_t changes = used ^ (used << 1 | before);
+        if (try_word(request, used, changes, first, &search)) {
+            return search.best;
+        }
+        before = used >> 31;
+        if (before == 0 && !request->smallest && try_run(request, first + 32, &search)) {
+            return search.best;
+        }
+    }
+    if (before == 0) {
+        (void)try_run(request, layout->count, &search);
+    }
+    return search.best;
+}
+
+static inline uint32_t bits_take(hfit_heap *heap, const partition_layout *layout,
+                                 const run_request *request) {
+    const uint32_t first = bits_find(heap, layout, request);
     if (first != NO_PARTITION) {
         const uint32_t end = first + request->count;
         seal_bits(heap, flip_used(heap, first, end) ^ flip_last(heap, end - 1));
@@ -160,20 +172,21 @@ static inline uint32_t bits_take(hfit_heap *heap, const run_request *request) {
 }
 
 /* How many partitions the group at `first` has; 0 if none begins there. */
-static inline uint32_t bits_group(const hfit_heap *heap, uint32_t first) {
+static inline uint32_t bits_group(const hfit_heap *heap, const partition_layout *layout,
+                                  uint32_t first) {
     if (HFIT_SAFETY >= 1 &&
         (!has_bit(heap, first, USED_BITS) || (first > 0 && has_bit(heap, first - 1, USED_BITS) &&
                                               !has_bit(heap, first - 1, LAST_BITS)))) {
         return 0;
     }
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
-    return find_bit(heap, LAST_BITS, 0, first, count) + 1 - first;
+    return find_bit(heap, LAST_BITS, 0, first, layout->count) + 1 - first;
 }
 
 /* True if a group that bits_group found has its last bit and all used bits. */
-static inline bool is_bits_group_sound(const hfit_heap *heap, uint32_t first, uint32_t length) {
+static inline bool is_bits_group_sound(const hfit_heap *heap, const partition_layout *layout,
+                                       uint32_t first, uint32_t length) {
     const uint32_t end = first + length;
-    return end <= load_word(heap, PARTITIONS_COUNT) && next_unused(heap, first, end) == end;
+    return end <= layout->count && next_unused(heap, first, end) == end;
 }
 
 static inline void bits_release(hfit_heap *heap, uint32_t first, uint32_t length) {
@@ -187,8 +200,9 @@ static inline void bits_shrink(hfit_heap *heap, uint32_t end, uint32_t new_end) 
 }
 
 /* False, and nothing changed, if a partition up to `new_end` is used. */
-static inline bool bits_grow(hfit_heap *heap, uint32_t end, uint32_t new_end) {
-    if (new_end > load_word(heap, PARTITIONS_COUNT) || next_used(heap, end, new_end) != new_end) {
+static inline bool bits_grow(hfit_heap *heap, const partition_layout *layout, uint32_t end,
+                             uint32_t new_end) {
+    if (new_end > layout->count || next_used(heap, end, new_end) != new_end) {
         return false;
     }
     seal_bits(heap, flip_used(heap, end, new_end) ^ flip_last(heap, end - 1) ^
@@ -197,27 +211,25 @@ static inline bool bits_grow(hfit_heap *heap, uint32_t end, uint32_t new_end) {
 }
 
 /* How many partitions the used group or the free run at `first` has. */
-static inline uint32_t bits_length(const hfit_heap *heap, uint32_t first, bool *is_used) {
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
+static inline uint32_t bits_length(const hfit_heap *heap, const partition_layout *layout,
+                                   uint32_t first, bool *is_used) {
     *is_used = has_bit(heap, first, USED_BITS);
-    return *is_used ? find_bit(heap, LAST_BITS, 0, first, count) + 1 - first
-                    : next_used(heap, first, count) - first;
+    return *is_used ? find_bit(heap, LAST_BITS, 0, first, layout->count) + 1 - first
+                    : next_used(heap, first, layout->count) - first;
 }
 
-/* Every used partition is a last one or followed by a used one, no free one is a last one, no bit
- * stands behind the last partition, and the index word is that of the table. */
-static inline bool bits_check(const hfit_heap *heap) {
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
+/* Every used partition is a last one or followed by a used one, no free one is a last one, all bits
+ * behind the last partition are set, and the index word is that of the table. */
+static inline bool bits_check(const hfit_heap *heap, const partition_layout *layout) {
     uint32_t all = 0;
     bool goes_on = false; /* a group that the last word left unfinished */
-    for (uint32_t first = 0; first < count; first += 32) {
+    for (uint32_t first = 0; first < layout->count; first += 32) {
         const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
         const uint32_t last = load_word(heap, bit_word(first, LAST_BITS));
-        const uint32_t left = count - first;
-        const uint32_t existing = left >= 32 ? UINT32_MAX : (1u << left) - 1;
+        const uint32_t behind = bits_behind(layout, first);
         const uint32_t unfinished = used & ~last;
-        if ((last & ~used) != 0 || (used & ~existing) != 0 || (goes_on && (used & 1u) == 0) ||
-            ((unfinished << 1) & ~used) != 0) {
+        if ((last & ~used) != 0 || (last & behind) != behind || (goes_on && (used & 1u) == 0) ||
+            ((unfinished << 1) & ~used) != 0 || (unfinished << 1 & behind) != 0) {
             return false;
         }
         goes_on = unfinished >> 31 != 0;

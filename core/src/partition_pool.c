@@ -38,39 +38,43 @@ hfit_heap *hfit_partition_pool_init(void *region, size_t region_size, const hfit
         return NULL;
     }
     hfit_heap *heap = begin_partitions(region, region_size, plan);
-    if (heap != NULL && has_bits(plan)) {
-        bits_init(heap);
-    } else if (heap != NULL) {
-        list_init(heap, plan);
+    if (heap == NULL) {
+        return NULL;
+    }
+    const partition_layout layout = layout_of(heap, plan);
+    if (has_bits(plan)) {
+        bits_init(heap, &layout);
+    } else {
+        list_init(heap, &layout);
     }
     return heap;
 }
 
-/* The block of a request, or NULL. */
-static void *take_run(hfit_heap *heap, const hfit_plan *plan, const run_request *request) {
+/* A block of `size` bytes at a multiple of `alignment`, a power of two, or NULL. */
+static void *take_block(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment, size_t size) {
+    const partition_layout layout = layout_of(heap, plan);
+    run_request request = {0, 0, 0, pool_plan(plan)->fit != 0};
+    if (!partitions_for(&layout, size, &request.count) ||
+        (alignment > plan->alignment && !align_request(heap, &layout, alignment, &request))) {
+        return NULL;
+    }
     const uint32_t first =
-        has_bits(plan) ? bits_take(heap, request) : list_take(heap, plan, request);
+        has_bits(plan) ? bits_take(heap, &layout, &request) : list_take(heap, &layout, &request);
     if (first == NO_PARTITION) {
         return NULL;
     }
-    raise_touched(heap, first + request->count);
-    return partition_address(heap, plan, first);
+    raise_touched(heap, &layout, first + request.count);
+    return partition_address(heap, &layout, first);
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    run_request request = {0, 0, 0, pool_plan(plan)->fit != 0};
-    return partitions_for(plan, size, &request.count) ? take_run(heap, plan, &request) : NULL;
+    return take_block(heap, plan, 0, size);
 }
 
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    run_request request = {0, 0, 0, pool_plan(plan)->fit != 0};
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2 ||
-        !partitions_for(plan, size, &request.count) ||
-        !align_request(heap, plan, (uint32_t)alignment, &request)) {
-        return NULL;
-    }
-    return take_run(heap, plan, &request);
+    const bool is_possible = is_power_of_two(alignment) && alignment <= HFIT_LARGEST_BLOCK / 2;
+    return is_possible ? take_block(heap, plan, (uint32_t)alignment, size) : NULL;
 }
 
 /* A group of used partitions; of length 0 if it is none. */
@@ -80,30 +84,33 @@ typedef struct group {
 } group;
 
 /* The group of a live block; any other address is told as misuse. */
-static group group_of(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    const uint32_t first = partition_at(heap, plan, block);
+static group group_of(const hfit_heap *heap, const hfit_plan *plan, const partition_layout *layout,
+                      const void *block) {
+    const uint32_t first = partition_at(heap, layout, block);
     if (HFIT_SAFETY >= 1 && first == NO_PARTITION) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return (group){0, 0};
     }
-    const uint32_t length = has_bits(plan) ? bits_group(heap, first) : list_group(heap, first);
+    const uint32_t length =
+        has_bits(plan) ? bits_group(heap, layout, first) : list_group(heap, first);
     if (HFIT_SAFETY >= 1 && length == 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return (group){0, 0};
     }
-    if (HFIT_SAFETY >= 1 && !(has_bits(plan) ? is_bits_group_sound(heap, first, length)
-                                             : is_list_group_sound(heap, first, length))) {
+    if (HFIT_SAFETY >= 1 && !(has_bits(plan) ? is_bits_group_sound(heap, layout, first, length)
+                                             : is_list_group_sound(heap, layout, first, length))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return (group){0, 0};
     }
     return (group){first, length};
 }
 
-static void release_group(hfit_heap *heap, const hfit_plan *plan, group own) {
+static void release_group(hfit_heap *heap, const hfit_plan *plan, const partition_layout *layout,
+                          group own) {
     if (has_bits(plan)) {
         bits_release(heap, own.first, own.length);
     } else {
-        (void)list_release(heap, plan, own.first, own.length);
+        (void)list_release(heap, layout, own.first, own.length);
     }
 }
 
@@ -111,43 +118,47 @@ static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     if (block == NULL) {
         return;
     }
-    const group own = group_of(heap, plan, block);
+    const partition_layout layout = layout_of(heap, plan);
+    const group own = group_of(heap, plan, &layout, block);
     if (own.length != 0) {
-        release_group(heap, plan, own);
+        release_group(heap, plan, &layout, own);
     }
 }
 
 /* The size tells the group's length, so that without checks nothing is searched for. */
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    const partition_layout layout = layout_of(heap, plan);
     group own;
-    if (HFIT_SAFETY >= 1 || block == NULL || !partitions_for(plan, size, &own.length)) {
+    if (HFIT_SAFETY >= 1 || block == NULL || !partitions_for(&layout, size, &own.length)) {
         heap_free(heap, plan, block);
         return;
     }
-    own.first = partition_at(heap, plan, block);
-    release_group(heap, plan, own);
+    own.first = partition_at(heap, &layout, block);
+    release_group(heap, plan, &layout, own);
 }
 
-static bool shrink_group(hfit_heap *heap, const hfit_plan *plan, group own, uint32_t length) {
+static bool shrink_group(hfit_heap *heap, const hfit_plan *plan, const partition_layout *layout,
+                         group own, uint32_t length) {
+    const uint32_t end = own.first + own.length;
     if (length == own.length) {
         return true;
     }
-    const uint32_t end = own.first + own.length;
     if (has_bits(plan)) {
         bits_shrink(heap, end, own.first + length);
         return true;
     }
-    return list_shrink(heap, plan, own.first, end, own.first + length);
+    return list_shrink(heap, layout, own.first, end, own.first + length);
 }
 
 /* Lengthens a group by the free partitions behind it, if these are enough. */
-static bool grow_group(hfit_heap *heap, const hfit_plan *plan, group own, uint32_t length) {
+static bool grow_group(hfit_heap *heap, const hfit_plan *plan, const partition_layout *layout,
+                       group own, uint32_t length) {
     const uint32_t end = own.first + own.length;
     const uint32_t new_end = own.first + length;
-    const bool has_grown = has_bits(plan) ? bits_grow(heap, end, new_end)
-                                          : list_grow(heap, plan, own.first, end, new_end);
+    const bool has_grown = has_bits(plan) ? bits_grow(heap, layout, end, new_end)
+                                          : list_grow(heap, layout, own.first, end, new_end);
     if (has_grown) {
-        raise_touched(heap, new_end);
+        raise_touched(heap, layout, new_end);
     }
     return has_grown;
 }
@@ -157,44 +168,52 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    const group own = group_of(heap, plan, block);
-    if (own.length == 0 || !partitions_for(plan, size, &length)) {
+    const partition_layout layout = layout_of(heap, plan);
+    const group own = group_of(heap, plan, &layout, block);
+    if (own.length == 0 || !partitions_for(&layout, size, &length)) {
         return NULL;
     }
     if (length <= own.length) {
-        return shrink_group(heap, plan, own, length) ? block : NULL;
+        return shrink_group(heap, plan, &layout, own, length) ? block : NULL;
     }
-    if (grow_group(heap, plan, own, length)) {
+    if (grow_group(heap, plan, &layout, own, length)) {
         return block;
     }
     void *moved = heap_alloc(heap, plan, size);
     if (moved != NULL) {
-        copy_payload(moved, block, (size_t)own.length * partition_size(plan));
-        release_group(heap, plan, own);
+        copy_payload(moved, block, (size_t)own.length * layout.size);
+        release_group(heap, plan, &layout, own);
     }
     return moved;
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    return block == NULL ? 0 : (size_t)group_of(heap, plan, block).length * partition_size(plan);
+    if (block == NULL) {
+        return 0;
+    }
+    const partition_layout layout = layout_of(heap, plan);
+    return (size_t)group_of(heap, plan, &layout, block).length * layout.size;
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
                       void *context) {
-    const uint32_t count = load_word(heap, PARTITIONS_COUNT);
+    const partition_layout layout = layout_of(heap, plan);
     uint32_t length;
-    for (uint32_t first = 0; first < count; first += length) {
+    for (uint32_t first = 0; first < layout.count; first += length) {
         bool is_used;
-        length = has_bits(plan) ? bits_length(heap, first, &is_used)
+        length = has_bits(plan) ? bits_length(heap, &layout, first, &is_used)
                                 : list_length(heap, first, &is_used);
-        visitor(context, partition_address(heap, plan, first),
-                (size_t)length * partition_size(plan), is_used);
+        visitor(context, partition_address(heap, &layout, first), (size_t)length * layout.size,
+                is_used);
     }
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
-    return are_partitions_sound(heap, plan) &&
-           (has_bits(plan) ? bits_check(heap) : list_check(heap, plan));
+    if (!are_partitions_sound(heap, plan)) {
+        return false;
+    }
+    const partition_layout layout = layout_of(heap, plan);
+    return has_bits(plan) ? bits_check(heap, &layout) : list_check(heap, &layout);
 }
 
 static const hfit_tunable tunables[] = {

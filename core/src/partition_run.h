@@ -35,16 +35,15 @@ static inline uint32_t inverse_of_odd(uint32_t n) {
 
 /* Restricts a request to partitions at multiples of `alignment`, a power of two. False if there
  * are none. */
-static inline bool align_request(const hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
-                                 run_request *request) {
-    const uint32_t size = partition_size(plan);
-    const uint32_t step = size & (0u - size);
-    const uint32_t gap = alignment_gap(heap, load_word(heap, PARTITIONS_BASE), alignment);
+static inline bool align_request(const hfit_heap *heap, const partition_layout *layout,
+                                 uint32_t alignment, run_request *request) {
+    const uint32_t step = layout->size & (0u - layout->size);
+    const uint32_t gap = alignment_gap(heap, layout->base, alignment);
     if (alignment <= step) {
         return gap == 0;
     }
     request->mask = alignment / step - 1;
-    request->residue = (gap / step * inverse_of_odd(size / step)) & request->mask;
+    request->residue = (gap / step * inverse_of_odd(layout->size / step)) & request->mask;
     return gap % step == 0;
 }
 

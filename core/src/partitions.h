@@ -56,37 +56,46 @@ static inline uint32_t partition_size(const hfit_plan *plan) {
     return (tunables_of(plan).size + plan->alignment - 1) & ~(plan->alignment - 1);
 }
 
-static inline uint32_t partition_offset(const hfit_heap *heap, const hfit_plan *plan,
-                                        uint32_t partition) {
-    return load_word(heap, PARTITIONS_BASE) + partition * partition_size(plan);
+/* Where the partitions of a heap lie: loaded once a call. */
+typedef struct partition_layout {
+    uint32_t count;
+    uint32_t base;
+    uint32_t size;
+} partition_layout;
+
+static inline partition_layout layout_of(const hfit_heap *heap, const hfit_plan *plan) {
+    return (partition_layout){load_word(heap, PARTITIONS_COUNT), load_word(heap, PARTITIONS_BASE),
+                              partition_size(plan)};
 }
 
-static inline void *partition_address(const hfit_heap *heap, const hfit_plan *plan,
+static inline uint32_t partition_offset(const partition_layout *layout, uint32_t partition) {
+    return layout->base + partition * layout->size;
+}
+
+static inline void *partition_address(const hfit_heap *heap, const partition_layout *layout,
                                       uint32_t partition) {
-    return block_at(heap, partition_offset(heap, plan, partition));
+    return block_at(heap, partition_offset(layout, partition));
 }
 
 /* The partition that begins at `block`, or NO_PARTITION; at safety level 0 there must be one. What
  * lies below the first one counts as far above the last. */
-static inline uint32_t partition_at(const hfit_heap *heap, const hfit_plan *plan,
+static inline uint32_t partition_at(const hfit_heap *heap, const partition_layout *layout,
                                     const void *block) {
-    const uint32_t size = partition_size(plan);
-    const uint32_t distance = offset_of(heap, block, UINT32_MAX) - load_word(heap, PARTITIONS_BASE);
-    const uint32_t partition = distance / size;
-    if (HFIT_SAFETY >= 1 &&
-        (partition >= load_word(heap, PARTITIONS_COUNT) || distance != partition * size)) {
+    const uint32_t distance = offset_of(heap, block, UINT32_MAX) - layout->base;
+    const uint32_t partition = distance / layout->size;
+    if (HFIT_SAFETY >= 1 && (partition >= layout->count || distance != partition * layout->size)) {
         return NO_PARTITION;
     }
     return partition;
 }
 
 /* Stores how many partitions hold a request. False if no region holds it. */
-static inline bool partitions_for(const hfit_plan *plan, size_t size, uint32_t *count) {
+static inline bool partitions_for(const partition_layout *layout, size_t size, uint32_t *count) {
     uint32_t asked;
     if (!round_size(size, 0, 1, &asked)) {
         return false;
     }
-    *count = (asked - 1) / partition_size(plan) + 1;
+    *count = (asked - 1) / layout->size + 1;
     return true;
 }
 
@@ -97,10 +106,9 @@ static inline void seal_partitions(hfit_heap *heap, uint32_t count, uint32_t bas
 }
 
 /* Notes that the partitions before `end` have been handed out. */
-static inline void raise_touched(hfit_heap *heap, uint32_t end) {
+static inline void raise_touched(hfit_heap *heap, const partition_layout *layout, uint32_t end) {
     if (end > load_word(heap, PARTITIONS_TOUCHED)) {
-        seal_partitions(heap, load_word(heap, PARTITIONS_COUNT), load_word(heap, PARTITIONS_BASE),
-                        end);
+        seal_partitions(heap, layout->count, layout->base, end);
     }
 }
 
@@ -177,7 +185,8 @@ static inline bool are_partitions_sound(const hfit_heap *heap, const hfit_plan *
 }
 
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
-    return partition_offset(heap, plan, load_word(heap, PARTITIONS_TOUCHED));
+    const partition_layout layout = layout_of(heap, plan);
+    return partition_offset(&layout, load_word(heap, PARTITIONS_TOUCHED));
 }
 
 #endif
