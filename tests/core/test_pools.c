@@ -3,11 +3,17 @@
  * Yi, figure 2). */
 #include "hfit/budgeted.h"
 #include "hfit/class_pools.h"
+#include "hfit/descriptor.h"
 #include "hfit/tlsf.h"
+
+#include "contract_config.h"
 
 #include "check.h"
 
 #include <string.h>
+
+extern const hfit_allocator hfit_class_pools_allocator;
+extern const hfit_allocator hfit_budgeted_allocator;
 
 static _Alignas(4096) unsigned char region[64 * 1024];
 
@@ -27,6 +33,8 @@ static hfit_pool wireless[] = {
 static hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
                               {.size = 100, .count = 2, .is_exact = 1}};
 
+static uint8_t index_table[HFIT_LARGEST_POOL_INDEX];
+
 static hfit_pools_plan plan_of(hfit_pool *pools, uint32_t count, bool with_shared) {
     const uint32_t end = hfit_pools_lay_out(pools, count, 8);
     CHECK(end != 0);
@@ -35,6 +43,21 @@ static hfit_pools_plan plan_of(hfit_pool *pools, uint32_t count, bool with_share
         plan.shared = (hfit_shared){&hfit_tlsf_unlocked, &shared_plan.common};
     }
     return plan;
+}
+
+/* The paper's pools with linked free blocks and an index. */
+static hfit_pools_plan stack_plan(bool with_shared, uint32_t overflow) {
+    hfit_pools_plan plan = plan_of(wireless, 7, with_shared);
+    plan.search = HFIT_SEARCH_STACK;
+    plan.overflow = overflow;
+    CHECK(hfit_class_pools_index(&plan, index_table, sizeof index_table) == 1501);
+    return plan;
+}
+
+static hfit_heap *class_heap(const hfit_pools_plan *plan) {
+    hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan->common);
+    CHECK(heap != NULL);
+    return heap;
 }
 
 /* The size of the pool that a block lies in; 0: behind all pools. */
@@ -87,17 +110,215 @@ static void without_a_shared_heap_a_request_beyond_all_pools_is_refused(void) {
     CHECK(hfit_class_pools_footprint(heap, &plan.common) == smallest);
 }
 
-static void a_block_freed_into_its_pool_is_taken_next(void) {
-    const hfit_pools_plan plan = plan_of(wireless, 7, false);
-    hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan.common);
-    void *first = hfit_class_pools_alloc(heap, &plan.common, 40);
-    CHECK(hfit_class_pools_alloc(heap, &plan.common, 40) != NULL);
-    hfit_class_pools_free(heap, &plan.common, first);
-    CHECK(hfit_class_pools_alloc(heap, &plan.common, 40) == first);
+/* Takes the whole pool of 64 and one more, frees three and tells which one is taken next. */
+static size_t taken_after_three_frees(uint32_t search) {
+    static hfit_pool pool[] = {{.size = 64, .count = 40}};
+    hfit_pools_plan plan = plan_of(pool, 1, false);
+    plan.search = search;
+    hfit_heap *heap = class_heap(&plan);
+    void *blocks[40];
+    for (size_t i = 0; i < 40; i++) {
+        blocks[i] = hfit_class_pools_alloc(heap, &plan.common, 64);
+        CHECK((unsigned char *)blocks[i] == region + pool[0].base + 64 * i);
+    }
+    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == NULL);
+    hfit_class_pools_free(heap, &plan.common, blocks[35]);
+    hfit_class_pools_free(heap, &plan.common, blocks[3]);
+    hfit_class_pools_free(heap, &plan.common, blocks[17]);
+    const unsigned char *taken = hfit_class_pools_alloc(heap, &plan.common, 64);
+    CHECK(hfit_class_pools_check(heap, &plan.common));
+    return (size_t)(taken - region - pool[0].base) / 64;
+}
+
+static void first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last(void) {
+    CHECK(taken_after_three_frees(HFIT_SEARCH_FIRST_FIT) == 3);
+    CHECK(taken_after_three_frees(HFIT_SEARCH_STACK) == 17);
+}
+
+static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(void) {
+    static const uint32_t next[] = {512, 0, UINT32_MAX}; /* by policy; UINT32_MAX: refused */
+    for (uint32_t overflow = HFIT_OVERFLOW_LARGER; overflow <= HFIT_OVERFLOW_REFUSE; overflow++) {
+        const hfit_pools_plan plan = stack_plan(true, overflow);
+        hfit_heap *heap = class_heap(&plan);
+        CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 200)) == 256);
+        CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 200)) == 256);
+        const void *block = hfit_class_pools_alloc(heap, &plan.common, 200);
+        CHECK((block == NULL ? UINT32_MAX : pool_size_of(&plan, block)) == next[overflow]);
+        CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 1501)) == 0);
+    }
+}
+
+/* What free_sized relies on at safety level 0. */
+static void a_heap_that_refuses_keeps_each_size_in_its_own_pool(void) {
+    const hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_REFUSE);
+    hfit_heap *heap = class_heap(&plan);
+    void *large = hfit_class_pools_alloc(heap, &plan.common, 1500);
+    void *huge = hfit_class_pools_alloc(heap, &plan.common, 3000);
+    for (int i = 0; i < 2; i++) {
+        CHECK(hfit_class_pools_alloc(heap, &plan.common, 40) != NULL);
+    }
+    CHECK(hfit_class_pools_resize(heap, &plan.common, large, 40) == NULL);
+    CHECK(hfit_class_pools_resize(heap, &plan.common, huge, 40) == NULL);
+    CHECK(hfit_class_pools_resize(heap, &plan.common, huge, 2000) != NULL);
+    CHECK(hfit_class_pools_check(heap, &plan.common));
+}
+
+static hfit_pools_plan growing_plan(uint32_t search) {
+    hfit_pools_plan plan = plan_of(wireless, 7, true);
+    plan.search = search;
+    plan.growth = 3;
+    plan.growth_steps = 2;
+    return plan;
+}
+
+/* Takes blocks of 40 B: two of the pool's, three of each chunk, then those of the next pools. */
+static void take_grown(hfit_heap *heap, const hfit_pools_plan *plan, char *blocks[9]) {
+    for (size_t i = 0; i < 9; i++) {
+        blocks[i] = hfit_class_pools_alloc(heap, &plan->common, 40);
+        CHECK(blocks[i] != NULL && hfit_class_pools_check(heap, &plan->common));
+        CHECK(hfit_class_pools_usable_size(heap, &plan->common, blocks[i]) == (i < 8 ? 40 : 64));
+        memset(blocks[i], (int)i, 40);
+    }
+}
+
+static void a_pool_that_has_run_out_grows_by_chunks_as_often_as_its_plan_allows(void) {
+    for (uint32_t search = HFIT_SEARCH_FIRST_FIT; search <= HFIT_SEARCH_STACK; search++) {
+        const hfit_pools_plan plan = growing_plan(search);
+        hfit_heap *heap = class_heap(&plan);
+        char *blocks[9];
+        take_grown(heap, &plan, blocks);
+        CHECK(blocks[3] == blocks[2] + 40 && blocks[4] == blocks[3] + 40);
+        for (size_t i = 0; i < 9; i++) {
+            CHECK(blocks[i][0] == (char)i && blocks[i][39] == (char)i);
+            hfit_class_pools_free(heap, &plan.common, blocks[i]);
+            CHECK(hfit_class_pools_check(heap, &plan.common));
+        }
+        char *again[9];
+        take_grown(heap, &plan, again); /* chunks stay with their pool */
+        CHECK(misuse_count == 0);
+    }
+}
+
+static void a_bad_address_in_or_beside_a_chunk_is_refused(void) {
+    for (uint32_t search = HFIT_SEARCH_FIRST_FIT; search <= HFIT_SEARCH_STACK; search++) {
+        const hfit_pools_plan plan = growing_plan(search);
+        static unsigned char before[sizeof region];
+        hfit_heap *heap = class_heap(&plan);
+        char *blocks[9];
+        take_grown(heap, &plan, blocks);
+        hfit_class_pools_free(heap, &plan.common, blocks[6]);
+        memcpy(before, region, sizeof region);
+        char *const bad[] = {blocks[6],      blocks[4] + 4,  blocks[4] + 40, blocks[5] - 4,
+                             blocks[5] - 8,  blocks[5] - 16, blocks[7] + 39, blocks[7] + 40,
+                             blocks[7] + 48, (char *)region};
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            misuse_count = 0;
+            hfit_class_pools_free(heap, &plan.common, bad[i]);
+            CHECK(misuse_count == 1);
+            CHECK(memcmp(before, region, sizeof region) == 0);
+        }
+    }
+    misuse_count = 0;
+}
+
+/* Writes `link` into the free block on top of a pool of 64 and sees that it is never followed. */
+static void check_link_is_refused(uint32_t link) {
+    static unsigned char before[sizeof region];
+    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    hfit_heap *heap = class_heap(&plan);
+    void *top = hfit_class_pools_alloc(heap, &plan.common, 64);
+    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) != NULL);
+    hfit_class_pools_free(heap, &plan.common, top);
+    memcpy(top, &link, sizeof link);
+    CHECK(!hfit_class_pools_check(heap, &plan.common));
+    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == top);
+    memcpy(before, region, sizeof region);
+    misuse_count = 0;
+    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == NULL);
+    CHECK(misuse_count == 1);
+    CHECK(memcmp(before, region, sizeof region) == 0);
+    misuse_count = 0;
+}
+
+static void a_link_is_followed_only_to_a_free_block_of_its_pool(void) {
+    const uint32_t base = wireless[1].base;
+    const uint32_t links[] = {
+        1,          base + 4,   base + 64,        base - 64,        base + 128,
+        UINT32_MAX, 0x80000000, wireless[0].base, wireless[2].base, base + 63};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        check_link_is_refused(links[i]);
+    }
+}
+
+/* Of every block size a number is compared with a division, at and around each boundary. */
+static void a_blocks_number_is_below_the_count_just_where_a_block_begins(void) {
+    for (uint32_t size = 1; size < 3000; size++) {
+        hfit_pool pool = {.size = size, .count = 9};
+        CHECK(hfit_pools_lay_out(&pool, 1, 4) != 0);
+        const uint32_t block_size = (size + 3) & ~3u;
+        for (uint32_t distance = 0; distance < 11 * block_size; distance++) {
+            const uint32_t from_base = distance - block_size;
+            const uint32_t product = from_base * pool.inverse;
+            const uint32_t number = product >> pool.turn | product << (-pool.turn & 31);
+            const bool begins = distance >= block_size && from_base % block_size == 0 &&
+                                from_base / block_size < pool.count;
+            CHECK((number < pool.count) == begins);
+            CHECK(!begins || number == from_base / block_size);
+        }
+    }
+}
+
+static void an_index_names_the_pool_that_the_rule_begins_with(void) {
+    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    for (uint32_t size = 1; size < plan.index.entries; size++) {
+        CHECK(plan.index.table[size] ==
+              hfit_class_pools_allocator.next_pool(&plan, size, HFIT_NO_POOL));
+    }
+    CHECK(plan.index.table[0] == plan.index.table[1]);
+    CHECK(hfit_class_pools_allocator.next_pool(&plan, 1501, HFIT_NO_POOL) == HFIT_NO_POOL);
+}
+
+enum { MANY_POOLS = 400 };
+
+/* Pools of `count` sizes with a step that grows, so that no simple formula finds them. */
+static void make_budgets(hfit_pool *pools, uint32_t count) {
+    uint32_t size = 16;
+    for (uint32_t i = 0; i < count; i++) {
+        pools[i] = (hfit_pool){.size = size, .count = 1, .is_exact = 1};
+        size += 8 + 8 * (i * 2654435761u % 97);
+    }
+}
+
+static void a_budget_is_found_alike_with_and_without_index(void) {
+    static hfit_pool pools[MANY_POOLS];
+    static const uint32_t counts[] = {1, 2, 3, 4, 16, 60, 254, MANY_POOLS};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        make_budgets(pools, counts[i]);
+        const hfit_pools_plan plain = plan_of(pools, counts[i], false);
+        hfit_pools_plan indexed = plain;
+        const uint32_t entries = hfit_budgeted_index(&indexed, index_table, sizeof index_table);
+        CHECK(counts[i] > 60 || entries != 0);
+        CHECK(counts[i] < 255 || entries == 0); /* an entry is a byte */
+        CHECK(hfit_budgeted_smallest_region(&indexed.common) == plain.pools.end);
+        for (uint32_t size = 1; size < pools[counts[i] - 1].size + 20; size++) {
+            CHECK(hfit_budgeted_allocator.next_pool(&plain, size, HFIT_NO_POOL) ==
+                  hfit_budgeted_allocator.next_pool(&indexed, size, HFIT_NO_POOL));
+        }
+    }
+}
+
+static void four_budgets_need_a_table_of_few_bytes(void) {
+    static hfit_pool pools[] = {{.size = 528, .count = 1, .is_exact = 1},
+                                {.size = 1024, .count = 1, .is_exact = 1},
+                                {.size = 80176, .count = 1, .is_exact = 1},
+                                {.size = 131072, .count = 1, .is_exact = 1}};
+    hfit_pools_plan plan = plan_of(pools, 4, false);
+    const uint32_t entries = hfit_budgeted_index(&plan, index_table, 16);
+    CHECK(entries >= 4 && entries <= 16);
 }
 
 static void a_resize_leaves_the_old_pool_and_enters_the_new_one(void) {
-    const hfit_pools_plan plan = plan_of(wireless, 7, false);
+    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan.common);
     char *block = hfit_class_pools_alloc(heap, &plan.common, 1500);
     memcpy(block, "kept", 5);
@@ -116,6 +337,16 @@ static void a_budget_serves_just_its_size_and_never_a_smaller_one(void) {
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 100)) == 100);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 97)) == 100);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 96)) == 0);
+}
+
+static void a_budget_used_up_borrows_from_a_larger_one_only_if_its_plan_says_so(void) {
+    hfit_pools_plan plan = plan_of(budgets, 2, true);
+    plan.borrow = 1;
+    hfit_heap *heap = hfit_budgeted_init(region, sizeof region, &plan.common);
+    CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 24);
+    CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 100);
+    CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 50)) == 100);
+    CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 0);
 }
 
 static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
@@ -137,6 +368,15 @@ static void plans_that_contradict_themselves_are_refused(void) {
     hfit_pools_plan moved_base = plan_of(budgets, 2, false);
     budgets[1].base += 8;
     CHECK(hfit_budgeted_init(region, sizeof region, &moved_base.common) == NULL);
+    budgets[1].base -= 8;
+    budgets[1].inverse += 2;
+    CHECK(hfit_budgeted_smallest_region(&moved_base.common) == 0);
+    hfit_pools_plan wrong_index = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    index_table[100] = 1; /* 64 B */
+    CHECK(hfit_class_pools_init(region, sizeof region, &wrong_index.common) == NULL);
+    hfit_pools_plan traversed = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    traversed.search = HFIT_SEARCH_FIRST_FIT; /* has no list that the index could lead to */
+    CHECK(hfit_class_pools_smallest_region(&traversed.common) == 0);
     hfit_pool descending[] = {{.size = 64, .count = 1}, {.size = 24, .count = 1}};
     CHECK(hfit_pools_lay_out(descending, 2, 8) == 0);
     hfit_pool huge[] = {{.size = 0x40000000, .count = 4}};
@@ -147,9 +387,19 @@ int main(void) {
     RUN(special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_them);
     RUN(an_empty_pool_overflows_into_the_next_larger_one);
     RUN(without_a_shared_heap_a_request_beyond_all_pools_is_refused);
-    RUN(a_block_freed_into_its_pool_is_taken_next);
+    RUN(first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last);
+    RUN(an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty);
+    RUN(a_heap_that_refuses_keeps_each_size_in_its_own_pool);
+    RUN(a_pool_that_has_run_out_grows_by_chunks_as_often_as_its_plan_allows);
+    RUN(a_bad_address_in_or_beside_a_chunk_is_refused);
+    RUN(a_link_is_followed_only_to_a_free_block_of_its_pool);
+    RUN(a_blocks_number_is_below_the_count_just_where_a_block_begins);
+    RUN(an_index_names_the_pool_that_the_rule_begins_with);
+    RUN(a_budget_is_found_alike_with_and_without_index);
+    RUN(four_budgets_need_a_table_of_few_bytes);
     RUN(a_resize_leaves_the_old_pool_and_enters_the_new_one);
     RUN(a_budget_serves_just_its_size_and_never_a_smaller_one);
+    RUN(a_budget_used_up_borrows_from_a_larger_one_only_if_its_plan_says_so);
     RUN(a_shared_block_resized_to_a_budgets_size_moves_into_it);
     RUN(plans_that_contradict_themselves_are_refused);
     return report_passed();

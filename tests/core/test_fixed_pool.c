@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Equal buffers: how many there are, which requests they serve and what refuses a bad free. */
+#include "hfit/fixed_pool.h"
+
+#include "contract_config.h"
+
+#include "check.h"
+
+#include <string.h>
+
+static _Alignas(4096) unsigned char region[600 * 1024];
+
+static hfit_fixed_pool_plan plan_of(uint32_t size, uint32_t blocks, uint32_t overhead) {
+    return (hfit_fixed_pool_plan){{8}, size, blocks, overhead};
+}
+
+static uint32_t taken_until_refused(hfit_heap *heap, const hfit_fixed_pool_plan *plan,
+                                    size_t size) {
+    uint32_t taken = 0;
+    while (hfit_fixed_pool_alloc(heap, &plan->common, size) != NULL) {
+        taken++;
+    }
+    return taken;
+}
+
+static void it_has_as_many_blocks_as_asked_for_in_its_smallest_region(void) {
+    for (uint32_t blocks = 1; blocks < 140; blocks++) {
+        const hfit_fixed_pool_plan plan = plan_of(100, blocks, 0);
+        const size_t smallest = hfit_fixed_pool_smallest_region(&plan.common);
+        CHECK(smallest == 24 + 104 * blocks + 4 * ((blocks + 31) / 32));
+        CHECK(hfit_fixed_pool_init(region, smallest - 1, &plan.common) == NULL);
+        hfit_heap *heap = hfit_fixed_pool_init(region, smallest, &plan.common);
+        CHECK(hfit_fixed_pool_footprint(heap, &plan.common) == smallest);
+        CHECK(taken_until_refused(heap, &plan, 100) == blocks);
+    }
+}
+
+static void left_to_itself_it_has_as_many_blocks_as_the_region_holds(void) {
+    const hfit_fixed_pool_plan any = plan_of(20, 0, 0);
+    for (size_t size = 0; size < 3000; size++) {
+        uint32_t fit = 0;
+        while (size >= 24 + 24 * (fit + 1) + 4 * ((fit + 32) / 32)) {
+            fit++;
+        }
+        hfit_heap *heap = hfit_fixed_pool_init(region, size, &any.common);
+        CHECK((heap == NULL) == (fit == 0));
+        CHECK(heap == NULL || taken_until_refused(heap, &any, 1) == fit);
+    }
+}
+
+/* Elsayed and Galal, part 2: 272 buffers of 2048 bytes. */
+static void the_articles_pool_serves_272_requests_of_any_size_up_to_its_blocks(void) {
+    const hfit_fixed_pool_plan plan = plan_of(2048, 272, 0);
+    hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
+    CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 2049) == NULL);
+    CHECK(taken_until_refused(heap, &plan, 80) == 272);
+}
+
+static void overhead_lies_between_blocks_and_is_not_the_callers(void) {
+    const hfit_fixed_pool_plan plan = plan_of(64, 4, 32);
+    hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
+    const char *first = hfit_fixed_pool_alloc(heap, &plan.common, 64);
+    CHECK((const char *)hfit_fixed_pool_alloc(heap, &plan.common, 64) == first + 96);
+    CHECK(hfit_fixed_pool_usable_size(heap, &plan.common, first) == 64);
+    CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 65) == NULL);
+}
+
+static void a_block_is_resized_in_place_or_not_at_all(void) {
+    const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
+    hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
+    void *block = hfit_fixed_pool_alloc(heap, &plan.common, 10);
+    CHECK(hfit_fixed_pool_resize(heap, &plan.common, block, 64) == block);
+    CHECK(hfit_fixed_pool_resize(heap, &plan.common, block, 65) == NULL);
+}
+
+static void a_link_is_followed_only_to_a_free_block(void) {
+    static const uint32_t links[] = {1, 4, 24 + 4, 24 + 64, 24 + 4 * 64, UINT32_MAX, 0x80000018};
+    const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        static unsigned char before[1024];
+        hfit_heap *heap = hfit_fixed_pool_init(region, sizeof before, &plan.common);
+        void *top = hfit_fixed_pool_alloc(heap, &plan.common, 64);
+        CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 64) != NULL);
+        hfit_fixed_pool_free(heap, &plan.common, top);
+        memcpy(top, &links[i], sizeof links[i]);
+        CHECK(!hfit_fixed_pool_check(heap, &plan.common));
+        CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 64) == top);
+        memcpy(before, region, sizeof before);
+        misuse_count = 0;
+        CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 64) == NULL);
+        CHECK(misuse_count == 1);
+        CHECK(memcmp(before, region, sizeof before) == 0);
+    }
+    misuse_count = 0;
+}
+
+static void plans_beyond_their_ranges_are_refused(void) {
+    const hfit_fixed_pool_plan bad[] = {
+        {{8}, 0, 1, 0},          {{3}, 8, 1, 0},          {{8}, UINT32_MAX, 1, 0},
+        {{8}, 8, UINT32_MAX, 0}, {{8}, 8, 1, UINT32_MAX}, {{8}, 1 << 20, 1 << 12, 0},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(hfit_fixed_pool_smallest_region(&bad[i].common) == 0);
+        CHECK(hfit_fixed_pool_init(region, sizeof region, &bad[i].common) == NULL);
+    }
+}
+
+int main(void) {
+    RUN(it_has_as_many_blocks_as_asked_for_in_its_smallest_region);
+    RUN(left_to_itself_it_has_as_many_blocks_as_the_region_holds);
+    RUN(the_articles_pool_serves_272_requests_of_any_size_up_to_its_blocks);
+    RUN(overhead_lies_between_blocks_and_is_not_the_callers);
+    RUN(a_block_is_resized_in_place_or_not_at_all);
+    RUN(a_link_is_followed_only_to_a_free_block);
+    RUN(plans_beyond_their_ranges_are_refused);
+    return report_passed();
+}
