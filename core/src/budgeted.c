@@ -6,32 +6,7 @@
 
 #define HFIT_THIS(operation) hfit_budgeted_##operation
 #include "src/pool_heap.h"
-
-/* The multiple of the alignment next below a size: equal for sizes that round up to one block size.
- * A size of 0 gives one that no pool has. */
-static inline size_t class_of(const hfit_pools_plan *plan, size_t size) {
-    return (size - 1) & (0 - (size_t)plan->common.alignment);
-}
-
-static inline bool serves(const hfit_pools_plan *plan, uint32_t pool, size_t size_class) {
-    return class_of(plan, plan->pools.items[pool].size) == size_class;
-}
-
-/* The smallest pool whose class is not below `size_class`, or the number of pools, by at most log2
- * of the pools, rounded up, + 1 compares. */
-static uint32_t rank_of(const hfit_pools_plan *plan, size_t size_class) {
-    uint32_t low = 0;
-    uint32_t high = plan->pools.count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (class_of(plan, plan->pools.items[middle].size) < size_class) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
+#include "src/size_class.h"
 
 /* The entry of the index for a size class: its product's highest bits (Knuth, volume 3, 6.4). */
 static inline uint32_t entry_of(const hfit_pool_index *index, size_t size_class) {
@@ -106,15 +81,9 @@ static bool is_index_sound(const hfit_pools_plan *plan) {
     return true;
 }
 
-/* Two budgets must not share a block size: the second would never be asked. */
 static bool is_rule_sound(const hfit_pools_plan *plan) {
-    for (uint32_t i = 0; i < plan->pools.count; i++) {
-        if (!plan->pools.items[i].is_exact ||
-            (i > 0 && serves(plan, i - 1, class_of(plan, plan->pools.items[i].size)))) {
-            return false;
-        }
-    }
-    return plan->borrow <= 1 && (plan->index.table == NULL || is_index_sound(plan));
+    return has_a_pool_a_class(plan) && plan->borrow <= 1 &&
+           (plan->index.table == NULL || is_index_sound(plan));
 }
 
 enum {

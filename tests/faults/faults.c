@@ -30,7 +30,7 @@ enum {
     SLOTS = 40,
     STEPS_BEFORE = 300,
     STEPS_AFTER = 1000,
-    MOST_BLOCKS = 512,
+    MOST_BLOCKS = 1024,
     CPU_MICROSECONDS = 300000,
 };
 

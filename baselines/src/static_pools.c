@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static pools: a pool for every size and no other way. See baselines/static_pools.h. */
+#include "baselines/static_pools.h"
+
+#include "hfit/descriptor.h"
+
+#define HFIT_THIS(operation) hfit_static_pools_##operation
+#include "src/pool_heap.h"
+#include "src/size_class.h"
+
+static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+    const size_t size_class = class_of(plan, size);
+    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, size_class) : plan->pools.count;
+    return pool < plan->pools.count && serves(plan, pool, size_class) ? pool : HFIT_NO_POOL;
+}
+
+static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
+    return size == 0 ? HFIT_NO_POOL : next_pool(plan, size, HFIT_NO_POOL);
+}
+
+static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
+    return quick_pool(plan, size);
+}
+
+static inline bool finds_by_bits(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
+}
+
+static inline bool may_grow(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
+}
+
+static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
+    (void)plan;
+    (void)size;
+    return true;
+}
+
+static bool is_rule_sound(const hfit_pools_plan *plan) {
+    return has_a_pool_a_class(plan) && plan->shared.operations == NULL && plan->index.entries == 0;
+}
+
+static const hfit_tunable tunables[] = {
+    HFIT_ALIGNMENT_TUNABLE,
+    {"pools", "Blocks set aside: size in bytes and count; all exact.", HFIT_POOLS,
+     offsetof(hfit_pools_plan, pools), 0, 0, 0},
+};
+
+const hfit_allocator hfit_static_pools_allocator = {
+    .name = "static_pools",
+    .title = "a pool for every size, of its worst case",
+    .origin = "Lee and Yi 2008, section II; that a region is sum S_i P_i,max is inferred",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_pools_plan),
+    .ignores_region_end = false,
+    .next_pool = next_pool,
+    .account =
+        {
+            .worst_case = "alloc and free: log2 of the pools, then constant",
+            .block_bytes = "to the alignment; 1 bit a block",
+            .fragmentation = "sum S_i P_i,max for any requests that keep to P_i,max (Lee and Yi "
+                             "2008, inferred)",
+            .layout = "| free list of each pool | 0 | used bits | blocks |\n"
+                      "a free block: | link | ... |",
+        },
+    .operations = &hfit_static_pools_operations,
+    .unlocked = &hfit_static_pools_unlocked,
+};
