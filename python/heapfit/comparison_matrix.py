@@ -66,19 +66,25 @@ def compare_traces(
     """
     columns = []
     for label, trace in traces:
-        workload = load_workload(trace, contestants.alignment, progress)
+        told = _told_with(label, progress)
+        workload = load_workload(trace, contestants.alignment, told)
         portfolio = (
             named_portfolio(workload, contestants.allocators, contestants.plan_files)
             if contestants.allocators or contestants.plan_files
             else standard_portfolio(workload)
         )
-        columns.append(Column(label, measure(workload, portfolio, progress)))
+        columns.append(Column(label, measure(workload, portfolio, told)))
     if not any(column.comparison.rows for column in columns):
         refuse_nothing([one for column in columns for one in column.comparison.not_applicable])
     labels = numbered([column.label for column in columns])
     return matrix_of(
         [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
     )
+
+
+def _told_with(label: str, progress: Progress) -> Progress:
+    """The progress of one trace, its steps named after it."""
+    return lambda step, done: progress(f"{label}: {step}", done)
 
 
 def matrix_of(columns: Sequence[Column]) -> Matrix:

@@ -25,6 +25,7 @@ REQUESTED, OURS, LINUX = 621_172, 671_210, 1_793_611  # mean bytes
 FOOTPRINT_SAVED, ENERGY_SAVED = 0.6258, 0.9011
 LEA_AS_DESCRIBED = (64, 128, 256, 512, 1024, 4096)  # the blocks its requests are said to come from
 MODEL = "lea as described"
+STACK = "class_pools:search=1"  # a free block in one step; the paper traverses the pool
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Means:
 def contestants(workload: Workload) -> Portfolio:
     blocks = [(size, False) for size in LEA_AS_DESCRIBED]
     plan = special_pools_plan("class_pools", workload.events, blocks, workload.alignment)
-    named = named_portfolio(workload, ["class_pools", "lea", "tlsf"], [])
+    named = named_portfolio(workload, ["class_pools", STACK, "lea", "tlsf"], [])
     return Portfolio((*named.candidates, Candidate(MODEL, plan, "", True)), ())
 
 
@@ -95,18 +96,21 @@ def test_001_12_lea_s_own_allocator_needs_less_than_the_pools(means):
 
 def test_001_13_pools_make_few_accesses_where_general_allocators_make_many(means):
     """8 at most to find a pool are published, and no other number."""
-    assert means["class_pools"].accesses < 8
+    assert means[STACK].accesses < means["class_pools"].accesses < 8
     for general in ("lea", "tlsf"):
         assert means[general].accesses > 2 * means["class_pools"].accesses
+        assert means[general].accesses > 3 * means[STACK].accesses
 
 
 def test_001_14_pools_save_most_of_the_energy_but_not_nine_tenths(means):
-    """90.11 % less energy are published; some 67 % less than lea, 79 % less than TLSF are found."""
+    """90.11 % less are published. Found with the paper's traversal: some 53 % less than lea, 80 %
+    less than TLSF; with a stack 67 % and 86 %."""
     for general in ("lea", "tlsf"):
-        assert 0.6 < 1 - 1 / means[general].energy < ENERGY_SAVED
+        assert 0.45 < 1 - 1 / means[general].energy < ENERGY_SAVED
+        assert 0.6 < 1 - means[STACK].energy / means[general].energy < ENERGY_SAVED
 
 
 def test_001_14_the_paper_s_two_factors_together_come_near_its_energy(means):
     """Fewer accesses, each in a smaller memory: lea's accesses in one of the model's size."""
     energy = means["lea"].accesses / means[MODEL].accesses * means[MODEL].energy
-    assert 0.75 < 1 - 1 / energy < ENERGY_SAVED
+    assert 0.65 < 1 - 1 / energy < ENERGY_SAVED

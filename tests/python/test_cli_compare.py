@@ -49,6 +49,28 @@ def test_an_allocator_is_compared_with_its_tunables(folder):
     assert by_name["first_fit"]["r_safe"] < other["r_safe"]
 
 
+def test_pools_made_from_the_trace_take_tunables_too(folder):
+    asked = ("class_pools", "class_pools:search=1", "budgeted:borrow=1")
+    content = heapfit_json("compare", "packets.heap", *asked, folder=folder)
+    by_name = {row["name"]: row for row in content["rows"]}
+    plain, stack = by_name["class_pools"], by_name["class_pools:search=1"]
+    assert stack["plan"] == {**plain["plan"], "search": 1}
+    assert stack["r_safe"] == plain["r_safe"]
+    assert by_name["budgeted_4_largest:borrow=1"]["plan"]["borrow"] == 1
+    assert all(row["trained_on_this_trace"] for row in by_name.values())
+
+
+def test_equal_buffers_are_made_for_the_largest_request_and_the_most_live_blocks(folder):
+    asked = ("fixed_pool", "fixed_pool:block_size=2048")
+    content = heapfit_json("compare", "packets.heap", *asked, folder=folder)
+    own, wider = sorted(content["rows"], key=lambda row: row["r_safe"])
+    assert own["plan"]["block_size"] == 1500
+    assert wider["plan"] == {**own["plan"], "block_size": 2048}
+    live = own["plan"]["blocks"]
+    assert 1504 * live < own["r_safe"] < 1504 * live + 128
+    assert (own["step"], own["trained_on_this_trace"]) == (0, True)
+
+
 def test_pools_made_from_the_same_trace_are_marked(folder):
     content = heapfit_json("compare", "packets.heap", "class_pools", "tlsf", folder=folder)
     assert {row["name"]: row["trained_on_this_trace"] for row in content["rows"]} == {

@@ -24,7 +24,7 @@ def bench(only: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("allocator", ["budgeted"])
+@pytest.mark.parametrize("allocator", ["budgeted", "static_pools"])
 def test_plans_made_for_table_2_need_what_is_aimed_at(allocator: str) -> None:
     table, _, _ = bench(f"{allocator} t2_").stdout.partition("\n\n")
     rows = [line for line in table.splitlines() if line.startswith(allocator)]

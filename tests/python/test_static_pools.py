@@ -4,19 +4,17 @@
 from heapfit import _engine
 from heapfit.comparison import compare
 from heapfit.design.candidates import Candidate, Portfolio
-from heapfit.design.static_pools import size_classes, worst_case_plan
+from heapfit.design.static_pools import ALLOCATOR, size_classes, worst_case_plan
 from heapfit.design.workload import load_workload
 from heapfit.plan import Pool
 from heapfit.workloads import generate_workload, parse_workload
-
-RULE = "budgeted"  # exact sizes only, as a static allocator has them
 
 
 def test_each_size_has_a_pool_of_its_worst_case_and_no_search_is_needed(tmp_path) -> None:
     spec = parse_workload("t2_w4:limit=3,events=2000")
     workload = load_workload(generate_workload(spec, tmp_path / "w"), alignment=8)
     classes = size_classes(workload.profile, 8)
-    plan = worst_case_plan(RULE, workload.events, classes, 8)
+    plan = worst_case_plan(ALLOCATOR, workload.events, classes, 8)
     # 1978 B are rounded up to a multiple of 8.
     assert plan.pools == tuple(Pool(size, 3, True) for size in (528, 1040, 1984, 2952))
     (row,) = compare(workload, Portfolio((Candidate("static", plan, "", True),), ())).rows
@@ -30,6 +28,6 @@ def test_sizes_that_need_equal_blocks_are_one_class(tmp_path) -> None:
     workload = load_workload(generate_workload(spec, tmp_path / "w"), alignment=8)
     assert size_classes(workload.profile, 8) == [8, 528]
     assert size_classes(workload.profile, 4) == [4, 524, 528]
-    plan = worst_case_plan(RULE, workload.events, [8, 528], 8)
-    peaks = _engine.pool_peaks(workload.events, [(528, True)], 8, RULE)
+    plan = worst_case_plan(ALLOCATOR, workload.events, [8, 528], 8)
+    peaks = _engine.pool_peaks(workload.events, [(528, True)], 8, ALLOCATOR)
     assert [pool.count for pool in plan.pools if pool.size == 528] == list(peaks.counts)

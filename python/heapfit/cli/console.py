@@ -89,7 +89,7 @@ def _cell(value: object) -> str:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Bars on stderr, one a step; nothing where it is no terminal."""
+    """Bars on stderr, one for each step that is not done; nothing where it is no terminal."""
     if not sys.stderr.isatty():
         yield no_progress
         return
@@ -100,6 +100,10 @@ def progress() -> Iterator[Progress]:
     with Bars(console=Console(stderr=True), transient=True) as bars:
 
         def show(step: str, done: float) -> None:
+            if done >= 1.0:
+                if step in steps:
+                    bars.remove_task(steps.pop(step))
+                return
             if step not in steps:
                 steps[step] = bars.add_task(_escaped(step), total=1.0)
             bars.update(steps[step], completed=done)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.allocators import find_allocators, takes_pools
-from heapfit.design import budgets, special_pools, static_pools
+from heapfit.design import budgets, fixed_pool, special_pools, static_pools
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
-from heapfit.plan import Plan, PlanFile
+from heapfit.plan import LARGEST_REGION, Plan, PlanFile
 from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
 
@@ -95,10 +95,17 @@ def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
 def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
+    scalars = named_values(named, settings, "TUNABLE")
     if not takes_pools(info):
-        return [_without_pools(info, named_values(named, settings, "TUNABLE"), workload)]
-    if settings:
-        raise HeapfitError(f"{named}: its plan is made from the trace (give a plan file instead)")
+        return [_without_pools(info, scalars, workload)]
+    if "alignment" in scalars:
+        raise HeapfitError(
+            f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
+        )
+    return [_tuned(one, scalars) for one in _with_pools(allocator, workload)]
+
+
+def _with_pools(allocator: str, workload: Workload) -> list[Candidate | NotApplicable]:
     if allocator == budgets.ALLOCATOR:
         return _budgets(workload)
     if allocator == static_pools.ALLOCATOR:
@@ -106,12 +113,38 @@ def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
 
 
+def _tuned(one: Candidate | NotApplicable, scalars: dict[str, int]) -> Candidate | NotApplicable:
+    """A design with other values than the standard's."""
+    name = _label(one.name, scalars)
+    if isinstance(one, NotApplicable):
+        return replace(one, name=name)
+    return replace(one, name=name, plan=replace(one.plan, scalars={**one.plan.scalars, **scalars}))
+
+
+def _label(name: str, scalars: dict[str, int]) -> str:
+    return ":".join([name, *(f"{key}={value}" for key, value in scalars.items())])
+
+
 def _without_pools(
     info: _engine.AllocatorInfo, scalars: dict[str, int], workload: Workload
-) -> Candidate:
+) -> Candidate | NotApplicable:
+    name = _label(info.name, scalars)
+    if info.name == fixed_pool.ALLOCATOR:
+        return _equal_buffers(info, name, scalars, workload)
     plan = Plan(info.name, {"alignment": workload.alignment, **scalars})
-    name = ":".join([info.name, *(f"{key}={value}" for key, value in scalars.items())])
     return Candidate(name, plan, info.title, trained_on_this_trace=False)
+
+
+def _equal_buffers(
+    info: _engine.AllocatorInfo, name: str, scalars: dict[str, int], workload: Workload
+) -> Candidate | NotApplicable:
+    found = fixed_pool.scalars_for(workload.profile)
+    if found["block_size"] * found["blocks"] > LARGEST_REGION:
+        buffers = f"{found['blocks']:,} buffers of {found['block_size']:,} B"
+        return NotApplicable(name, f"{buffers} are more than 4 GiB")
+    plan = Plan(info.name, {"alignment": workload.alignment, **found, **scalars})
+    reason = "buffers of the largest request, as many as are live at once"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)
 
 
 def _special_pools(workload: Workload) -> Candidate | NotApplicable:
