@@ -61,6 +61,13 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     return false;
 }
 
+/* True if the list is empty, or its head leads to a word before `end` that leads back. */
+static FORCE_INLINE bool does_head_hold(const hfit_heap *heap, uint32_t head, uint32_t end) {
+    const uint32_t first = load_word(heap, head);
+    return first == NO_OFFSET || (is_word_below(first, end) &&
+                                  load_word(heap, first + LINK_PREVIOUS) == head - LINK_NEXT);
+}
+
 /* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);

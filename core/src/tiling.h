@@ -23,69 +23,13 @@
  * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
- * functions declared below; what it gets are the contract's functions, all but `init` and
- * `smallest_region`.
+ * functions declared in tiling_chunk.h; what it gets are the contract's functions, all but `init`
+ * and `smallest_region`.
  */
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H
 
-#include "src/operations.h"
-#include "src/region.h"
-
-enum {
-    TILING_FIRST = 0,     /* offset of the first chunk */
-    TILING_END = 4,       /* offset of the sentinel */
-    TILING_FOOTPRINT = 8, /* the heap's footprint so far, in bytes */
-    TILING_TALLY = 12,    /* see above */
-    TILING_INDEX = 16,    /* where the including allocator's own control words begin */
-    WORD_SIZE = 4,
-    CHUNK_LEAST = 16, /* header word, two links and the header again */
-    CHUNK_FREE = 1,
-    AFTER_FREE = 2,
-};
-
-/* Adds a free chunk of `size` bytes to the index; its header is written already. */
-static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                uint32_t size);
-
-/* Takes a chunk of `size` bytes that is in the index out of it. */
-static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                uint32_t size);
-
-/* For safety level 1: true if what index_remove would read and write for a free chunk of `size`
- * bytes holds. Constant time. */
-static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                               uint32_t size);
-
-/* Takes a free chunk of at least `size` bytes, rounded by index_round, out of the index. NO_OFFSET
- * if there is none. At safety level 1 it asks is_takeable before it changes anything. */
-static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
-
-/* True if the index holds just the heap's free chunks, of which there are `free_count`. */
-static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count);
-
-/* The chunk size to split off for a chunk that must have at least `size` bytes. */
-static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
-
-/* False if free neighbours stay apart. */
-static inline bool may_coalesce(const hfit_plan *plan);
-
-/* Bytes from a chunk's start to its payload: 4 or more, a multiple of 4. */
-static inline uint32_t header_size(const hfit_plan *plan);
-
-/* The least bytes left over from a chunk that are split off as a chunk of their own; what is too
- * small to be a chunk never is. */
-static inline uint32_t least_split(const hfit_plan *plan);
-
-static inline uint32_t chunk_size(uint32_t header) {
-    return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
-}
-
-/* What stands at the end of a free chunk with this header: the header again, but not whether the
- * chunk before it is free. Where neighbours coalesce it never is. */
-static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
-    return may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE;
-}
+#include "src/tiling_chunk.h"
 
 /* For maps among the control words. */
 static inline void set_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {
@@ -113,118 +57,6 @@ static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
     return footprint - before;
 }
 
-/* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
- * header. No alignment exceeds CHUNK_LEAST. */
-static inline uint32_t smallest_chunk(const hfit_plan *plan) {
-    const uint32_t mask = plan->alignment - 1;
-    return header_size(plan) < CHUNK_LEAST ? (uint32_t)CHUNK_LEAST
-                                           : (header_size(plan) + 1 + mask) & ~mask;
-}
-
-/* True if a chunk that has `room` bytes up to the sentinel can have this size. */
-static FORCE_INLINE bool is_size_sound(const hfit_plan *plan, uint32_t size, uint32_t room) {
-    return size >= smallest_chunk(plan) && size <= room && (size & (plan->alignment - 1)) == 0;
-}
-
-/* True if a chunk could begin at `offset`. */
-static FORCE_INLINE bool is_chunk_offset(const hfit_heap *heap, const hfit_plan *plan,
-                                         uint32_t offset) {
-    return offset >= load_word(heap, TILING_FIRST) && offset < load_word(heap, TILING_END) &&
-           ((offset + header_size(plan)) & (plan->alignment - 1)) == 0;
-}
-
-/* True if a chunk with this header, which says that it is free, has at least `least` bytes, a
- * footer that agrees, and a place in the index. */
-static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                       uint32_t header, uint32_t least) {
-    const uint32_t size = chunk_size(header);
-    return size >= least && size <= load_word(heap, TILING_END) - chunk &&
-           load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header) &&
-           index_holds(heap, plan, chunk, size);
-}
-
-/* For index_take at safety level 1: true if `chunk` is a free chunk of at least `size` bytes that
- * may be taken; if not, that is told. */
-static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                               uint32_t size) {
-    if (is_word_below(chunk, load_word(heap, TILING_END))) {
-        const uint32_t header = load_word(heap, chunk);
-        if ((header & CHUNK_FREE) != 0 && is_free_chunk_sound(heap, plan, chunk, header, size)) {
-            return true;
-        }
-    }
-    HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-    return false;
-}
-
-/* True if the chunk behind a used one, or the sentinel there, has a sound header and may be joined
- * with it if it is free. */
-static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next) {
-    const uint32_t room = load_word(heap, TILING_END) - next;
-    const uint32_t header = load_word(heap, next);
-    if ((header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        return is_free_chunk_sound(heap, plan, next, header, smallest_chunk(plan));
-    }
-    return chunk_size(header) <= room && (chunk_size(header) >= smallest_chunk(plan) || room == 0);
-}
-
-/* True if the chunk before `chunk` is not free, as `chunk`'s header tells, or may be joined with
- * it. */
-static inline bool is_previous_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                     uint32_t header) {
-    if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
-        return true;
-    }
-    const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
-    const uint32_t previous = chunk - (footer - CHUNK_FREE); /* odd if it is not free */
-    return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
-           index_holds(heap, plan, previous, chunk_size(footer));
-}
-
-/* Stores the used chunk that `block` is the payload of. From safety level 1 on false, told as
- * misuse, if there is none. Finds addresses outside the region, misaligned ones, free chunks and
- * most addresses that are not a payload's first. */
-static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan *plan,
-                                         const void *block, uint32_t *chunk) {
-    const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
-    *chunk = (uint32_t)distance - header_size(plan);
-    if (HFIT_SAFETY < 1) {
-        return true;
-    }
-    if (distance != (uint32_t)distance || !is_chunk_offset(heap, plan, *chunk)) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return false;
-    }
-    const uint32_t header = load_word(heap, *chunk);
-    const uint32_t size = chunk_size(header);
-    if ((header & CHUNK_FREE) != 0) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
-        return false;
-    }
-    if (!is_size_sound(plan, size, load_word(heap, TILING_END) - *chunk) ||
-        (load_word(heap, *chunk + size) & AFTER_FREE) != 0) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return false;
-    }
-    return true;
-}
-
-/* As find_used_chunk, for a chunk that is about to be freed or resized: its neighbours are checked,
- * too. */
-static FORCE_INLINE bool find_changeable_chunk(const hfit_heap *heap, const hfit_plan *plan,
-                                               const void *block, uint32_t *chunk) {
-    if (!find_used_chunk(heap, plan, block, chunk)) {
-        return false;
-    }
-    const uint32_t header = load_word(heap, *chunk);
-    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, *chunk + chunk_size(header)) &&
-                              is_previous_sound(heap, plan, *chunk, header))) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
-        return false;
-    }
-    return true;
-}
-
 /* Writes a free chunk and puts it into the index. The next chunk's AFTER_FREE is the caller's
  * business. */
 static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
@@ -236,8 +68,8 @@ static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
-static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                 uint32_t header) {
+static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                       uint32_t header) {
     uint32_t joined = header;
     const uint32_t next = chunk + chunk_size(header);
     const uint32_t next_header = load_word(heap, next);
@@ -250,7 +82,7 @@ static inline void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_
     if ((header & AFTER_FREE) != 0 && may_coalesce(plan)) {
         const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
         if (HFIT_SAFETY >= 1) {
-            store_word(heap, chunk, CHUNK_FREE); /* left behind inside: tells a second free */
+            store_word(heap, chunk, footer); /* left behind inside: tells a second free */
         }
         chunk -= chunk_size(footer);
         index_remove(heap, plan, chunk, chunk_size(footer));
@@ -293,7 +125,7 @@ static inline uint32_t smallest_chunk_for(const hfit_plan *plan, size_t size) {
 }
 
 /* Offset of the first chunk behind `control_size` bytes of control words. */
-static uint32_t first_chunk(const hfit_plan *plan, uint32_t control_size) {
+static FORCE_INLINE uint32_t first_chunk(const hfit_plan *plan, uint32_t control_size) {
     const uint32_t mask = plan->alignment - 1;
     return ((control_size + header_size(plan) + mask) & ~mask) - header_size(plan);
 }
@@ -498,18 +330,6 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
                 chunk_size(header) - header_size(plan), (header & CHUNK_FREE) == 0);
         chunk += chunk_size(header);
     }
-}
-
-/* True if a chunk at `chunk`, whose predecessor is free or not as told, is well formed. */
-static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                           bool after_free) {
-    const uint32_t header = load_word(heap, chunk);
-    const uint32_t size = chunk_size(header);
-    const bool is_free = (header & CHUNK_FREE) != 0;
-    return is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
-           ((header & AFTER_FREE) != 0) == after_free &&
-           !(is_free && after_free && may_coalesce(plan)) &&
-           (!is_free || load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header));
 }
 
 /* Reads nothing beyond the sentinel, even if END is damaged: the walk meets a size of 0 there. */

@@ -69,10 +69,15 @@ static inline uint32_t bit_of(uint32_t bin) {
     return 1u << (bin & 31);
 }
 
+/* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size) {
     const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
     (void)plan;
+    if (HFIT_SAFETY >= 1 && !does_head_hold(heap, 4 * bin, load_word(heap, TILING_END))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        store_word(heap, 4 * bin, NO_OFFSET);
+    }
     if (list_push(heap, 4 * bin, chunk)) {
         set_flag(heap, map_of(bin), bit_of(bin));
         set_flag(heap, MAP_MAP, 1u << (bin >> 5));
@@ -119,7 +124,8 @@ static inline uint32_t find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t
     return NO_OFFSET;
 }
 
-/* The first bin above `bin` that has a chunk, NO_BIN if none has. */
+/* The first bin above `bin` that has a chunk, NO_BIN if none has. Where the maps are damaged, any
+ * number. */
 static inline uint32_t find_bin_above(const hfit_heap *heap, uint32_t bin) {
     uint32_t map = load_word(heap, map_of(bin)) & (~1u << (bin & 31));
     if (map == 0) {
@@ -128,7 +134,7 @@ static inline uint32_t find_bin_above(const hfit_heap *heap, uint32_t bin) {
             return NO_BIN;
         }
         bin = lowest_bit(words) << 5;
-        map = load_word(heap, map_of(bin));
+        map = load_word(heap, map_of(bin)) | 1u << 31; /* or no bit would be set if it is damaged */
     }
     return (bin & ~31u) + lowest_bit(map);
 }
@@ -145,7 +151,9 @@ static FORCE_INLINE uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, 
         if (bin == NO_BIN) {
             return NO_OFFSET;
         }
-        chunk = load_word(heap, 4 * bin);
+        if (HFIT_SAFETY < 1 || 4 * bin < load_word(heap, TILING_FIRST)) {
+            chunk = load_word(heap, 4 * bin);
+        }
     }
     if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size)) {
         return NO_OFFSET;
