@@ -225,6 +225,36 @@ static void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, uin
     return moved;
 }
 
+/* Joins a used chunk with the free one before it, and the one behind it if that is free, too, if
+ * that makes `needed` bytes, and moves the payload down. NULL, and nothing changed, if it does not.
+ */
+static void *grow_down(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t next = chunk + chunk_size(header);
+    const uint32_t next_header = load_word(heap, next);
+    const uint32_t behind = (next_header & CHUNK_FREE) != 0 ? chunk_size(next_header) : 0;
+    if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
+        return NULL;
+    }
+    const uint32_t before = chunk_size(load_word(heap, chunk - WORD_SIZE));
+    const uint32_t together = before + chunk_size(header) + behind;
+    if (together < needed) {
+        return NULL;
+    }
+    index_remove(heap, plan, chunk - before, before);
+    if (behind != 0) {
+        index_remove(heap, plan, next, behind);
+    } else {
+        store_word(heap, next, next_header | AFTER_FREE); /* as use_chunk expects */
+    }
+    void *block = block_at(heap, chunk - before + header_size(plan));
+    move_payload_down(block, block_at(heap, chunk + header_size(plan)),
+                      chunk_size(header) - header_size(plan));
+    add_to_tally(heap, 0u - 1);
+    use_chunk(heap, plan, chunk - before, together, needed);
+    return block;
+}
+
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
@@ -243,7 +273,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (grow_chunk(heap, plan, chunk, smallest, needed)) {
         return block;
     }
-    return move_block(heap, plan, block, header, size);
+    void *moved = move_block(heap, plan, block, header, size);
+    return moved != NULL ? moved : grow_down(heap, plan, chunk, needed);
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
