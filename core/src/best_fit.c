@@ -82,7 +82,7 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
     } else {
         emptied = trie_remove(heap, chunk);
     }
-    if (emptied != NO_OFFSET && emptied < CONTROL_SIZE) {
+    if (emptied - CLASSES < CONTROL_SIZE - CLASSES) { /* NO_OFFSET wraps, so is not */
         clear_flag(heap, CLASS_MAP, 1u << ((emptied - CLASSES) / 4));
     }
 }
@@ -90,8 +90,9 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                uint32_t size) {
     const uint32_t words_end = load_word(heap, TILING_END) - LINK_PREVIOUS;
-    return is_top(heap, chunk, size) || (do_links_hold(heap, chunk, words_end) &&
-                                         (has_bin(plan, size) || trie_holds(heap, chunk)));
+    return is_top(heap, chunk, size) ||
+           (do_links_hold(heap, chunk, words_end) &&
+            (has_bin(plan, size) || trie_holds(heap, chunk, words_end)));
 }
 
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
@@ -113,7 +114,10 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
         class = trie_class(size);
         slot = trie_follow(heap, word_of(class), size, &best);
     }
-    if (slot == NO_OFFSET && best.entry == NO_OFFSET) {
+    if (slot == NO_OFFSET) {
+        if (best.entry != NO_OFFSET) {
+            return best.entry;
+        }
         const uint32_t map = load_word(heap, CLASS_MAP) & (~1u << class);
         if (map == 0) {
             return find_top(heap, size);
@@ -124,7 +128,7 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
             return load_word(heap, slot);
         }
     }
-    return slot == NO_OFFSET ? best.entry : trie_least(heap, slot, best);
+    return trie_least(heap, slot, best);
 }
 
 static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {

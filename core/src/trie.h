@@ -184,13 +184,13 @@ static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk) {
     return emptied;
 }
 
-/* True if `chunk` is of a ring whose entry is another, or hangs from a slot. */
-static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk) {
+/* True if `chunk` is of a ring whose entry is another, or hangs from a slot before `end`. */
+static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t slot = load_word(heap, chunk + TRIE_SLOT);
     if (slot == NO_OFFSET) {
         return load_word(heap, chunk + RING_NEXT) != chunk;
     }
-    return is_word_below(slot, load_word(heap, TILING_END)) && load_word(heap, slot) == chunk;
+    return is_word_below(slot, end) && load_word(heap, slot) == chunk;
 }
 
 /* True if the way of `size` from `slot` leads to `chunk`, by the slot that it names. */
