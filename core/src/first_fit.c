@@ -4,6 +4,13 @@
 
 #include "hfit/descriptor.h"
 
+/* Without links a free chunk has its header word and the size again. */
+#define TILING_FREE_WORDS(plan) (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ? 8u : 16u)
+
+static inline const hfit_first_fit_plan *own(const hfit_plan *plan) {
+    return (const hfit_first_fit_plan *)plan;
+}
+
 #define HFIT_THIS(operation) hfit_first_fit_##operation
 #include "src/tiling.h"
 
@@ -13,10 +20,6 @@ enum {
     LIST_HEAD = TILING_INDEX,
     CONTROL_SIZE = LIST_HEAD + 4,
 };
-
-static inline const hfit_first_fit_plan *own(const hfit_plan *plan) {
-    return (const hfit_first_fit_plan *)plan;
-}
 
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
     (void)size;
@@ -41,19 +44,16 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
            do_links_hold(heap, chunk, load_word(heap, TILING_END));
 }
 
-/* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is
- * none. */
+/* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is none.
+ * At safety level 1 also a damaged chunk, for is_takeable to tell. */
 static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
         const uint32_t header = load_word(heap, chunk);
         const uint32_t length = chunk_size(header);
-        if (HFIT_SAFETY >= 1 && (length == 0 || length > end - chunk)) {
-            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-            return NO_OFFSET;
-        }
-        if ((header & CHUNK_FREE) != 0 && length >= size) {
+        const bool is_damaged = HFIT_SAFETY >= 1 && (length == 0 || length > end - chunk);
+        if (is_damaged || ((header & CHUNK_FREE) != 0 && length >= size)) {
             return chunk;
         }
         chunk += length;
@@ -73,10 +73,14 @@ static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
+    if (load_word(heap, TILING_FIRST) != first_chunk(plan, CONTROL_SIZE)) {
+        return false;
+    }
     if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
         return load_word(heap, LIST_HEAD) == NO_OFFSET;
     }
-    return count_list(heap, LIST_HEAD, 0, UINT32_MAX, free_count) == free_count;
+    const size_range any = {smallest_chunk(plan), UINT32_MAX};
+    return count_list(heap, plan, LIST_HEAD, any, free_count) == free_count;
 }
 
 static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {

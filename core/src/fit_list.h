@@ -2,9 +2,6 @@
 /*
  * What the two allocators of Cebeci 2019 share: free lists that are searched first fit, with
  * insertion by address, the sizes on them and their check; and two tunables.
- *
- * At safety level 1 and above the search trusts no link: one that leads to no free chunk ends it,
- * and so does having taken as many steps as there can be chunks, which finds a ring.
  */
 #ifndef HFIT_FIT_LIST_H
 #define HFIT_FIT_LIST_H
@@ -48,30 +45,20 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
     }
 }
 
-/* True if a free chunk of which `header` is the first word can begin at `chunk`. */
-static inline bool may_be_free_chunk(uint32_t chunk, uint32_t header, uint32_t end) {
-    return (header & CHUNK_FREE) != 0 && chunk_size(header) >= CHUNK_LEAST &&
-           chunk_size(header) <= end - chunk;
-}
-
-/* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. */
+/* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. At
+ * safety level 1 also what a damaged link leads to, and in a ring of links any chunk, for
+ * is_takeable to tell. */
 static inline uint32_t list_first_fit(const hfit_heap *heap, uint32_t head, uint32_t size) {
     const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
-    uint32_t steps = end / CHUNK_LEAST;
     uint32_t chunk = load_word(heap, head);
-    while (chunk != NO_OFFSET) {
-        const bool is_outside = HFIT_SAFETY >= 1 && (chunk >= end || (chunk & 3u) != 0);
-        const uint32_t header = is_outside ? 0 : load_word(heap, chunk);
-        if (HFIT_SAFETY >= 1 && (steps-- == 0 || !may_be_free_chunk(chunk, header, end))) {
-            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-            return NO_OFFSET;
-        }
-        if (chunk_size(header) >= size) {
-            break;
+    for (uint32_t steps = end / CHUNK_LEAST; chunk != NO_OFFSET; steps--) {
+        if ((HFIT_SAFETY >= 1 && (!is_word_below(chunk, end) || steps == 0)) ||
+            chunk_size(load_word(heap, chunk)) >= size) {
+            return chunk;
         }
         chunk = load_word(heap, chunk + LINK_NEXT);
     }
-    return chunk;
+    return NO_OFFSET;
 }
 
 /* An array that takes the sizes of free chunks: all are counted, as many stored as it has room. */
@@ -97,21 +84,24 @@ static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan
     }
 }
 
-/* Chunks on the list, or UINT32_MAX if one of them is not a free chunk of `lowest` to `highest`
- * bytes or the links do not hold. At most `most` + 1 chunks are looked at. */
-static inline uint32_t count_list(const hfit_heap *heap, uint32_t head, uint32_t lowest,
-                                  uint32_t highest, uint32_t most) {
+/* Sizes of the chunks on one list, in bytes; both may be on it. */
+typedef struct size_range {
+    uint32_t lowest;
+    uint32_t highest;
+} size_range;
+
+/* Chunks on the list, or UINT32_MAX if one of them is not a free chunk of such a size or
+ * the links do not hold. At most `most` + 1 chunks are looked at. */
+static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
+                                  size_range sizes, uint32_t most) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t previous = head - LINK_NEXT;
     uint32_t chunk = load_word(heap, head);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
-        if (chunk >= end || (chunk & 3u) != 0) {
-            return UINT32_MAX;
-        }
-        const uint32_t header = load_word(heap, chunk);
-        const uint32_t size = chunk_size(header);
-        if (!may_be_free_chunk(chunk, header, end) || size < lowest || size > highest ||
+        const uint32_t header = is_word_below(chunk, end) ? load_word(heap, chunk) : 0;
+        if ((header & CHUNK_FREE) == 0 || chunk_size(header) > sizes.highest ||
+            !is_free_chunk_sound(heap, plan, chunk, header, sizes.lowest) ||
             load_word(heap, chunk + LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }

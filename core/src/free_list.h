@@ -68,13 +68,14 @@ static FORCE_INLINE bool does_head_hold(const hfit_heap *heap, uint32_t head, ui
                                   load_word(heap, first + LINK_PREVIOUS) == head - LINK_NEXT);
 }
 
-/* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. */
+/* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. The last of
+ * them is no chunk: its link would lie behind the sentinel. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t next = load_word(heap, chunk + LINK_NEXT);
     const uint32_t previous = load_word(heap, chunk + LINK_PREVIOUS);
     return is_word_below(previous, end) && load_word(heap, previous + LINK_NEXT) == chunk &&
            (next == NO_OFFSET ||
-            (is_word_below(next, end) && load_word(heap, next + LINK_PREVIOUS) == chunk));
+            (is_word_below(next, end - 4) && load_word(heap, next + LINK_PREVIOUS) == chunk));
 }
 
 #endif

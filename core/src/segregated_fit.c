@@ -31,6 +31,10 @@ static inline uint32_t head_of(uint32_t list) {
     return HEADS + 4 * list;
 }
 
+static uint32_t control_size(const hfit_plan *plan) {
+    return head_of(own(plan)->exact_lists) + 4;
+}
+
 /* The chunk size of an exact list; of the general list, the least on it. */
 static inline uint32_t least_on(const hfit_plan *plan, uint32_t list) {
     return smallest_chunk(plan) + list * plan->alignment;
@@ -118,16 +122,17 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     uint32_t lists = 0;
     uint32_t found = 0;
     for (uint32_t list = 0; list <= general; list++) {
-        const uint32_t highest = list < general ? least_on(plan, list) : UINT32_MAX;
-        const uint32_t count =
-            count_list(heap, head_of(list), least_on(plan, list), highest, free_count);
+        const uint32_t least = least_on(plan, list);
+        const size_range sizes = {least, list < general ? least : UINT32_MAX};
+        const uint32_t count = count_list(heap, plan, head_of(list), sizes, free_count);
         if (count > free_count) {
             return false;
         }
         lists |= list < general && count != 0 ? 1u << list : 0;
         found += count;
     }
-    return found == free_count && load_word(heap, MAP) == lists;
+    return found == free_count && load_word(heap, MAP) == lists &&
+           load_word(heap, TILING_FIRST) == first_chunk(plan, control_size(plan));
 }
 
 static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
@@ -158,10 +163,6 @@ size_t hfit_segregated_fit_free_sizes(const hfit_heap *heap, const hfit_plan *pl
     }
     HFIT_UNLOCK(heap);
     return array.count;
-}
-
-static uint32_t control_size(const hfit_plan *plan) {
-    return head_of(own(plan)->exact_lists) + 4;
 }
 
 static bool is_plan_sound(const hfit_plan *plan) {

@@ -65,12 +65,19 @@ static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
     return may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE;
 }
 
+/* Bytes that a free chunk's words take. An index that keeps no links in its chunks may define this
+ * as less, by the plan, before it includes this file. */
+#ifndef TILING_FREE_WORDS
+#define TILING_FREE_WORDS(plan) ((void)(plan), (uint32_t)CHUNK_LEAST)
+#endif
+
 /* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
  * header. No alignment exceeds CHUNK_LEAST. */
 static inline uint32_t smallest_chunk(const hfit_plan *plan) {
     const uint32_t mask = plan->alignment - 1;
-    return header_size(plan) < CHUNK_LEAST ? (uint32_t)CHUNK_LEAST
-                                           : (header_size(plan) + 1 + mask) & ~mask;
+    const uint32_t words = TILING_FREE_WORDS(plan);
+    const bool is_aligned = words == CHUNK_LEAST || plan->alignment <= words;
+    return header_size(plan) < words && is_aligned ? words : (header_size(plan) + 1 + mask) & ~mask;
 }
 
 /* True if a chunk that has `room` bytes up to the sentinel can have this size. */

@@ -137,6 +137,19 @@ static void the_implicit_list_places_as_the_one_by_address(void) {
     }
 }
 
+static void without_links_the_smallest_chunk_has_8_bytes(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        const hfit_first_fit_plan plan = {{alignment}, 1, HFIT_FIRST_FIT_IMPLICIT, 4, 0};
+        hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
+        unsigned char *first = hfit_first_fit_alloc(heap, &plan.common, 4);
+        const unsigned char *second = hfit_first_fit_alloc(heap, &plan.common, 4);
+        CHECK(second == first + (alignment == 16 ? 16 : 8));
+        hfit_first_fit_free(heap, &plan.common, first);
+        CHECK(hfit_first_fit_check(heap, &plan.common));
+        CHECK(hfit_first_fit_alloc(heap, &plan.common, 1) == first);
+    }
+}
+
 static void a_header_of_24_bytes_makes_a_smallest_chunk_of_32(void) {
     const hfit_first_fit_plan plan = {{8}, 0, HFIT_FIRST_FIT_LIFO, 24, 0};
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
@@ -191,6 +204,18 @@ static void a_link_that_leads_nowhere_is_told_and_ends_the_search(void) {
     misuse_count = 0;
 }
 
+static void a_ring_of_links_is_told_and_ends_the_search(void) {
+    hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
+    unsigned char *block = hfit_first_fit_alloc(heap, &coalescing.common, 40);
+    CHECK(hfit_first_fit_alloc(heap, &coalescing.common, 1) != NULL);
+    hfit_first_fit_free(heap, &coalescing.common, block);
+    *(uint32_t *)(void *)block = (uint32_t)(block - region) - 4; /* next: the chunk itself */
+    misuse_count = 0;
+    CHECK(hfit_first_fit_alloc(heap, &coalescing.common, 100) == NULL);
+    CHECK(misuse_count == 1);
+    misuse_count = 0;
+}
+
 static void plans_out_of_range_are_refused(void) {
     static const hfit_first_fit_plan wrong[] = {
         {{8}, 2, 0, 4, 0}, {{8}, 1, 3, 4, 0},  {{8}, 1, 0, 0, 0},    {{8}, 1, 0, 6, 0},
@@ -202,14 +227,21 @@ static void plans_out_of_range_are_refused(void) {
     }
 }
 
+/* The smallest region in which a request of 8 bytes is served. */
+static size_t region_for_8_bytes(const hfit_first_fit_plan *plan) {
+    size_t size = hfit_first_fit_smallest_region(&plan->common);
+    while (hfit_first_fit_alloc(hfit_first_fit_init(region, size, &plan->common), &plan->common,
+                                8) == NULL) {
+        size++;
+    }
+    return size;
+}
+
 static void one_block_of_8_bytes_needs_a_region_of_at_most_100(void) {
     for (uint32_t order = HFIT_FIRST_FIT_LIFO; order <= HFIT_FIRST_FIT_IMPLICIT; order++) {
         for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
             const hfit_first_fit_plan plan = {{alignment}, 1, order, 4, 0};
-            const size_t smallest = hfit_first_fit_smallest_region(&plan.common);
-            CHECK(smallest <= 100);
-            hfit_heap *heap = hfit_first_fit_init(region, smallest, &plan.common);
-            CHECK(hfit_first_fit_alloc(heap, &plan.common, 8) != NULL);
+            CHECK(region_for_8_bytes(&plan) <= 100);
         }
     }
 }
@@ -220,10 +252,12 @@ int main(void) {
     RUN(the_block_freed_last_is_taken_first);
     RUN(the_lowest_free_chunk_is_taken_first_where_the_list_is_by_address);
     RUN(the_implicit_list_places_as_the_one_by_address);
+    RUN(without_links_the_smallest_chunk_has_8_bytes);
     RUN(a_header_of_24_bytes_makes_a_smallest_chunk_of_32);
     RUN(what_is_left_over_is_split_off_from_the_least_split_on);
     RUN(free_sizes_are_told_in_the_order_of_the_search);
     RUN(a_link_that_leads_nowhere_is_told_and_ends_the_search);
+    RUN(a_ring_of_links_is_told_and_ends_the_search);
     RUN(plans_out_of_range_are_refused);
     RUN(a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back);
     RUN(aligned_blocks_leave_the_bytes_before_them_to_others);
