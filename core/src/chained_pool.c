@@ -182,24 +182,26 @@ static void give_chain(hfit_heap *heap, uint32_t first) {
     store_word(heap, FREE_COUNT, load_word(heap, FREE_COUNT) + count);
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+/* A block every piece of which is aligned, or NULL; any partition may become a piece, so all are
+ * aligned or none will do. */
+static void *take_block(hfit_heap *heap, const hfit_plan *plan, size_t alignment, size_t size) {
     const partition_layout layout = layout_of(heap, plan);
+    const uintptr_t start = (uintptr_t)heap + layout.base;
     uint32_t count;
-    const uint32_t first = partitions_for(&layout, size, &count)
-                               ? take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST)
-                               : NO_PARTITION;
+    if (((start | layout.size) & (alignment - 1)) != 0 || !partitions_for(&layout, size, &count)) {
+        return NULL;
+    }
+    const uint32_t first = take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST);
     return first == NO_PARTITION ? NULL : partition_address(heap, &layout, first);
 }
 
-/* Every piece must be so aligned, and any partition may become one. */
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    return take_block(heap, plan, 1, size);
+}
+
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    const partition_layout layout = layout_of(heap, plan);
-    const uintptr_t first = (uintptr_t)partition_address(heap, &layout, 0);
-    if (!is_power_of_two(alignment) || ((first | layout.size) & (alignment - 1)) != 0) {
-        return NULL;
-    }
-    return heap_alloc(heap, plan, size);
+    return is_power_of_two(alignment) ? take_block(heap, plan, alignment, size) : NULL;
 }
 
 /* The first partition of a live block, or NO_PARTITION; any other address is told as misuse. */
