@@ -89,6 +89,9 @@ static bool is_used(const hfit_heap *heap, uint32_t partition) {
 
 /* True if the chain from `partition` on has at least `count` partitions with these flags. */
 static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flags, uint32_t count) {
+    if (count == 0) {
+        return true; /* no load that a compiler would drop */
+    }
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     for (; count > 0; count--) {
         const uint32_t word = partition < touched ? load_chain(heap, partition) : ~flags;
@@ -102,9 +105,12 @@ static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flag
 
 /* True if the partitions behind the first one of a block are used, no firsts, and end. */
 static bool is_block_sound(const hfit_heap *heap, uint32_t first) {
+    uint32_t link = link_of(load_chain(heap, first));
+    if (link == NO_LINK) {
+        return true;
+    }
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     uint32_t left = touched;
-    uint32_t link = link_of(load_chain(heap, first));
     for (; link != NO_LINK && left > 0; left--) {
         const uint32_t word = link < touched ? load_chain(heap, link) : 0;
         if (flags_of(word) != PARTITION_USED) {
@@ -229,8 +235,11 @@ static uint32_t chain_at(const hfit_heap *heap, const partition_layout *layout, 
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    if (block == NULL) {
+        return;
+    }
     const partition_layout layout = layout_of(heap, plan);
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
+    const uint32_t first = chain_at(heap, &layout, block);
     if (first != NO_PARTITION) {
         give_chain(heap, first);
     }
@@ -290,8 +299,11 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+    if (block == NULL) {
+        return 0;
+    }
     const partition_layout layout = layout_of(heap, plan);
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
+    const uint32_t first = chain_at(heap, &layout, block);
     return first == NO_PARTITION ? 0
                                  : (size_t)chain_upto(heap, first, UINT32_MAX).length * layout.size;
 }
