@@ -89,6 +89,9 @@ static bool is_used(const hfit_heap *heap, uint32_t partition) {
 
 /* True if the chain from `partition` on has at least `count` partitions with these flags. */
 static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flags, uint32_t count) {
+    if (count == 0) {
+        return true; /* no load that a compiler would drop */
+    }
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     for (; count > 0; count--) {
         const uint32_t word = partition < touched ? load_chain(heap, partition) : ~flags;
@@ -102,9 +105,12 @@ static bool is_chain_of(const hfit_heap *heap, uint32_t partition, uint32_t flag
 
 /* True if the partitions behind the first one of a block are used, no firsts, and end. */
 static bool is_block_sound(const hfit_heap *heap, uint32_t first) {
+    uint32_t link = link_of(load_chain(heap, first));
+    if (link == NO_LINK) {
+        return true;
+    }
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     uint32_t left = touched;
-    uint32_t link = link_of(load_chain(heap, first));
     for (; link != NO_LINK && left > 0; left--) {
         const uint32_t word = link < touched ? load_chain(heap, link) : 0;
         if (flags_of(word) != PARTITION_USED) {
@@ -182,24 +188,26 @@ static void give_chain(hfit_heap *heap, uint32_t first) {
     store_word(heap, FREE_COUNT, load_word(heap, FREE_COUNT) + count);
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+/* A block every piece of which is aligned, or NULL; any partition may become a piece, so all are
+ * aligned or none will do. */
+static void *take_block(hfit_heap *heap, const hfit_plan *plan, size_t alignment, size_t size) {
     const partition_layout layout = layout_of(heap, plan);
+    const uintptr_t start = (uintptr_t)heap + layout.base;
     uint32_t count;
-    const uint32_t first = partitions_for(&layout, size, &count)
-                               ? take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST)
-                               : NO_PARTITION;
+    if (((start | layout.size) & (alignment - 1)) != 0 || !partitions_for(&layout, size, &count)) {
+        return NULL;
+    }
+    const uint32_t first = take_chain(heap, &layout, count, PARTITION_USED | PARTITION_FIRST);
     return first == NO_PARTITION ? NULL : partition_address(heap, &layout, first);
 }
 
-/* Every piece must be so aligned, and any partition may become one. */
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    return take_block(heap, plan, 1, size);
+}
+
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    const partition_layout layout = layout_of(heap, plan);
-    const uintptr_t first = (uintptr_t)partition_address(heap, &layout, 0);
-    if (!is_power_of_two(alignment) || ((first | layout.size) & (alignment - 1)) != 0) {
-        return NULL;
-    }
-    return heap_alloc(heap, plan, size);
+    return is_power_of_two(alignment) ? take_block(heap, plan, alignment, size) : NULL;
 }
 
 /* The first partition of a live block, or NO_PARTITION; any other address is told as misuse. */
@@ -227,8 +235,11 @@ static uint32_t chain_at(const hfit_heap *heap, const partition_layout *layout, 
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    if (block == NULL) {
+        return;
+    }
     const partition_layout layout = layout_of(heap, plan);
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
+    const uint32_t first = chain_at(heap, &layout, block);
     if (first != NO_PARTITION) {
         give_chain(heap, first);
     }
@@ -288,8 +299,11 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+    if (block == NULL) {
+        return 0;
+    }
     const partition_layout layout = layout_of(heap, plan);
-    const uint32_t first = block == NULL ? NO_PARTITION : chain_at(heap, &layout, block);
+    const uint32_t first = chain_at(heap, &layout, block);
     return first == NO_PARTITION ? 0
                                  : (size_t)chain_upto(heap, first, UINT32_MAX).length * layout.size;
 }
