@@ -19,20 +19,21 @@ bool is_plan_in_part(size_t number); /* part.c */
 
 #ifdef CONTRACT_SMALL
 enum {
-    MOST_PLANS = 5,
+    MOST_PLANS = 4,
     MOST_SHARED = 2,
     PLAN_BYTES = 64,
-    PLAN_NAME = 80,
+    PLAN_NAME = 72,
+    TEST_INDEX = 16,
     MOST_LIVE = 20,
     CHURN_LIVE = 12,
     ODD_SIZES = 8,
     ODDER_SIZES = 2,
     REGION_ALIGNMENT = 64,
     LARGEST_REGION = 4608,
-    LARGEST_SMALLEST_REGION = 3500,
+    LARGEST_SMALLEST_REGION = 3400,
     SMALL_ROOM = 300,
     MIDDLE_ROOM = 800,
-    LARGE_ROOM = 1500
+    LARGE_ROOM = 1200
 };
 #else
 enum {
@@ -40,6 +41,7 @@ enum {
     MOST_SHARED = 16,
     PLAN_BYTES = 256,
     PLAN_NAME = 160,
+    TEST_INDEX = 520,
     MOST_LIVE = 256,
     CHURN_LIVE = 40,
     ODD_SIZES = 4,

@@ -75,6 +75,14 @@ int strcmp(const char *one, const char *other) {
     return (unsigned char)*one - (unsigned char)*other;
 }
 
+size_t strlen(const char *text) {
+    size_t length = 0;
+    while (text[length] != 0) {
+        length++;
+    }
+    return length;
+}
+
 long strtol(const char *text, char **end, int base) {
     long value = 0;
     (void)base;

@@ -15,6 +15,7 @@ enum {
     MOST_SHARED = 16, /* allocators tried behind pools */
     PLAN_BYTES = 256, /* of an allocator's plan struct */
     PLAN_NAME = 160,  /* bytes */
+    TEST_INDEX = 520, /* bytes of an index of pools; a plan that needs more has none */
     MOST_LIVE = 256,  /* blocks at once */
     CHURN_LIVE = 40,  /* of them, where many come and go */
     ODD_SIZES = 300,  /* tried around each size that overflows */

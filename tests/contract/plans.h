@@ -11,7 +11,7 @@
 
 #include "limits.h"
 
-enum { TEST_POOLS = 6, TEST_INDEX = 520 };
+enum { TEST_POOLS = 6 };
 
 typedef struct test_plan {
     const hfit_allocator *allocator;

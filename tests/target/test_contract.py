@@ -7,7 +7,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.target.board import BOARDS, MICROBIT, Board
 from heapfit.target.cases import shipped_allocators
-from heapfit.target.contract import LARGE, SMALL, contract_image, run_contract
+from heapfit.target.contract import LARGE, SMALL, contract_image, run_contract, run_part
 from heapfit.target.emulator import emulate
 from heapfit.target.workbench import Build, Workbench
 
@@ -16,8 +16,9 @@ STEPS = 300  # an allocator; the host does a million
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
 def test_every_allocator_keeps_the_contract(workbench: Workbench, board: Board) -> None:
+    """Each board takes the plans that the others leave; bench/target.py runs all on each."""
     image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)
-    [printed] = run_contract(image, STEPS)
+    printed = run_part(image, STEPS, list(BOARDS).index(board.name), len(BOARDS))
     assert printed.splitlines()[-1].endswith(" passed, 0 failed")
 
 

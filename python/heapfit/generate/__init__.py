@@ -15,7 +15,7 @@ from heapfit.generate.code_size import measure
 from heapfit.generate.core_files import licence, needed_files
 from heapfit.generate.folder import folder_aside
 from heapfit.generate.names import checked_prefix
-from heapfit.generate.tables import design_of
+from heapfit.generate.tables import design_of, require_whole_blocks
 from heapfit.generate.texts import allocators_of, heap_texts, readme_text
 from heapfit.plan import PlanFile, save_plan
 
@@ -29,6 +29,7 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
     the plan has no region, the prefix is not fit for one, or the folder holds anything that
     `generate` did not write. The README tells code sizes if a C compiler is there.
     """
+    require_whole_blocks(plan_file)
     design = design_of(plan_file, checked_prefix(prefix))
     texts = heap_texts(design)
     wrapper = texts[f"{design.prefix}_heap.c"]

@@ -127,7 +127,6 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
     _require_shipped(plan_file)
-    _require_whole_blocks(plan_file)
     region = _checked_region(plan_file, engine_plan)
     name = identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
@@ -163,8 +162,8 @@ def _require_shipped(plan_file: PlanFile) -> None:
         plan = plan.shared
 
 
-def _require_whole_blocks(plan_file: PlanFile) -> None:
-    """What calls malloc writes its block from end to end."""
+def require_whole_blocks(plan_file: PlanFile) -> None:
+    """HeapfitError if blocks lie in pieces: what calls malloc writes its block from end to end."""
     allocator = plan_file.plan.allocator
     if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
         raise HeapfitError(

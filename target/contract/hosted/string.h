@@ -8,6 +8,7 @@
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *one, const void *other, size_t bytes);
+size_t strlen(const char *text);
 int strcmp(const char *one, const char *other);
 
 #endif
