@@ -166,15 +166,18 @@ def _print_marks(matrix: Matrix) -> None:
         console.out("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):
         console.out("- none found: the largest region scanned failed.")
+    _print_not_applicable(matrix)
+
+
+def _print_not_applicable(matrix: Matrix) -> None:
     for name in matrix.names:
-        whys = {
-            one.why: None
-            for column in matrix.columns
-            for one in column.comparison.not_applicable
-            if one.name == name
-        }
-        for why in whys:
-            _print_wrapped(f"n/a {name}: {why}.")
+        labels: dict[str, list[str]] = {}
+        for column in matrix.columns:
+            for one in column.comparison.not_applicable:
+                if one.name == name:
+                    labels.setdefault(one.why, []).append(column.label)
+        for why, those in labels.items():
+            _print_wrapped(f"n/a {name} on {', '.join(those)}: {why}.")
 
 
 def _alignments(rows: Sequence[Row]) -> str:

@@ -169,7 +169,10 @@ def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Work
 def _worst_case(allocator: str, workload: Workload) -> Candidate | NotApplicable:
     classes = static_pools.size_classes(workload.profile, workload.alignment)
     if len(classes) > static_pools.MOST_POOLS:
-        return NotApplicable(allocator, f"{len(classes):,} sizes, more than one plan has pools")
+        return NotApplicable(
+            allocator,
+            f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
+        )
     plan = static_pools.worst_case_plan(allocator, workload.events, classes, workload.alignment)
     reason = "every size set aside for its own worst case"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
