@@ -122,7 +122,7 @@ static inline void list_init(hfit_heap *heap, const partition_layout *layout) {
 static inline bool list_find(const hfit_heap *heap, const partition_layout *layout,
                              const run_request *request, list_place *found) {
     list_place place;
-    found->length = UINT32_MAX;
+    *found = (list_place){NO_PARTITION, 0, NO_PARTITION, UINT32_MAX};
     if (!move_to_first(heap, layout, &place)) {
         return false;
     }
