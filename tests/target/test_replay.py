@@ -64,7 +64,7 @@ def test_placements_and_accesses_equal_the_hosts(
     workbench: Workbench, recorded: Recordings, allocator: str, name: str
 ) -> None:
     for case in recorded.cases(name, allocator):
-        done = verify(workbench, case, recorded.packed(name), M4, Build(unmerged=True))
+        done = verify(workbench, case, recorded.packed(name), M4, Build("O0"))
         assert done.differences == ()
         assert done.merged == done.merged_aligned == Accesses(0, 0)
         assert done.target.refusals == 0
@@ -73,9 +73,10 @@ def test_placements_and_accesses_equal_the_hosts(
 
 def small_case(recorded: Recordings, allocator: str) -> Case:
     """A region that refuses some of what the trace "mixed" asks for."""
-    case = recorded.cases("mixed", allocator)[0]
-    region = case.plan.engine().smallest_region + int(case.region * 0.6) // 16 * 16
-    return replace(case, region=min(region, case.region))
+    workload = recorded.workload("mixed")
+    case = cases_of(workload, [allocator], region=1)[0]
+    room = int(workload.profile.u_max * 0.7) // 16 * 16
+    return replace(case, region=case.plan.engine().smallest_region + room)
 
 
 def verify_mixed(
@@ -90,7 +91,7 @@ def verify_mixed(
 def test_every_kind_of_request_equals_the_hosts_on_every_board(
     workbench: Workbench, recorded: Recordings, allocator: str, board: Board
 ) -> None:
-    done = verify_mixed(workbench, recorded, allocator, Build(unmerged=True), board)
+    done = verify_mixed(workbench, recorded, allocator, Build("O0"), board)
     assert done.differences == ()
     for operation in set(OPERATIONS) - {"free_sized"}:
         assert done.calls.spread(operation) is not None

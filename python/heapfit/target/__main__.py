@@ -25,7 +25,6 @@ def _arguments() -> argparse.Namespace:
     count.set_defaults(run=_count)
     count.add_argument("--region", type=int, help="bytes; default: the smallest safe one")
     count.add_argument("--sized", action="store_true", help="free by free_sized")
-    count.add_argument("--unmerged", action="store_true", help="each access stays one")
     count.add_argument("--opt", default="O2", help="the compiler's optimisation")
     count.add_argument("--safety", type=int, default=1, choices=(0, 1, 2))
     size = commands.add_parser("size", help="code of init, alloc and free, at each safety level")
@@ -58,7 +57,7 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
     trace, cases = _cases(wish, folder)
     packed = pack(trace)
     workbench = Workbench(folder)
-    build = Build(wish.opt, wish.safety, wish.sized, wish.unmerged)
+    build = Build(wish.opt, wish.safety, wish.sized)
     for case in cases:
         done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
         print("\n".join(lines_of(case, done)), end="\n\n")

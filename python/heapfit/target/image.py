@@ -57,12 +57,11 @@ def replay_image(
     folder = workbench.image_folder()
     write_plan(design, folder)
     main = folder / "replay.o"
-    config = (*_CONFIG, "-DIMAGE_UNMERGED") if build.unmerged else _CONFIG
     operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
-    workbench.compile(board, build, "target/replay/replay.c", main, (*config, operation))
+    workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
     core = (f"core/src/{allocator}.c" for allocator in allocators_of(design))
     shared = [
-        workbench.shared_object(board, build, source, config)
+        workbench.shared_object(board, build, source, _CONFIG)
         for source in ("target/replay/payload.c", *core)
     ]
     return link_image(workbench, board, build, folder, [main, *shared])

@@ -174,7 +174,7 @@ def _compare_accesses(done: Verification) -> list[str]:
         f"metadata accesses of {operations}: {-one.loads:+} loads, {-one.stores:+} stores on the "
         "target"
         for operations, one in saved.items()
-        if one.loads < 0 or one.stores < 0 or (done.build.unmerged and one != none)
+        if one.loads < 0 or one.stores < 0 or (done.build.keeps_accesses and one != none)
     ]
 
 

@@ -32,7 +32,11 @@ class Build:
     optimisation: str = "O2"
     safety: int = 1  # HFIT_SAFETY
     frees_by_size: bool = False  # by free_sized
-    unmerged: bool = False  # the compiler may not make one access of two
+
+    @property
+    def keeps_accesses(self) -> bool:
+        """Whether each access of the source is one of the image: others are merged, or dropped."""
+        return self.optimisation == "O0"
 
     @property
     def compares_accesses(self) -> bool:
