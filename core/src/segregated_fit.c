@@ -130,12 +130,6 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     return found == free_count && load_word(heap, MAP) == lists;
 }
 
-static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)heap;
-    (void)plan;
-    return size;
-}
-
 static inline bool may_coalesce(const hfit_plan *plan) {
     (void)plan;
     return true;
