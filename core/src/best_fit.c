@@ -225,12 +225,6 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     return left.chunks == 0 && left.slots == 0;
 }
 
-static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)heap;
-    (void)plan;
-    return size;
-}
-
 static inline bool may_coalesce(const hfit_plan *plan) {
     (void)plan;
     return true;

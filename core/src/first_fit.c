@@ -83,12 +83,6 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     return count_list(heap, plan, LIST_HEAD, any, free_count) == free_count;
 }
 
-static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)heap;
-    (void)plan;
-    return size;
-}
-
 static inline bool may_coalesce(const hfit_plan *plan) {
     return own(plan)->coalesce != 0;
 }

@@ -80,12 +80,6 @@ static inline void hfit_clear_bytes(void *to, size_t bytes) {
     }
 }
 
-/* Copies payload to a lower address, from its first byte on: the two may overlap. Counts it. */
-static inline void move_payload_down(void *to, const void *from, size_t bytes) {
-    HFIT_ON_PAYLOAD(bytes);
-    hfit_copy_bytes(to, from, bytes);
-}
-
 /* Copies payload on behalf of `resize`, and counts it. */
 static inline void copy_payload(void *to, const void *from, size_t bytes) {
     HFIT_ON_PAYLOAD(bytes);

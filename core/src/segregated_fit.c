@@ -135,12 +135,6 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
            load_word(heap, TILING_FIRST) == first_chunk(plan, control_size(plan));
 }
 
-static uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)heap;
-    (void)plan;
-    return size;
-}
-
 static inline bool may_coalesce(const hfit_plan *plan) {
     (void)plan;
     return true;

@@ -157,12 +157,8 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_si
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    const uint32_t smallest = smallest_chunk_for(plan, size);
-    if (smallest == 0) {
-        return NULL;
-    }
-    const uint32_t needed = index_round(heap, plan, smallest);
-    const uint32_t chunk = index_take(heap, plan, needed);
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    const uint32_t chunk = needed != 0 ? index_take(heap, plan, needed) : NO_OFFSET;
     if (chunk == NO_OFFSET) {
         return NULL;
     }
@@ -186,7 +182,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
 static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
                          uint32_t needed) {
     const uint32_t size = chunk_size(header);
-    if (size < needed || !is_worth_splitting(plan, size - needed)) {
+    if (!is_worth_splitting(plan, size - needed)) {
         return;
     }
     const uint32_t left = size - needed;
@@ -195,21 +191,19 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     release_chunk(heap, plan, chunk + needed, left);
 }
 
-/* Joins a used chunk with the free one behind it if that makes at least `smallest` bytes, and cuts
- * it at `needed`. False, and nothing changed, if it does not. */
-static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t smallest,
-                       uint32_t needed) {
+/* Joins a used chunk with the free one behind it if that makes `needed` bytes, and cuts it there.
+ * False, and nothing changed, if it does not. */
+static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
     const uint32_t header = load_word(heap, chunk);
     const uint32_t next = chunk + chunk_size(header);
     const uint32_t next_header = load_word(heap, next);
     const uint32_t joined = header + chunk_size(next_header);
-    const uint32_t together = chunk_size(joined);
-    if ((next_header & CHUNK_FREE) == 0 || together < smallest || !may_coalesce(plan)) {
+    if ((next_header & CHUNK_FREE) == 0 || chunk_size(joined) < needed || !may_coalesce(plan)) {
         return false;
     }
     index_remove(heap, plan, next, chunk_size(next_header));
     add_to_tally(heap, 0u - 1);
-    use_chunk(heap, plan, chunk, joined, needed < together ? needed : together);
+    use_chunk(heap, plan, chunk, joined, needed);
     return true;
 }
 
@@ -225,56 +219,24 @@ static void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, uin
     return moved;
 }
 
-/* Joins a used chunk with the free one before it, and the one behind it if that is free, too, if
- * that makes `needed` bytes, and moves the payload down. NULL, and nothing changed, if it does not.
- */
-static void *grow_down(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
-    const uint32_t header = load_word(heap, chunk);
-    const uint32_t next = chunk + chunk_size(header);
-    const uint32_t next_header = load_word(heap, next);
-    const uint32_t behind = (next_header & CHUNK_FREE) != 0 ? chunk_size(next_header) : 0;
-    if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
-        return NULL;
-    }
-    const uint32_t before = chunk_size(load_word(heap, chunk - WORD_SIZE));
-    const uint32_t together = before + chunk_size(header) + behind;
-    if (together < needed) {
-        return NULL;
-    }
-    index_remove(heap, plan, chunk - before, before);
-    if (behind != 0) {
-        index_remove(heap, plan, next, behind);
-    } else {
-        store_word(heap, next, next_header | AFTER_FREE); /* as use_chunk expects */
-    }
-    void *block = block_at(heap, chunk - before + header_size(plan));
-    move_payload_down(block, block_at(heap, chunk + header_size(plan)),
-                      chunk_size(header) - header_size(plan));
-    add_to_tally(heap, 0u - 1);
-    use_chunk(heap, plan, chunk - before, together, needed);
-    return block;
-}
-
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
     uint32_t chunk;
-    const uint32_t smallest = smallest_chunk_for(plan, size);
-    if (smallest == 0 || !find_changeable_chunk(heap, plan, block, &chunk)) {
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    if (needed == 0 || !find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
     }
     const uint32_t header = load_word(heap, chunk);
-    const uint32_t needed = index_round(heap, plan, smallest);
-    if (smallest <= chunk_size(header)) {
+    if (needed <= chunk_size(header)) {
         shrink_chunk(heap, plan, chunk, header, needed);
         return block;
     }
-    if (grow_chunk(heap, plan, chunk, smallest, needed)) {
+    if (grow_chunk(heap, plan, chunk, needed)) {
         return block;
     }
-    void *moved = move_block(heap, plan, block, header, size);
-    return moved != NULL ? moved : grow_down(heap, plan, chunk, needed);
+    return move_block(heap, plan, block, header, size);
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
@@ -313,15 +275,12 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (alignment <= plan->alignment) {
         return heap_alloc(heap, plan, size);
     }
-    const uint32_t smallest = smallest_chunk_for(plan, size);
-    if (smallest == 0) {
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    if (needed == 0 ||
+        !round_size(needed, (uint32_t)alignment + smallest_chunk(plan), plan->alignment, &room)) {
         return NULL;
     }
-    const uint32_t needed = index_round(heap, plan, smallest);
-    if (!round_size(needed, (uint32_t)alignment + smallest_chunk(plan), plan->alignment, &room)) {
-        return NULL;
-    }
-    uint32_t found = index_take(heap, plan, index_round(heap, plan, room));
+    uint32_t found = index_take(heap, plan, room);
     if (found == NO_OFFSET) {
         found = take_last_aligned(heap, plan, (uint32_t)alignment, needed);
     }

@@ -35,15 +35,12 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                uint32_t size);
 
-/* Takes a free chunk of at least `size` bytes, rounded by index_round, out of the index. NO_OFFSET
- * if there is none. At safety level 1 it asks is_takeable before it changes anything. */
+/* Takes a free chunk of at least `size` bytes out of the index. NO_OFFSET if there is none. At
+ * safety level 1 it asks is_takeable before it changes anything. */
 static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* True if the index holds just the heap's free chunks, of which there are `free_count`. */
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count);
-
-/* The chunk size to split off for a chunk that must have at least `size` bytes. */
-static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size);
 
 /* False if free neighbours stay apart. */
 static inline bool may_coalesce(const hfit_plan *plan);

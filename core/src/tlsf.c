@@ -162,12 +162,6 @@ static FORCE_INLINE uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, 
     return chunk;
 }
 
-static inline uint32_t index_round(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    (void)heap;
-    (void)plan;
-    return size;
-}
-
 /* The shape of a heap whose sentinel lies at `end`. Few classes in a power of two keep the control
  * block of a small region small; many keep the rounding of a large one small. */
 static uint32_t shape_for(const hfit_plan *plan, uint32_t end) {
