@@ -32,10 +32,21 @@ static inline bool may_grow(const hfit_pools_plan *plan) {
     return false;
 }
 
+static inline bool is_built_for(const hfit_pools_plan *plan) {
+    (void)plan;
+    return true;
+}
+
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
     (void)plan;
     (void)size;
     return true;
+}
+
+static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+    (void)table;
+    (void)room;
+    set_index(&plan->index, NULL, 0);
 }
 
 static bool is_rule_sound(const hfit_pools_plan *plan) {
@@ -57,6 +68,7 @@ const hfit_allocator hfit_static_pools_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
+    .complete = hfit_static_pools_complete,
     .account =
         {
             .worst_case = "alloc and free: log2 of the pools, then constant",

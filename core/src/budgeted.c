@@ -55,6 +55,11 @@ static inline bool may_grow(const hfit_pools_plan *plan) {
     return false;
 }
 
+static inline bool is_built_for(const hfit_pools_plan *plan) {
+    (void)plan;
+    return true;
+}
+
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
     (void)plan;
     (void)size;
@@ -128,16 +133,15 @@ static bool try_table(hfit_pools_plan *plan, uint8_t *table, uint32_t entries) {
     return false;
 }
 
-uint32_t hfit_budgeted_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
     const uint32_t count = plan->pools.count;
     const uint32_t most = room < HFIT_LARGEST_POOL_INDEX ? room : HFIT_LARGEST_POOL_INDEX;
     for (uint32_t entries = 2; count > 0 && count < EMPTY_ENTRY && entries <= most; entries *= 2) {
         if (entries >= count && try_table(plan, table, entries)) {
-            return entries;
+            return;
         }
     }
     set_index(&plan->index, NULL, 0);
-    return 0;
 }
 
 static const hfit_tunable tunables[] = {
@@ -158,7 +162,7 @@ const hfit_allocator hfit_budgeted_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
-    .make_index = hfit_budgeted_index,
+    .complete = hfit_budgeted_complete,
     .account =
         {
             .worst_case = "alloc and free: log2 of the budgets, then constant; beyond the budgets "

@@ -63,16 +63,22 @@ static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
-    return plan->search == HFIT_SEARCH_FIRST_FIT;
+    return HFIT_POOL_TRAVERSAL && plan->search == HFIT_SEARCH_FIRST_FIT;
 }
 
 static inline bool may_grow(const hfit_pools_plan *plan) {
-    return plan->growth != 0;
+    return HFIT_POOL_GROWTH && plan->growth != 0;
+}
+
+static inline bool is_built_for(const hfit_pools_plan *plan) {
+    return (HFIT_POOL_TRAVERSAL || plan->search == HFIT_SEARCH_STACK) &&
+           (HFIT_POOL_GROWTH || plan->growth == 0);
 }
 
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
-    return plan->overflow == HFIT_OVERFLOW_REFUSE &&
-           rank_of(&plan->pools, size) < plan->pools.count;
+    const uint32_t count = plan->pools.count;
+    return plan->overflow == HFIT_OVERFLOW_REFUSE && count > 0 &&
+           size <= plan->pools.items[count - 1].size;
 }
 
 /* True if no entry leads to a pool that there is not, or whose blocks are too small. */
@@ -111,20 +117,19 @@ static bool is_rule_sound(const hfit_pools_plan *plan) {
            is_growth_sound(plan) && is_index_sound(plan);
 }
 
-uint32_t hfit_class_pools_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
     const hfit_pool_list *pools = &plan->pools;
     const uint32_t entries = pools->count == 0 ? 0 : pools->items[pools->count - 1].size + 1;
     set_index(&plan->index, NULL, 0);
     if (finds_by_bits(plan) || pools->count > UINT8_MAX + 1 || entries == 0 || entries > room ||
         entries > HFIT_LARGEST_POOL_INDEX) {
-        return 0;
+        return;
     }
     for (uint32_t entry = 0; entry < entries; entry++) {
         table[entry] = (uint8_t)next_pool(plan, entry == 0 ? 1 : entry, HFIT_NO_POOL);
     }
     set_index(&plan->index, table, entries);
     plan->index.own = plan->overflow == HFIT_OVERFLOW_REFUSE ? entries : 0;
-    return entries;
 }
 
 static const hfit_tunable tunables[] = {
@@ -154,7 +159,7 @@ const hfit_allocator hfit_class_pools_allocator = {
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
     .next_pool = next_pool,
-    .make_index = hfit_class_pools_index,
+    .complete = hfit_class_pools_complete,
     .account =
         {
             .worst_case = "alloc: first fit: the pools tried, and 1 step for 32 blocks of each; "

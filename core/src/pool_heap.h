@@ -238,11 +238,18 @@ static bool is_plan_sound(const hfit_pools_plan *plan) {
     return (plan->pools.count == 0 ? plan->pools.end == 0 : plan->pools.items != NULL) &&
            (shared->operations == NULL) == (shared->plan == NULL) &&
            (shared->plan == NULL || shared->plan->alignment == plan->common.alignment) &&
-           are_pools_laid_out(plan) && is_rule_sound(plan);
+           are_pools_laid_out(plan) && is_rule_sound(plan) && is_built_for(plan) &&
+           plan->seal == seal_of(plan);
 }
 
 size_t HFIT_THIS(smallest_region)(const hfit_plan *plan) {
     return is_plan_sound(pools_plan(plan)) ? shared_at(pools_plan(plan)) : 0;
+}
+
+bool HFIT_THIS(complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+    make_index(plan, table, room);
+    plan->seal = seal_of(plan);
+    return is_plan_sound(plan);
 }
 
 static void clear_words(hfit_heap *heap, uint32_t from, uint32_t to) {
@@ -271,8 +278,8 @@ static void init_pools(hfit_heap *heap, const hfit_pools_plan *plan) {
  * it. */
 hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
-    if (!is_region_usable(region, region_size, plan) || !is_plan_sound(pools) ||
-        region_size < shared_at(pools)) {
+    if (!is_region_usable(region, region_size, plan) || !is_built_for(pools) ||
+        (HFIT_SAFETY >= 1 && pools->seal != seal_of(pools)) || region_size < shared_at(pools)) {
         return NULL;
     }
     hfit_heap *heap = region;

@@ -55,6 +55,30 @@ static inline void set_index(hfit_pool_index *index, const uint8_t *table, uint3
     index->shift = 0;
 }
 
+static inline uint32_t mix(uint32_t seal, uint32_t word) {
+    return (seal ^ word) * 16777619u; /* FNV-1a's step, a word at a time */
+}
+
+/* Of words from `words` up to `end`. */
+static inline uint32_t mix_words(uint32_t seal, const void *words, const void *end) {
+    for (const uint32_t *word = words; word != end; word++) {
+        seal = mix(seal, *word);
+    }
+    return seal;
+}
+
+/* A number that changes with any bit of a plan but its pointers and the seal itself. */
+static inline uint32_t seal_of(const hfit_pools_plan *plan) {
+    uint32_t seal =
+        mix(mix(mix(2166136261u, plan->common.alignment), plan->pools.count), plan->pools.end);
+    seal = mix_words(seal, plan->pools.items, plan->pools.items + plan->pools.count);
+    seal = mix_words(seal, &plan->index.entries, &plan->seal);
+    for (uint32_t entry = 0; entry < plan->index.entries; entry++) {
+        seal = mix(seal, plan->index.table[entry]);
+    }
+    return seal;
+}
+
 /* `places` is below 32. */
 static inline uint32_t rotate_right(uint32_t word, uint32_t places) {
     return word >> places | word << (-places & 31);

@@ -30,8 +30,14 @@ static inline bool finds_by_bits(const hfit_pools_plan *plan);
 /* True if a pool that has run out may get blocks from the shared heap. */
 static inline bool may_grow(const hfit_pools_plan *plan);
 
+/* True if this build has what the plan asks for. */
+static inline bool is_built_for(const hfit_pools_plan *plan);
+
 /* True if a request that the pools could not serve is not for the shared heap either. */
 static inline bool refuses(const hfit_pools_plan *plan, size_t size);
+
+/* Makes the plan's index, or none, as HFIT_DECLARE_POOLS_PLAN says. */
+static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room);
 
 /* True if the plan's pools, laid out and ascending, its index and its scalars are such as this rule
  * wants. */

@@ -149,7 +149,7 @@ struct Plan::Parts {
 
     void write_scalars(const Scalars &given);
     void write_pools(const std::vector<PoolSpec> &specs);
-    void make_index();
+    void complete();
     void write_shared();
 
     [[nodiscard]] const hfit_plan *raw() const {
@@ -178,16 +178,16 @@ void Plan::Parts::write_pools(const std::vector<PoolSpec> &specs) {
         pools = std::move(made.pools);
         const auto count = static_cast<std::uint32_t>(pools.size());
         write(*tunable, hfit_pool_list{pools.data(), count, made.end});
-        make_index();
     }
 }
 
-// Allocators of pools have an hfit_pools_plan (descriptor.h).
-void Plan::Parts::make_index() {
-    if (allocator->make_index != nullptr) {
+// Allocators of pools have an hfit_pools_plan (descriptor.h). Whether it is sound is asked later.
+void Plan::Parts::complete() {
+    if (allocator->complete != nullptr) {
         auto *const own = reinterpret_cast<hfit_pools_plan *>(plan.data());
         index.resize(HFIT_LARGEST_POOL_INDEX);
-        index.resize(allocator->make_index(own, index.data(), HFIT_LARGEST_POOL_INDEX));
+        (void)allocator->complete(own, index.data(), HFIT_LARGEST_POOL_INDEX);
+        index.resize(own->index.entries);
     }
 }
 
@@ -221,6 +221,7 @@ Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector
     parts->write_scalars(scalars);
     parts->write_pools(pools);
     parts->write_shared();
+    parts->complete();
     if (parts->allocator->operations->smallest_region(parts->raw()) == 0) {
         refuse_combination(*parts->allocator, parts->scalars);
     }
@@ -243,9 +244,9 @@ std::span<const hfit_pool> Plan::pools() const {
     return parts_->pools;
 }
 
-const hfit_pool_index *Plan::index() const {
-    return parts_->index.empty() ? nullptr
-                                 : &reinterpret_cast<const hfit_pools_plan *>(raw())->index;
+const hfit_pools_plan *Plan::pools_plan() const {
+    return allocator().complete == nullptr ? nullptr
+                                           : reinterpret_cast<const hfit_pools_plan *>(raw());
 }
 
 const std::optional<Plan> &Plan::shared() const {

@@ -33,9 +33,8 @@ PoolChoice::PoolChoice(const hfit_allocator &allocator, std::span<const hfit_poo
     : PoolChoice(allocator, plan_of(pools, alignment)) {}
 
 PoolChoice::PoolChoice(const Plan &plan)
-    : PoolChoice(plan.allocator(), plan.allocator().next_pool == nullptr
-                                       ? hfit_pools_plan{}
-                                       : *reinterpret_cast<const hfit_pools_plan *>(plan.raw())) {}
+    : PoolChoice(plan.allocator(),
+                 plan.pools_plan() == nullptr ? hfit_pools_plan{} : *plan.pools_plan()) {}
 
 std::uint32_t PoolChoice::choose(Bytes size, Bytes alignment) const {
     const auto asked = static_cast<std::size_t>(std::max<Bytes>(size, 1));

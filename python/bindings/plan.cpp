@@ -51,16 +51,25 @@ std::vector<std::vector<std::uint32_t>> pool_rows(const Plan &plan) {
     return rows;
 }
 
-using TableOwnMultiplierShift =
-    std::tuple<std::vector<std::uint32_t>, std::uint32_t, std::uint32_t, std::uint32_t>;
+struct PoolIndex {
+    std::vector<std::uint32_t> table;
+    std::uint32_t own;
+    std::uint32_t multiplier;
+    std::uint32_t shift;
+    std::uint32_t seal; // of the whole plan
+};
 
-std::optional<TableOwnMultiplierShift> index_of(const Plan &plan) {
-    const hfit_pool_index *const index = plan.index();
-    if (index == nullptr) {
+std::optional<PoolIndex> index_of(const Plan &plan) {
+    const hfit_pools_plan *const pools = plan.pools_plan();
+    if (pools == nullptr) {
         return std::nullopt;
     }
-    const std::vector<std::uint32_t> table(index->table, index->table + index->entries);
-    return TableOwnMultiplierShift{table, index->own, index->multiplier, index->shift};
+    const hfit_pool_index &index = pools->index;
+    return PoolIndex{{index.table, index.table + index.entries},
+                     index.own,
+                     index.multiplier,
+                     index.shift,
+                     pools->seal};
 }
 
 // For each request of so many bytes the number of the pool it is for; HFIT_NO_POOL if none.
@@ -135,6 +144,12 @@ void bind_descriptors(nb::module_ &module) {
 void bind_plan(nb::module_ &module) {
     bind_descriptors(module);
     module.attr("NO_POOL") = HFIT_NO_POOL;
+    nb::class_<PoolIndex>(module, "PoolIndex", "The words of an hfit_pool_index, and the seal.")
+        .def_ro("table", &PoolIndex::table)
+        .def_ro("own", &PoolIndex::own)
+        .def_ro("multiplier", &PoolIndex::multiplier)
+        .def_ro("shift", &PoolIndex::shift)
+        .def_ro("seal", &PoolIndex::seal);
     nb::class_<Plan>(module, "Plan", "A design: an allocator and a value for each of its tunables.")
         .def(nb::new_(&make_plan), nb::arg("allocator"), nb::arg("scalars") = Plan::Scalars{},
              nb::arg("pools") = std::vector<SizeCountExact>{}, nb::arg("shared") = nb::none(),
@@ -143,8 +158,8 @@ void bind_plan(nb::module_ &module) {
         .def_prop_ro("scalars", &Plan::scalars)
         .def_prop_ro("pools", &pools_of, "(size, count, is_exact, base), ascending by size.")
         .def_prop_ro("pool_rows", &pool_rows, "The words of each hfit_pool, in its order.")
-        .def_prop_ro("index", &index_of,
-                     "(table, own, multiplier, shift) of the hfit_pool_index; None without one.")
+        .def_prop_ro("pool_index", &index_of,
+                     "What hfit_<name>_complete adds to a plan; None for one without pools.")
         .def_prop_ro("shared", &Plan::shared)
         .def("pools_for", &pools_for, nb::arg("sizes"),
              "The number of the pool that each request is for; NO_POOL if none.")

@@ -59,9 +59,13 @@ static void name_scalar(test_plan *plan, const hfit_tunable *tunable, uint32_t v
 /* Keeps a plan whose heap can be made in the tests' regions. */
 static size_t keep_if_sound(test_plan *plans, size_t count) {
     static size_t sound;
+    test_plan *plan = &plans[count];
     CHECK(count + 1 < MOST_PLANS);
-    const size_t smallest =
-        plans[count].allocator->operations->smallest_region(plan_of(&plans[count]));
+    if (plan->allocator->complete != NULL) {
+        (void)plan->allocator->complete((hfit_pools_plan *)(void *)plan->bytes, plan->index,
+                                        TEST_INDEX);
+    }
+    const size_t smallest = plan->allocator->operations->smallest_region(plan_of(plan));
     if (smallest == 0 || smallest > LARGEST_SMALLEST_REGION) {
         return count;
     }
@@ -97,9 +101,6 @@ static void set_pools(test_plan *plan, bool all_exact) {
         hfit_pools_lay_out(plan->pools, TEST_POOLS, pools->common.alignment)};
     CHECK(list.end != 0);
     pools->pools = list;
-    if (plan->allocator->make_index != NULL) {
-        (void)plan->allocator->make_index(pools, plan->index, TEST_INDEX);
-    }
 }
 
 /* Gives a plan that has its scalars pools, of which `all_exact` are exact, in front of `shared` or

@@ -38,7 +38,8 @@ static double buffers_overhead(uint32_t usable, uint32_t size) {
     hfit_pool pool = {.size = size, .count = usable / size};
     const uint32_t end = hfit_pools_lay_out(&pool, 1, 8);
     CHECK(end != 0);
-    const hfit_pools_plan plan = {.common = {8}, .pools = {&pool, 1, end}};
+    hfit_pools_plan plan = {.common = {8}, .pools = {&pool, 1, end}};
+    CHECK(hfit_class_pools_complete(&plan, NULL, 0));
     return percent(hfit_class_pools_smallest_region(&plan.common), usable);
 }
 

@@ -45,16 +45,25 @@ static hfit_pools_plan plan_of(hfit_pool *pools, uint32_t count, bool with_share
     return plan;
 }
 
+static hfit_heap *budgeted_heap(hfit_pools_plan *plan) {
+    CHECK(hfit_budgeted_complete(plan, index_table, sizeof index_table));
+    hfit_heap *heap = hfit_budgeted_init(region, sizeof region, &plan->common);
+    CHECK(heap != NULL);
+    return heap;
+}
+
 /* The paper's pools with linked free blocks and an index. */
 static hfit_pools_plan stack_plan(bool with_shared, uint32_t overflow) {
     hfit_pools_plan plan = plan_of(wireless, 7, with_shared);
     plan.search = HFIT_SEARCH_STACK;
     plan.overflow = overflow;
-    CHECK(hfit_class_pools_index(&plan, index_table, sizeof index_table) == 1501);
+    CHECK(hfit_class_pools_complete(&plan, index_table, sizeof index_table));
+    CHECK(plan.index.entries == 1501);
     return plan;
 }
 
-static hfit_heap *class_heap(const hfit_pools_plan *plan) {
+static hfit_heap *class_heap(hfit_pools_plan *plan) {
+    CHECK(hfit_class_pools_complete(plan, index_table, sizeof index_table));
     hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan->common);
     CHECK(heap != NULL);
     return heap;
@@ -73,8 +82,8 @@ static uint32_t pool_size_of(const hfit_pools_plan *plan, const void *block) {
 }
 
 static uint32_t served_by(size_t size) {
-    const hfit_pools_plan plan = plan_of(wireless, 7, true);
-    hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan.common);
+    hfit_pools_plan plan = plan_of(wireless, 7, true);
+    hfit_heap *heap = class_heap(&plan);
     const void *block = hfit_class_pools_alloc(heap, &plan.common, size);
     CHECK(block != NULL);
     return pool_size_of(&plan, block);
@@ -94,15 +103,16 @@ static void special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_
 
 static void an_empty_pool_overflows_into_the_next_larger_one(void) {
     static const uint32_t order[] = {512, 512, 1024, 1024, 1500, 1500, 0};
-    const hfit_pools_plan plan = plan_of(wireless, 7, true);
-    hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan.common);
+    hfit_pools_plan plan = plan_of(wireless, 7, true);
+    hfit_heap *heap = class_heap(&plan);
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 300)) == order[i]);
     }
 }
 
 static void without_a_shared_heap_a_request_beyond_all_pools_is_refused(void) {
-    const hfit_pools_plan plan = plan_of(wireless, 7, false);
+    hfit_pools_plan plan = plan_of(wireless, 7, false);
+    CHECK(hfit_class_pools_complete(&plan, NULL, 0));
     const size_t smallest = hfit_class_pools_smallest_region(&plan.common);
     hfit_heap *heap = hfit_class_pools_init(region, smallest, &plan.common);
     CHECK(hfit_class_pools_alloc(heap, &plan.common, 1501) == NULL);
@@ -138,7 +148,7 @@ static void first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last
 static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(void) {
     static const uint32_t next[] = {512, 0, UINT32_MAX}; /* by policy; UINT32_MAX: refused */
     for (uint32_t overflow = HFIT_OVERFLOW_LARGER; overflow <= HFIT_OVERFLOW_REFUSE; overflow++) {
-        const hfit_pools_plan plan = stack_plan(true, overflow);
+        hfit_pools_plan plan = stack_plan(true, overflow);
         hfit_heap *heap = class_heap(&plan);
         CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 200)) == 256);
         CHECK(pool_size_of(&plan, hfit_class_pools_alloc(heap, &plan.common, 200)) == 256);
@@ -150,7 +160,7 @@ static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(vo
 
 /* What free_sized relies on at safety level 0. */
 static void a_heap_that_refuses_keeps_each_size_in_its_own_pool(void) {
-    const hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_REFUSE);
+    hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_REFUSE);
     hfit_heap *heap = class_heap(&plan);
     void *large = hfit_class_pools_alloc(heap, &plan.common, 1500);
     void *huge = hfit_class_pools_alloc(heap, &plan.common, 3000);
@@ -183,7 +193,7 @@ static void take_grown(hfit_heap *heap, const hfit_pools_plan *plan, char *block
 
 static void a_pool_that_has_run_out_grows_by_chunks_as_often_as_its_plan_allows(void) {
     for (uint32_t search = HFIT_SEARCH_FIRST_FIT; search <= HFIT_SEARCH_STACK; search++) {
-        const hfit_pools_plan plan = growing_plan(search);
+        hfit_pools_plan plan = growing_plan(search);
         hfit_heap *heap = class_heap(&plan);
         char *blocks[9];
         take_grown(heap, &plan, blocks);
@@ -201,7 +211,7 @@ static void a_pool_that_has_run_out_grows_by_chunks_as_often_as_its_plan_allows(
 
 static void a_bad_address_in_or_beside_a_chunk_is_refused(void) {
     for (uint32_t search = HFIT_SEARCH_FIRST_FIT; search <= HFIT_SEARCH_STACK; search++) {
-        const hfit_pools_plan plan = growing_plan(search);
+        hfit_pools_plan plan = growing_plan(search);
         static unsigned char before[sizeof region];
         hfit_heap *heap = class_heap(&plan);
         char *blocks[9];
@@ -224,7 +234,7 @@ static void a_bad_address_in_or_beside_a_chunk_is_refused(void) {
 /* Writes `link` into the free block on top of a pool of 64 and sees that it is never followed. */
 static void check_link_is_refused(uint32_t link) {
     static unsigned char before[sizeof region];
-    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     hfit_heap *heap = class_heap(&plan);
     void *top = hfit_class_pools_alloc(heap, &plan.common, 64);
     CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) != NULL);
@@ -269,7 +279,7 @@ static void a_blocks_number_is_below_the_count_just_where_a_block_begins(void) {
 }
 
 static void an_index_names_the_pool_that_the_rule_begins_with(void) {
-    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     for (uint32_t size = 1; size < plan.index.entries; size++) {
         CHECK(plan.index.table[size] ==
               hfit_class_pools_allocator.next_pool(&plan, size, HFIT_NO_POOL));
@@ -294,9 +304,11 @@ static void a_budget_is_found_alike_with_and_without_index(void) {
     static const uint32_t counts[] = {1, 2, 3, 4, 16, 60, 254, MANY_POOLS};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         make_budgets(pools, counts[i]);
-        const hfit_pools_plan plain = plan_of(pools, counts[i], false);
+        hfit_pools_plan plain = plan_of(pools, counts[i], false);
         hfit_pools_plan indexed = plain;
-        const uint32_t entries = hfit_budgeted_index(&indexed, index_table, sizeof index_table);
+        CHECK(hfit_budgeted_complete(&plain, NULL, 0) && plain.index.entries == 0);
+        CHECK(hfit_budgeted_complete(&indexed, index_table, sizeof index_table));
+        const uint32_t entries = indexed.index.entries;
         CHECK(counts[i] > 60 || entries != 0);
         CHECK(counts[i] < 255 || entries == 0); /* an entry is a byte */
         CHECK(hfit_budgeted_smallest_region(&indexed.common) == plain.pools.end);
@@ -313,13 +325,13 @@ static void four_budgets_need_a_table_of_few_bytes(void) {
                                 {.size = 80176, .count = 1, .is_exact = 1},
                                 {.size = 131072, .count = 1, .is_exact = 1}};
     hfit_pools_plan plan = plan_of(pools, 4, false);
-    const uint32_t entries = hfit_budgeted_index(&plan, index_table, 16);
-    CHECK(entries >= 4 && entries <= 16);
+    CHECK(hfit_budgeted_complete(&plan, index_table, 16));
+    CHECK(plan.index.entries >= 4 && plan.index.entries <= 16);
 }
 
 static void a_resize_leaves_the_old_pool_and_enters_the_new_one(void) {
-    const hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
-    hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &plan.common);
+    hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    hfit_heap *heap = class_heap(&plan);
     char *block = hfit_class_pools_alloc(heap, &plan.common, 1500);
     memcpy(block, "kept", 5);
     char *small = hfit_class_pools_resize(heap, &plan.common, block, 40);
@@ -329,8 +341,8 @@ static void a_resize_leaves_the_old_pool_and_enters_the_new_one(void) {
 }
 
 static void a_budget_serves_just_its_size_and_never_a_smaller_one(void) {
-    const hfit_pools_plan plan = plan_of(budgets, 2, true);
-    hfit_heap *heap = hfit_budgeted_init(region, sizeof region, &plan.common);
+    hfit_pools_plan plan = plan_of(budgets, 2, true);
+    hfit_heap *heap = budgeted_heap(&plan);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 24);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 0);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 32)) == 0);
@@ -342,7 +354,7 @@ static void a_budget_serves_just_its_size_and_never_a_smaller_one(void) {
 static void a_budget_used_up_borrows_from_a_larger_one_only_if_its_plan_says_so(void) {
     hfit_pools_plan plan = plan_of(budgets, 2, true);
     plan.borrow = 1;
-    hfit_heap *heap = hfit_budgeted_init(region, sizeof region, &plan.common);
+    hfit_heap *heap = budgeted_heap(&plan);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 24);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 100);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 50)) == 100);
@@ -350,8 +362,8 @@ static void a_budget_used_up_borrows_from_a_larger_one_only_if_its_plan_says_so(
 }
 
 static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
-    const hfit_pools_plan plan = plan_of(budgets, 2, true);
-    hfit_heap *heap = hfit_budgeted_init(region, sizeof region, &plan.common);
+    hfit_pools_plan plan = plan_of(budgets, 2, true);
+    hfit_heap *heap = budgeted_heap(&plan);
     char *block = hfit_budgeted_alloc(heap, &plan.common, 60);
     memcpy(block, "kept", 5);
     char *moved = hfit_budgeted_resize(heap, &plan.common, block, 100);
@@ -362,25 +374,42 @@ static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
 static void plans_that_contradict_themselves_are_refused(void) {
     hfit_pool twice[] = {{.size = 20, .count = 1, .is_exact = 1},
                          {.size = 24, .count = 1, .is_exact = 1}};
-    const hfit_pools_plan one_block_size = plan_of(twice, 2, false);
-    CHECK(hfit_budgeted_smallest_region(&one_block_size.common) == 0);
-    CHECK(hfit_class_pools_smallest_region(&one_block_size.common) != 0);
-    hfit_pools_plan moved_base = plan_of(budgets, 2, false);
-    budgets[1].base += 8;
-    CHECK(hfit_budgeted_init(region, sizeof region, &moved_base.common) == NULL);
-    budgets[1].base -= 8;
-    budgets[1].inverse += 2;
-    CHECK(hfit_budgeted_smallest_region(&moved_base.common) == 0);
-    hfit_pools_plan wrong_index = stack_plan(false, HFIT_OVERFLOW_LARGER);
-    index_table[100] = 1; /* 64 B */
-    CHECK(hfit_class_pools_init(region, sizeof region, &wrong_index.common) == NULL);
-    hfit_pools_plan traversed = stack_plan(false, HFIT_OVERFLOW_LARGER);
-    traversed.search = HFIT_SEARCH_FIRST_FIT; /* has no list that the index could lead to */
-    CHECK(hfit_class_pools_smallest_region(&traversed.common) == 0);
+    hfit_pools_plan one_block_size = plan_of(twice, 2, false);
+    CHECK(!hfit_budgeted_complete(&one_block_size, NULL, 0));
+    CHECK(hfit_class_pools_complete(&one_block_size, NULL, 0));
+    hfit_pools_plan unknown_policy = plan_of(wireless, 7, false);
+    unknown_policy.overflow = 3;
+    CHECK(!hfit_class_pools_complete(&unknown_policy, NULL, 0));
+    hfit_pools_plan huge_chunk = plan_of(wireless, 7, false);
+    huge_chunk.growth = UINT32_MAX / 1000;
+    CHECK(!hfit_class_pools_complete(&huge_chunk, NULL, 0));
     hfit_pool descending[] = {{.size = 64, .count = 1}, {.size = 24, .count = 1}};
     CHECK(hfit_pools_lay_out(descending, 2, 8) == 0);
     hfit_pool huge[] = {{.size = 0x40000000, .count = 4}};
     CHECK(hfit_pools_lay_out(huge, 1, 8) == 0);
+}
+
+static bool is_taken(const hfit_pools_plan *plan) {
+    return hfit_class_pools_init(region, sizeof region, &plan->common) != NULL;
+}
+
+static void a_plan_that_was_changed_after_it_was_sealed_is_not_taken(void) {
+    hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
+    CHECK(is_taken(&plan));
+    uint32_t *const words[] = {&wireless[3].base, &wireless[6].inverse, &wireless[0].count,
+                               &plan.pools.end,   &plan.search,         &plan.growth,
+                               &plan.index.own,   &plan.seal,           &plan.borrow};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        for (uint32_t bit = 1; bit != 0; bit *= 2) {
+            *words[i] ^= bit;
+            CHECK(!is_taken(&plan));
+            *words[i] ^= bit;
+        }
+    }
+    index_table[100] ^= 1;
+    CHECK(!is_taken(&plan));
+    index_table[100] ^= 1;
+    CHECK(is_taken(&plan));
 }
 
 int main(void) {
@@ -402,5 +431,6 @@ int main(void) {
     RUN(a_budget_used_up_borrows_from_a_larger_one_only_if_its_plan_says_so);
     RUN(a_shared_block_resized_to_a_budgets_size_moves_into_it);
     RUN(plans_that_contradict_themselves_are_refused);
+    RUN(a_plan_that_was_changed_after_it_was_sealed_is_not_taken);
     return report_passed();
 }

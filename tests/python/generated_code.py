@@ -22,6 +22,12 @@ PLANS = {
         pools=(Pool(40, 16, True), Pool(64, 40, False), Pool(1500, 3, True)),
         shared=TLSF,
     ),
+    "class_pools_of_stacks": Plan(
+        "class_pools",
+        {"search": 1, "growth": 4, "growth_steps": 8},
+        pools=(Pool(40, 16, True), Pool(64, 4, False), Pool(1500, 3, True)),
+        shared=TLSF,
+    ),
     "budgeted": Plan("budgeted", pools=(Pool(40, 16, True), Pool(100, 8, True)), shared=TLSF),
 }
 

@@ -23,6 +23,7 @@ extern "C" {
 #endif
 
 HFIT_DECLARE_ALLOCATOR(static_pools);
+HFIT_DECLARE_POOLS_PLAN(static_pools);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 HFIT_DECLARE_ALLOCATOR(budgeted);
-HFIT_DECLARE_POOL_INDEX(budgeted);
+HFIT_DECLARE_POOLS_PLAN(budgeted);
 
 #ifdef __cplusplus
 }

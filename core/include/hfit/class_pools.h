@@ -46,7 +46,7 @@ typedef enum hfit_pool_overflow {
 } hfit_pool_overflow;
 
 HFIT_DECLARE_ALLOCATOR(class_pools);
-HFIT_DECLARE_POOL_INDEX(class_pools);
+HFIT_DECLARE_POOLS_PLAN(class_pools);
 
 #ifdef __cplusplus
 }

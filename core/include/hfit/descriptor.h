@@ -75,9 +75,8 @@ typedef struct hfit_allocator {
      * ends, the search. What tells a designer how many blocks each pool needs is so the very rule
      * that firmware follows. */
     uint32_t (*next_pool)(const hfit_pools_plan *plan, size_t size, uint32_t after);
-    /* For allocators of pools whose plans may have an index, else NULL: makes it, as
-     * HFIT_DECLARE_POOL_INDEX says. */
-    uint32_t (*make_index)(hfit_pools_plan *plan, uint8_t *table, uint32_t room);
+    /* For allocators of pools, else NULL: completes their plan, as HFIT_DECLARE_POOLS_PLAN says. */
+    bool (*complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room);
     /* For allocators whose blocks may lie in pieces (hfit/contract.h), else NULL, and a block is
      * its one piece: the piece of `block` after `piece`, and how many bytes the caller may use in
      * it, which over all pieces is the block's usable size. NULL for `piece` begins, and as the

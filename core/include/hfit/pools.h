@@ -11,7 +11,7 @@
  *
  * Nothing lies between the blocks of a pool. What never changes is computed once, on the host or
  * at start, and lies in the const plan: hfit_pools_lay_out fills in the pools, and an allocator's
- * hfit_<name>_index the table that finds a request's pool.
+ * hfit_<name>_complete the table that finds a request's pool.
  */
 #ifndef HFIT_POOLS_H
 #define HFIT_POOLS_H
@@ -79,6 +79,7 @@ typedef struct hfit_pools_plan {
     uint32_t growth;       /* class_pools: blocks a pool that has run out gets; 0: none */
     uint32_t growth_steps; /* class_pools: how often any pool may grow */
     uint32_t borrow; /* budgeted: 1 if a larger pool may serve what its own has no block for */
+    uint32_t seal;   /* of all above but pointers, written last by hfit_<name>_complete */
 } hfit_pools_plan;
 
 /* Fills in what a pool's lay-out decides for `count` pools, and returns where the last one ends, in
@@ -86,12 +87,13 @@ typedef struct hfit_pools_plan {
  * pools, or the end would reach 2 GiB. */
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment);
 
-/* Declares the function that makes the index of a plan that is complete but for it. It writes up to
- * `room` entries into `table`, which is to live as long as the plan, and returns how many. Where
- * more would be needed, or more than HFIT_LARGEST_POOL_INDEX, the answer is 0 and the plan has no
- * index. */
-#define HFIT_DECLARE_POOL_INDEX(name)                                                              \
-    uint32_t hfit_##name##_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room)
+/* Declares the function that completes a plan of an allocator of pools once all else in it is set:
+ * makes the index in `table`, which has `room` entries and is to live as long as the plan, and
+ * seals the plan. Where the index would need more than `room` or HFIT_LARGEST_POOL_INDEX there is
+ * none. False if the plan is malformed. `init` takes a sealed plan only, so that firmware does not
+ * carry what checks one; at safety level 0 it takes any. */
+#define HFIT_DECLARE_POOLS_PLAN(name)                                                              \
+    bool hfit_##name##_complete(hfit_pools_plan *plan, uint8_t *table, uint32_t room)
 
 #ifdef __cplusplus
 }

@@ -58,8 +58,8 @@ class Plan {
     // In ascending order of size, laid out.
     [[nodiscard]] std::span<const hfit_pool> pools() const;
 
-    // What finds a request's pool at once; nullptr if the plan has none.
-    [[nodiscard]] const hfit_pool_index *index() const;
+    // The plan struct of an allocator of pools; nullptr for any other.
+    [[nodiscard]] const hfit_pools_plan *pools_plan() const;
 
     [[nodiscard]] const std::optional<Plan> &shared() const;
     [[nodiscard]] std::uint32_t alignment() const { return raw()->alignment; }

@@ -23,7 +23,7 @@ _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
 _ENTRIES_A_LINE = 24
 _POOL_WORDS = 8  # hfit_pool
-_POOLS_PLAN_WORDS = 16  # hfit_pools_plan: alignment, list (3), shared (2), index (5), scalars (5)
+_POOLS_PLAN_WORDS = 17  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 5, seal
 _OPERATIONS_WORDS = 11  # hfit_operations
 
 
@@ -47,12 +47,13 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class IndexTable:
-    """One hfit_pool_index and its table."""
+    """One hfit_pool_index and its table, and the seal of the plan it is in."""
 
     entries: tuple[int, ...]  # a byte each
     own: int
     multiplier: int
     shift: int
+    seal: int
 
     def lines(self) -> Iterator[Text]:
         """The entries as lines of C."""
@@ -215,10 +216,10 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
 
 
 def _index(plan: _engine.Plan) -> IndexTable | None:
-    if plan.index is None:
+    index = plan.pool_index
+    if index is None:
         return None
-    table, own, multiplier, shift = plan.index
-    return IndexTable(tuple(table), own, multiplier, shift)
+    return IndexTable(tuple(index.table), index.own, index.multiplier, index.shift, index.seal)
 
 
 def _tunables(allocator: str) -> list[_engine.Tunable]:
