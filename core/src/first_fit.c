@@ -46,7 +46,7 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
 
 /* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is none.
  * At safety level 1 also a damaged chunk, for is_takeable to tell. */
-static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
+static uint32_t search_implicit(const hfit_heap *heap, uint32_t size) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
@@ -63,8 +63,8 @@ static uint32_t implicit_first_fit(const hfit_heap *heap, uint32_t size) {
 
 static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     const uint32_t chunk = own(plan)->list == HFIT_FIRST_FIT_IMPLICIT
-                               ? implicit_first_fit(heap, size)
-                               : list_first_fit(heap, LIST_HEAD, size);
+                               ? search_implicit(heap, size)
+                               : list_search(heap, LIST_HEAD, size);
     if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
         return NO_OFFSET;
     }

@@ -48,7 +48,7 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
 /* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. At
  * safety level 1 also what a damaged link leads to, and in a ring of links any chunk, for
  * is_takeable to tell. */
-static inline uint32_t list_first_fit(const hfit_heap *heap, uint32_t head, uint32_t size) {
+static inline uint32_t list_search(const hfit_heap *heap, uint32_t head, uint32_t size) {
     const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
     uint32_t chunk = load_word(heap, head);
     for (uint32_t steps = end / CHUNK_LEAST; chunk != NO_OFFSET; steps--) {

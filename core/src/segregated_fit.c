@@ -94,7 +94,7 @@ static uint32_t take_exact(hfit_heap *heap, const hfit_plan *plan, uint32_t list
 
 static uint32_t take_general(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
     const uint32_t head = head_of(own(plan)->exact_lists);
-    const uint32_t chunk = list_first_fit(heap, head, size);
+    const uint32_t chunk = list_search(heap, head, size);
     if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
         return NO_OFFSET;
     }
