@@ -112,18 +112,18 @@ def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path)
 def test_the_contract_suite_judges_a_new_allocator(tree: Path, tmp_path: Path) -> None:
     options = ("-G", "Ninja", "-DHFIT_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release")
     run("cmake", "-S", tree, "-B", tmp_path, *options, cwd=tree)
-    run("cmake", "--build", tmp_path, "--target", "contract", cwd=tree)
-    suite = tmp_path / "tests/contract/contract"
-    run(suite, "500", cwd=tree)
+    run("cmake", "--build", tmp_path, "--target", "contract1", cwd=tree)
+    suite = tmp_path / "tests/contract/contract1"
+    run(suite, NAME, "20000", cwd=tree)
 
     source = tree / "core/src" / f"{NAME}.c"
     sound = source.read_text()
     source.write_text(
         sound.replace("list_push(heap, LIST_HEAD, chunk);", "(void)heap, (void)chunk;")
     )
-    run("cmake", "--build", tmp_path, "--target", "contract", cwd=tree)
+    run("cmake", "--build", tmp_path, "--target", "contract1", cwd=tree)
     source.write_text(sound)
-    broken = subprocess.run([suite, "500"], capture_output=True, text=True, check=False)
+    broken = subprocess.run([suite, NAME, "20000"], capture_output=True, text=True, check=False)
     assert broken.returncode != 0
     assert NAME in broken.stderr
 
