@@ -18,6 +18,10 @@ static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
     return size == 0 ? HFIT_NO_POOL : next_pool(plan, size, HFIT_NO_POOL);
 }
 
+static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
+    return quick_pool(plan, size);
+}
+
 static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
     return quick_pool(plan, size);
 }

@@ -19,7 +19,7 @@ static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
         return HFIT_NO_POOL;
     }
     const uint32_t pool = plan->index.table[entry_of(&plan->index, size_class)];
-    return serves(plan, pool, size_class) ? pool : HFIT_NO_POOL;
+    return LIKELY(serves(plan, pool, size_class)) ? pool : HFIT_NO_POOL;
 }
 
 /* The pool of just the request's class; where the plan lets it borrow, the larger ones after it. */
@@ -36,6 +36,13 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
     return pool < plan->pools.count && (plan->borrow || serves(plan, pool, size_class))
                ? pool
                : HFIT_NO_POOL;
+}
+
+/* The hash of a size takes as long as the search of eight budgets for an address. */
+static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
+    (void)plan;
+    (void)size;
+    return HFIT_NO_POOL;
 }
 
 /* A shared heap may have served any size. */

@@ -58,6 +58,10 @@ static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
     return size < plan->index.entries ? plan->index.table[size] : HFIT_NO_POOL;
 }
 
+static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
+    return quick_pool(plan, size);
+}
+
 static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
     return size < plan->index.own ? plan->index.table[size] : HFIT_NO_POOL;
 }

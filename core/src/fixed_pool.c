@@ -158,8 +158,9 @@ static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t si
     return block_at(heap, offset);
 }
 
-/* Stores the used bit of a live block. False, which has been told, if `block` is none. */
-static inline bool find_live(const hfit_heap *heap, const void *block, used_bit *bit) {
+/* Stores the used bit of the block, live or free, at an address. False, which has been told, if
+ * none begins there. */
+static inline bool find_block(const hfit_heap *heap, const void *block, used_bit *bit) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
     const uint32_t number = number_at(heap, (uint32_t)distance);
     if (number >= load_word(heap, BLOCK_COUNT) || (uint32_t)distance != distance) {
@@ -167,26 +168,30 @@ static inline bool find_live(const hfit_heap *heap, const void *block, used_bit 
         return false;
     }
     *bit = bit_of(heap, number);
-    if (!is_bit_set(heap, *bit)) {
+    return true;
+}
+
+/* Marks a live block as free. False, and nothing changed, if `block` is none, which has been told.
+ */
+static inline bool mark_free(hfit_heap *heap, const void *block) {
+    used_bit bit;
+    if (!find_block(heap, block, &bit)) {
+        return false;
+    }
+    const uint32_t bits = load_word(heap, bit.word);
+    if ((bits & bit.mask) == 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return false;
     }
+    store_word(heap, bit.word, bits & ~bit.mask);
     return true;
 }
 
 static inline void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     (void)plan;
-    if (block == NULL) {
-        return;
+    if (block != NULL && (HFIT_SAFETY < 1 || mark_free(heap, block))) {
+        push_block(heap, FREE_LIST, (uint32_t)((uintptr_t)block - (uintptr_t)heap));
     }
-    if (HFIT_SAFETY >= 1) {
-        used_bit bit;
-        if (!find_live(heap, block, &bit)) {
-            return;
-        }
-        flip_bit(heap, bit);
-    }
-    push_block(heap, FREE_LIST, (uint32_t)((uintptr_t)block - (uintptr_t)heap));
 }
 
 static inline void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
@@ -206,9 +211,14 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     used_bit bit;
-    return block == NULL || (HFIT_SAFETY >= 1 && !find_live(heap, block, &bit))
-               ? 0
-               : pool_plan(plan)->block_size;
+    if (block == NULL || (HFIT_SAFETY >= 1 && !find_block(heap, block, &bit))) {
+        return 0;
+    }
+    if (HFIT_SAFETY >= 1 && !is_bit_set(heap, bit)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
+        return 0;
+    }
+    return pool_plan(plan)->block_size;
 }
 
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {

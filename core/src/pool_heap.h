@@ -72,17 +72,28 @@ static enum taking take_block(hfit_heap *heap, const hfit_pools_plan *plan, uint
                                : take_listed(heap, plan, pool, offset);
 }
 
-static inline void give_block(hfit_heap *heap, const hfit_pools_plan *plan,
+static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
+    HFIT_ON_MISUSE(heap, kind, block);
+    return false;
+}
+
+/* Gives a block back. False, and nothing changed, if it is not live, which has been told. */
+static inline bool give_block(hfit_heap *heap, const hfit_pools_plan *plan,
                               const block_place *place) {
     const uint32_t list = place->pool->list;
     if (keeps_bits(plan)) {
-        flip_bit(heap, place->bit);
+        const uint32_t bits = load_word(heap, place->bit.word);
+        if (HFIT_SAFETY >= 1 && (bits & place->bit.mask) == 0) {
+            return refuse(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
+        }
+        store_word(heap, place->bit.word, bits & ~place->bit.mask);
     }
     if (finds_by_bits(plan)) {
         store_word(heap, list, load_word(heap, list) + 1);
     } else {
         push_block(heap, list, place->offset);
     }
+    return true;
 }
 
 /* The pool whose blocks reach over `offset`, which lies before the end of the pools: the last one
@@ -90,38 +101,26 @@ static inline void give_block(hfit_heap *heap, const hfit_pools_plan *plan,
 static inline const hfit_pool *pool_around(const hfit_pools_plan *plan, uint32_t offset) {
     const hfit_pool *low = plan->pools.items;
     uint32_t count = plan->pools.count;
-    do {
-        const hfit_pool *middle = low + count / 2;
-        count -= count / 2;
+    for (uint32_t half = count / 2; half != 0; half = count / 2) {
+        const hfit_pool *middle = low + half;
+        count -= half;
         if (middle->base <= offset) {
             low = middle;
         }
-    } while (count > 1);
+    }
     return low;
 }
 
-static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
-    HFIT_ON_MISUSE(heap, kind, block);
-    return false;
-}
-
-static inline bool is_live(const hfit_heap *heap, const block_place *place) {
-    return HFIT_SAFETY < 1 || is_bit_set(heap, place->bit) ||
-           refuse(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
-}
-
-/* Stores the place of the live block at `offset`, before the end of the pools. False, which has
- * been told, if there is none; at safety level 0 there always is. */
+/* Stores the place of the block, live or free, at `offset`, before the end of the pools. False,
+ * which has been told, if none begins there; at safety level 0 one always does. */
 static inline bool find_own_block(const hfit_heap *heap, const hfit_pools_plan *plan,
                                   uint32_t offset, block_place *place) {
     const hfit_pool *pool = pool_around(plan, offset);
-    if (!find_in_run(pool, own_run(pool), offset, place) && HFIT_SAFETY >= 1) {
-        return refuse(heap, HFIT_MISUSE_FOREIGN, block_at(heap, offset));
-    }
-    return is_live(heap, place);
+    return find_in_run(pool, own_run(pool), offset, place) || HFIT_SAFETY < 1 ||
+           refuse(heap, HFIT_MISUSE_FOREIGN, block_at(heap, offset));
 }
 
-/* Where an address lies: that of a live block of a pool, in the shared heap, which there is, or
+/* Where an address lies: at a block of a pool, live or free; in the shared heap, which there is; or
  * neither, which has been told. */
 enum part { IN_POOL, IN_SHARED, IN_NOTHING };
 
@@ -140,7 +139,7 @@ static enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan,
     case NO_CHUNK:
         return IN_SHARED;
     case CHUNK_BLOCK:
-        return is_live(heap, place) ? IN_POOL : IN_NOTHING;
+        return IN_POOL;
     case CHUNK_DAMAGED:
         refuse(heap, HFIT_MISUSE_DAMAGED, block);
         return IN_NOTHING;
@@ -150,14 +149,21 @@ static enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan,
     }
 }
 
-/* As find_behind, for any address but NULL. */
-static enum part find_block(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block,
-                            block_place *place) {
+/* As find_behind, for any address but NULL and for live blocks only. */
+static enum part find_live(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block,
+                           block_place *place) {
     const uintptr_t distance = distance_of(heap, block);
+    enum part part = IN_POOL;
     if (distance >= plan->pools.end) {
-        return find_behind(heap, plan, block, place);
+        part = find_behind(heap, plan, block, place);
+    } else if (!find_own_block(heap, plan, (uint32_t)distance, place)) {
+        return IN_NOTHING;
     }
-    return find_own_block(heap, plan, (uint32_t)distance, place) ? IN_POOL : IN_NOTHING;
+    if (part == IN_POOL && HFIT_SAFETY >= 1 && !is_bit_set(heap, place->bit)) {
+        refuse(heap, HFIT_MISUSE_NOT_LIVE, block);
+        return IN_NOTHING;
+    }
+    return part;
 }
 
 /* True if every block of a pool lies at a multiple of `alignment`, a power of two. Nothing is said
@@ -303,10 +309,11 @@ static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t si
     const hfit_pools_plan *pools = pools_plan(plan);
     const uint32_t pool = quick_pool(pools, size);
     uint32_t offset;
-    return pool != HFIT_NO_POOL &&
-                   take_own(heap, &pools->pools.items[pool], free_list_at(pool), &offset)
-               ? block_at(heap, offset)
-               : alloc_by_rule(heap, pools, size, plan->alignment);
+    if (LIKELY(pool != HFIT_NO_POOL &&
+               take_own(heap, &pools->pools.items[pool], free_list_at(pool), &offset))) {
+        return block_at(heap, offset);
+    }
+    return alloc_by_rule(heap, pools, size, plan->alignment);
 }
 
 /* Frees an address that is not the pools'. */
@@ -339,20 +346,19 @@ static inline void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block
     }
 }
 
-/* True if `block` is a live block of a pool, whose place is then stored. */
+/* True if `block` is a block of a pool, whose place is then stored. */
 static inline bool is_in_pool(const hfit_heap *heap, const hfit_pools_plan *plan, uint32_t number,
                               const void *block, block_place *place) {
     const hfit_pool *pool = &plan->pools.items[number];
     const uintptr_t distance = distance_of(heap, block);
     return distance < plan->pools.end &&
-           find_in_run(pool, own_run(pool), (uint32_t)distance, place) &&
-           (HFIT_SAFETY < 1 || is_bit_set(heap, place->bit));
+           find_in_run(pool, own_run(pool), (uint32_t)distance, place);
 }
 
 /* The size leads to the pool without a search; the address decides whether that is the one. */
 static APART void free_by_size(hfit_heap *heap, const hfit_pools_plan *plan, void *block,
                                size_t size) {
-    const uint32_t pool = quick_pool(plan, size);
+    const uint32_t pool = likely_pool(plan, size);
     block_place place;
     if (pool != HFIT_NO_POOL && is_in_pool(heap, plan, pool, block, &place)) {
         give_block(heap, plan, &place);
@@ -418,7 +424,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    switch (find_block(heap, pools_plan(plan), block, &place)) {
+    switch (find_live(heap, pools_plan(plan), block, &place)) {
     case IN_POOL:
         return resize_pool_block(heap, pools_plan(plan), &place, size);
     case IN_SHARED:
@@ -431,7 +437,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     const hfit_shared *behind = &pools_plan(plan)->shared;
     block_place place;
-    switch (block == NULL ? IN_NOTHING : find_block(heap, pools_plan(plan), block, &place)) {
+    switch (block == NULL ? IN_NOTHING : find_live(heap, pools_plan(plan), block, &place)) {
     case IN_POOL:
         return pool_block_size(place.pool, plan->alignment);
     case IN_SHARED:

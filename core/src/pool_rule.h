@@ -20,8 +20,11 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
  * linked; else HFIT_NO_POOL. */
 static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size);
 
-/* As quick_pool, where no other pool and no shared heap can have served a live block of this size.
- */
+/* The pool that served a live block of this size unless it overflowed, if that is known faster than
+ * by a search for the block's address; else HFIT_NO_POOL. */
+static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size);
+
+/* The same, where it cannot have overflowed. */
 static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size);
 
 /* True if a free block is found by its used bit; false if free blocks are linked. */
@@ -46,6 +49,7 @@ static bool is_rule_sound(const hfit_pools_plan *plan);
 /* Keeps what is seldom needed out of the few steps that are taken each time, where it would cost
  * saved registers. */
 #define APART __attribute__((noinline))
+#define LIKELY(condition) __builtin_expect((condition), 1)
 
 /* Used bits are kept up from safety level 1 on, and where they find free blocks. */
 static inline bool keeps_bits(const hfit_pools_plan *plan) {
