@@ -137,7 +137,7 @@ static size_t taken_after_three_frees(uint32_t search) {
     hfit_class_pools_free(heap, &plan.common, blocks[17]);
     const unsigned char *taken = hfit_class_pools_alloc(heap, &plan.common, 64);
     CHECK(hfit_class_pools_check(heap, &plan.common));
-    return (size_t)(taken - region - pool[0].base) / 64;
+    return ((size_t)(taken - region) - pool[0].base) / 64;
 }
 
 static void first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last(void) {
