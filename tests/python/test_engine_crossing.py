@@ -102,7 +102,7 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
         (("nothing",), "plan: no allocator is named 'nothing' (there are first_fit, tlsf,"),
         (("tlsf", {"x": 1}), "plan: tlsf: no tunable is named 'x' (it has alignment, second"),
         (("tlsf", {"second_level": 6}), "plan: tlsf: second_level 6 is out of range (0 to 5)"),
-        (("tlsf", {"second_level": 1}), "plan: tlsf: a plan with alignment 8, second_level 1 is"),
+        (("tlsf", {"alignment": 12}), "plan: tlsf: a plan with alignment 12, second_level 0 is"),
         (("first_fit", {"alignment": 12}), "plan: first_fit: a plan with alignment 12, coalesce"),
         (("tlsf", {}, [(8, 1, True)]), "plan: tlsf: this allocator takes no pools"),
         (("class_pools", {}, [(0, 1, True)]), "plan: class_pools: a pool of 1 blocks of 0 bytes"),
