@@ -78,12 +78,11 @@ static uint32_t link_blocks(hfit_heap *heap, const hfit_plan *plan, uint32_t reg
     uint32_t link = FREE_LIST;
     uint32_t offset = base_of(plan);
     uint32_t count = 0;
-    for (; count <= wanted && offset + bits_size(count + 1) <= region_size &&
-           stride <= region_size - bits_size(count + 1) - offset;
-         count++) {
+    while (count <= wanted && stride + bits_size(count + 1) <= region_size - offset) {
         store_word(heap, link, offset);
         link = offset;
         offset += stride;
+        count++;
     }
     store_word(heap, link, NO_OFFSET);
     *end = offset;
@@ -105,7 +104,7 @@ static void init_numbers(hfit_heap *heap, const hfit_plan *plan, uint32_t count,
 
 hfit_heap *hfit_fixed_pool_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) ||
-        (HFIT_SAFETY >= 1 && !is_plan_sound(plan)) || region_size < CONTROL) {
+        (HFIT_SAFETY >= 1 && !is_plan_sound(plan)) || region_size < base_of(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

@@ -151,7 +151,9 @@ def _special_pools(workload: Workload) -> Candidate | NotApplicable:
     name = special_pools.ALLOCATOR
     special = special_pools.special_sizes(workload.profile)
     if special:
-        return _pools_by_histogram(name, special, workload)
+        found = _pools_by_histogram(name, special, workload)
+        linked = {**found.plan.scalars, **special_pools.LINKED}
+        return replace(found, plan=replace(found.plan, scalars=linked))
     allocations = workload.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"

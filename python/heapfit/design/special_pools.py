@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ALLOCATOR = "class_pools"
 SHARED = "tlsf"
-LINKED = {"search": 1}  # a pool's free blocks; the paper's traversal takes a step for 32 of them
+LINKED = {"search": 1}  # free blocks linked, for firmware; the paper traverses a pool
 SPECIAL_PERCENT = 10  # of the allocations
 SMALLEST_POWER = 64  # bytes; the paper's
 MOST_POOLS = 16  # requests too large for them go to the shared allocator
@@ -72,4 +72,4 @@ def special_pools_plan(
         if count > 0
     )
     shared = Plan(SHARED, {"alignment": alignment}) if peaks.shared_requests > 0 else None
-    return Plan(allocator, {"alignment": alignment, **LINKED}, pools, shared)
+    return Plan(allocator, {"alignment": alignment}, pools, shared)
