@@ -90,6 +90,7 @@ def test_the_matrix_has_the_figures_of_single_comparisons(tmp_path) -> None:
     walk = heapfit_json("compare", "walk.parquet", *asked, folder=tmp_path)
     assert matrix["traces"][1]["rows"] == walk["rows"]
     assert "seed 1: " in matrix["traces"][1]["source"]
+    assert (matrix["seed"], "seed" in walk) == (1, False)
 
 
 def test_the_same_seed_gives_the_same_table(tmp_path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
     from heapfit.comparison import Comparison
+    from heapfit.comparison_matrix import Matrix
     from heapfit.energy import Sram
     from heapfit.importers import ImportOptions
     from heapfit.progress import Progress
@@ -109,13 +110,15 @@ def command(
     with console.progress() as progress:
         traces = _opened(sources, specs, importing, progress)
         matrix = compare_traces(traces, contestants, progress)
+    if as_json:
+        drawn = {"seed": seed} if specs else {}
+        console.out_json({**drawn, **_json(matrix, table, step)})
+        return
     if len(matrix.columns) == 1:
-        _print_one(matrix.columns[0].comparison, table, step, as_json)
-    elif as_json:
-        console.out_json(matrix_json(matrix, table, step))
+        _print_one(matrix.columns[0].comparison, table, step)
     else:
         print_matrix(matrix, step, table, accesses)
-    if specs and not as_json:
+    if specs:
         console.out(f"Seed of the synthetic workloads: {seed}.")
 
 
@@ -156,10 +159,13 @@ def _opened(
             yield spec.label, trace
 
 
-def _print_one(comparison: Comparison, sram: Sram, step: int | None, as_json: bool) -> None:
-    if as_json:
-        console.out_json(ranking_json(comparison, sram, step))
-        return
+def _json(matrix: Matrix, sram: Sram, step: int | None) -> dict[str, Any]:
+    if len(matrix.columns) == 1:
+        return ranking_json(matrix.columns[0].comparison, sram, step)
+    return matrix_json(matrix, sram, step)
+
+
+def _print_one(comparison: Comparison, sram: Sram, step: int | None) -> None:
     print_ranking(comparison, sram)
     if step is not None:
         print_low_level(comparison, step)
