@@ -77,6 +77,7 @@ def test_every_allocator_describes_itself() -> None:
         "scalar",
         "pools",
         "shared",
+        "scalar",
     ]
 
 
@@ -84,7 +85,7 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
     shared = _engine.Plan("tlsf", {"second_level": 4})
     plan = _engine.Plan("budgeted", {}, [(64, 3, True), (8, 2, True)], shared)
     assert plan.allocator == "budgeted"
-    assert plan.scalars == {"alignment": 8}
+    assert plan.scalars == {"alignment": 8, "borrow": 0}
     assert [(size, count, exact) for size, count, exact, _ in plan.pools] == [
         (8, 2, True),
         (64, 3, True),
@@ -99,7 +100,7 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nothing",), "plan: no allocator is named 'nothing' (there are first_fit, tlsf,"),
+        (("nothing",), "plan: no allocator is named 'nothing' (there are first_fit, "),
         (("tlsf", {"x": 1}), "plan: tlsf: no tunable is named 'x' (it has alignment, second"),
         (("tlsf", {"second_level": 6}), "plan: tlsf: second_level 6 is out of range (0 to 5)"),
         (("tlsf", {"alignment": 12}), "plan: tlsf: a plan with alignment 12, second_level 0 is"),
