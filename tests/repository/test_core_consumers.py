@@ -43,8 +43,13 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
 def prefix(root: Path, toolbox: Toolbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the core of this clone is installed."""
     folder = tmp_path_factory.mktemp("core")
-    settings = (f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}", "-DHFIT_BUILD_TESTS=ON")
-    toolbox.build(root, folder / "build", *settings)
+    toolbox.build(
+        root,
+        folder / "build",
+        f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}",
+        "-DHFIT_BUILD_TESTS=ON",
+        "-DHFIT_CONTRACT_STEPS=2000",  # that they run is the point; the presets run them in full
+    )
     toolbox.run("cmake", "--install", folder / "build")
     return folder / "prefix"
 
@@ -62,7 +67,7 @@ def test_the_toolbox_holds_no_python(toolbox: Toolbox) -> None:
 
 
 def test_the_contract_suite_needs_no_python(toolbox: Toolbox, prefix: Path) -> None:
-    told = toolbox.run("ctest", "--test-dir", prefix.parent / "build", "--no-tests=error")
+    told = toolbox.run("ctest", "--test-dir", prefix.parent / "build", "-R", "contract_")
     assert "100% tests passed" in told
 
 
