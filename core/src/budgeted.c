@@ -172,12 +172,13 @@ const hfit_allocator hfit_budgeted_allocator = {
     .complete = hfit_budgeted_complete,
     .account =
         {
-            .worst_case = "alloc and free: log2 of the budgets, then constant; beyond the budgets "
-                          "as the shared heap",
+            .worst_case = "alloc: constant, one hash and one list operation; without index, or "
+                          "where it borrows, log2 of the budgets more. free: log2 of the budgets, "
+                          "then constant. Beyond the budgets as the shared heap",
             .block_bytes = "to the alignment; 1 bit a block",
             .fragmentation =
                 "none in the pools, which hold sum S_i N_i; beyond them that of the shared heap",
-            .layout = "| shared size | free list, carved: a pool each | used bits | blocks | "
+            .layout = "| free list of each budget | shared mark | used bits | blocks | "
                       "shared heap |",
         },
     .operations = &hfit_budgeted_operations,
