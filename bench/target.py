@@ -145,7 +145,11 @@ def dedicated_cases(load: Workload) -> Iterator[Case]:
     """Pools of the four sizes that serve the whole trace, so that no other path is taken."""
     sizes = sorted(load.profile.sizes.tolist())
     pools = tuple(Pool(size, PEAK, True) for size in sizes)
-    plans = [Plan("class_pools", pools=pools), Plan("budgeted", pools=pools, shared=Plan("tlsf"))]
+    exact = {"search": 1, "overflow": 2}  # a stack a pool, and no other pool than the size's own
+    plans = [
+        Plan("class_pools", exact, pools=pools),
+        Plan("budgeted", pools=pools, shared=Plan("tlsf")),
+    ]
     if "fixed_pool" in shipped_allocators():
         block = {"block_size": max(sizes), "blocks": PEAK * len(sizes)}
         plans.append(Plan("fixed_pool", block))
