@@ -21,7 +21,7 @@ bool is_plan_in_part(size_t number); /* part.c */
 enum {
     MOST_PLANS = 4,
     MOST_SHARED = 2,
-    PLAN_BYTES = 64,
+    PLAN_BYTES = 80,
     PLAN_NAME = 72,
     TEST_INDEX = 16,
     MOST_LIVE = 20,
