@@ -19,6 +19,7 @@ void bind_region_search(nb::module_ &module);
 void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
 void bind_slot_buffer(nb::module_ &module);
+void bind_closed_form(nb::module_ &module);
 
 namespace {
 
@@ -49,4 +50,5 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_profile(module);
     heapfit::bindings::bind_budget(module);
     heapfit::bindings::bind_slot_buffer(module);
+    heapfit::bindings::bind_closed_form(module);
 }
