@@ -7,22 +7,21 @@ hand; docs/plan-schema.md describes every key.
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from heapfit import _engine
 from heapfit.aside import file_aside
 from heapfit.errors import HeapfitError
+from heapfit.toml_table import FileKind, Table, read_document, show
 
 SCHEMA = 1
 LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
-_LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
+_KIND = FileKind("plan", "docs/plan-schema.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_SHARED = 4  # plans inside plans
@@ -98,7 +97,7 @@ def save_plan(path: Path, plan_file: PlanFile) -> None:
 
 def load_plan(path: Path) -> PlanFile:
     """Reads a plan file; HeapfitError names the file, the key and what to do."""
-    top = _Table(path, "", _read_document(path))
+    top = Table(path, _KIND, "", read_document(path, _KIND))
     schema = top.whole("schema", 0, _LARGEST_COUNT)
     if schema != SCHEMA:
         top.refuse(
@@ -144,92 +143,10 @@ def plan_table(plan: Plan) -> dict[str, Any]:
     return table
 
 
-def _read_document(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise HeapfitError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if len(content) > _LARGEST_FILE:
-        raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a plan")
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise HeapfitError(f"{path}: not TOML: {reason} (is this a plan?)") from error
-
-
-class _Table:
-    """One TOML table while it is read: every key is taken once, and `finish` refuses the rest."""
-
-    def __init__(self, path: Path, where: str, entries: dict[str, Any]) -> None:
-        self._path = path
-        self._where = where
-        self._entries = dict(entries)
-
-    def refuse(self, key: str, reason: str) -> NoReturn:
-        raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
-
-    def has(self, key: str) -> bool:
-        return key in self._entries
-
-    def whole(self, key: str, lowest: int, highest: int) -> int:
-        value = self._take(key)
-        is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
-        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
-            wanted = f"a whole number from {lowest} to {highest}"
-            self.refuse(key, f"must be {wanted}, not {_show(value)}")
-        return value
-
-    def text(self, key: str) -> str:
-        value = self._take(key)
-        if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 200:
-            self.refuse(key, f"must be 1 to 200 printable characters, not {_show(value)}")
-        return value
-
-    def truth(self, key: str) -> bool:
-        value = self._take(key)
-        if not isinstance(value, bool):
-            self.refuse(key, f"must be true or false, not {_show(value)}")
-        return value
-
-    def table(self, key: str) -> _Table:
-        value = self._take(key)
-        if not isinstance(value, dict):
-            self.refuse(key, f"must be a table, not {_show(value)}")
-        return _Table(self._path, self._place(key), value)
-
-    def tables(self, key: str) -> list[_Table]:
-        value = self._take(key)
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self.refuse(key, f"must be a list of tables, not {_show(value)}")
-        return [
-            _Table(self._path, f"{self._place(key)}[{i}]", item) for i, item in enumerate(value)
-        ]
-
-    def finish(self) -> None:
-        for key in self._entries:
-            self.refuse(key, "unknown key (take it out; docs/plan-schema.md lists the keys)")
-
-    def _take(self, key: str) -> object:
-        if key not in self._entries:
-            self.refuse(key, "missing (docs/plan-schema.md lists the keys)")
-        return self._entries.pop(key)
-
-    def _place(self, key: str) -> str:
-        shown = key if re.fullmatch(r"[\w-]{1,60}", key) else _show(key)
-        return f"{self._where}.{shown}" if self._where else shown
-
-
-def _show(value: object) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _read_plan_file(top: _Table) -> PlanFile:
+def _read_plan_file(top: Table) -> PlanFile:
     name = top.text("name")
     if not _NAME.fullmatch(name):
-        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {_show(name)}")
+        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
     region = top.whole("region", 1, LARGEST_REGION) if top.has("region") else None
     r_min = top.whole("r_min", 1, LARGEST_REGION) if top.has("r_min") else None
     base_alignment = top.whole("base_alignment", 4, 2**31)
@@ -251,7 +168,7 @@ def _read_plan_file(top: _Table) -> PlanFile:
     )
 
 
-def _read_trained_on(table: _Table) -> TrainedOn:
+def _read_trained_on(table: Table) -> TrainedOn:
     trace = table.text("trace")
     content = table.text("content")
     if not _CONTENT.fullmatch(content):
@@ -259,16 +176,16 @@ def _read_trained_on(table: _Table) -> TrainedOn:
     events = table.whole("events", 0, _LARGEST_COUNT)
     kind = table.text("kind")
     if kind not in ("heap", "packets"):
-        table.refuse("kind", f'must be "heap" or "packets", not {_show(kind)}')
+        table.refuse("kind", f'must be "heap" or "packets", not {show(kind)}')
     table.finish()
     return TrainedOn(trace, content, events, kind)
 
 
-def _read_plan(table: _Table, shared_left: int) -> Plan:
+def _read_plan(table: Table, shared_left: int) -> Plan:
     allocator = table.text("allocator")
     known = {info.name: info for info in _engine.allocators()}
     if allocator not in known:
-        table.refuse("allocator", f"no allocator {_show(allocator)} (one of {', '.join(known)})")
+        table.refuse("allocator", f"no allocator {show(allocator)} (one of {', '.join(known)})")
     scalars: dict[str, int] = {}
     pools: tuple[Pool, ...] = ()
     shared: Plan | None = None
@@ -287,7 +204,7 @@ def _read_plan(table: _Table, shared_left: int) -> Plan:
     return Plan(allocator, scalars, pools, shared)
 
 
-def _read_pool(table: _Table) -> Pool:
+def _read_pool(table: Table) -> Pool:
     size = table.whole("size", 1, LARGEST_REGION)
     count = table.whole("count", 0, LARGEST_REGION)
     is_exact = table.truth("exact")
@@ -295,7 +212,7 @@ def _read_pool(table: _Table) -> Pool:
     return Pool(size, count, is_exact)
 
 
-def _check_region(top: _Table, plan_file: PlanFile) -> None:
+def _check_region(top: Table, plan_file: PlanFile) -> None:
     try:
         engine_plan = plan_file.plan.engine()
     except HeapfitError as error:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TOML read strictly: every key is taken once and checked.
+
+The first one that is wrong is refused with its file and its place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from heapfit.errors import HeapfitError
+
+_LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file should be, for messages."""
+
+    name: str  # "plan"
+    page: str  # which lists its keys
+
+
+def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
+    """The file's content; HeapfitError if it cannot be read, is too large or no TOML."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise HeapfitError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(content) > _LARGEST_FILE:
+        raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a {kind.name}")
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise HeapfitError(f"{path}: not TOML: {reason} (is this a {kind.name}?)") from error
+
+
+class Table:
+    """One TOML table while it is read: every key is taken once, and `finish` refuses the rest."""
+
+    def __init__(self, path: Path, kind: FileKind, where: str, entries: dict[str, Any]) -> None:
+        self._path = path
+        self._kind = kind
+        self._where = where
+        self._entries = dict(entries)
+
+    def refuse(self, key: str, reason: str) -> NoReturn:
+        """Raises HeapfitError for the key."""
+        raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there and not yet taken."""
+        return key in self._entries
+
+    def whole(self, key: str, lowest: int, highest: int) -> int:
+        """A whole number in this range."""
+        value = self._take(key)
+        is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
+        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
+            wanted = f"a whole number from {lowest} to {highest}"
+            self.refuse(key, f"must be {wanted}, not {show(value)}")
+        return value
+
+    def text(self, key: str) -> str:
+        """One line of text."""
+        value = self._take(key)
+        if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 200:
+            self.refuse(key, f"must be 1 to 200 printable characters, not {show(value)}")
+        return value
+
+    def truth(self, key: str) -> bool:
+        """True or false."""
+        value = self._take(key)
+        if not isinstance(value, bool):
+            self.refuse(key, f"must be true or false, not {show(value)}")
+        return value
+
+    def table(self, key: str) -> Table:
+        """A table inside this one."""
+        value = self._take(key)
+        if not isinstance(value, dict):
+            self.refuse(key, f"must be a table, not {show(value)}")
+        return Table(self._path, self._kind, self._place(key), value)
+
+    def tables(self, key: str) -> list[Table]:
+        """A list of tables inside this one."""
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.refuse(key, f"must be a list of tables, not {show(value)}")
+        return [
+            Table(self._path, self._kind, f"{self._place(key)}[{i}]", item)
+            for i, item in enumerate(value)
+        ]
+
+    def finish(self) -> None:
+        """Refuses what is left."""
+        for key in self._entries:
+            self.refuse(key, f"unknown key (take it out; {self._kind.page} lists the keys)")
+
+    def _take(self, key: str) -> object:
+        if key not in self._entries:
+            self.refuse(key, f"missing ({self._kind.page} lists the keys)")
+        return self._entries.pop(key)
+
+    def _place(self, key: str) -> str:
+        shown = key if re.fullmatch(r"[\w-]{1,60}", key) else show(key)
+        return f"{self._where}.{shown}" if self._where else shown
+
+
+def show(value: object) -> str:
+    """A value in a message, shortened."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
