@@ -4,34 +4,24 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "heapfit/error.hpp"
 #include "workload_laws.hpp"
+#include "workload_parameters.hpp"
 
 namespace heapfit {
 
 namespace {
 
-constexpr std::uint64_t most_events = 1'000'000'000;
-constexpr Bytes largest_size = INT32_MAX; // a region has less than 4 GiB
-
 using Sizes = std::array<Bytes, 4>;
-
-WorkloadParameter events_parameter(std::uint64_t standard) {
-    return {"events", "Events in all.", 1, most_events, standard};
-}
-
-WorkloadParameter size_parameter(const char *name, const char *meaning, Bytes standard) {
-    return {name, meaning, 1, largest_size, standard};
-}
 
 // Lee and Yi, table 2: four sizes, at most 10 blocks of each.
 WorkloadInfo table2(const char *name, const char *title, const Sizes &sizes) {
     return {name,
             title,
             "Lee and Yi 2008, table 2; the walk is assumed: type alike, a coin, a random victim",
-            {events_parameter(100'000),
-             {"limit", "Most blocks of one size live at once (P_i,max).", 1, 1'000'000, 10},
+            {events_parameter(100'000), limit_parameter(),
              size_parameter("size_1", "First size, in bytes.", sizes[0]),
              size_parameter("size_2", "Second size, in bytes.", sizes[1]),
              size_parameter("size_3", "Third size, in bytes.", sizes[2]),
@@ -123,17 +113,22 @@ WorkloadInfo djgpp_test() {
 }
 
 std::vector<WorkloadInfo> all_workloads() {
-    return {table2("t2_w1", "powers of two from 16 KiB to 128 KiB", {131072, 65536, 32768, 16384}),
-            table2("t2_w2", "powers of two from 256 B to 2 KiB", {2048, 1024, 512, 256}),
-            table2("t2_w3", "large sizes, no powers of two", {81936, 80176, 64032, 49472}),
-            table2("t2_w4", "small sizes, no powers of two", {2952, 1978, 1040, 528}),
-            table2("t2_w5", "sizes of all four kinds", {131072, 80176, 1024, 528}),
-            queue_fill(),
-            queue_slide(),
-            slotbuf(),
-            poisson("poisson_500", "Poisson arrivals, 500 a second", 500, 200'000),
-            poisson("poisson_2000", "Poisson arrivals, 2,000 a second", 2000, 60'000),
-            djgpp_test()};
+    std::vector<WorkloadInfo> all = {
+        table2("t2_w1", "powers of two from 16 KiB to 128 KiB", {131072, 65536, 32768, 16384}),
+        table2("t2_w2", "powers of two from 256 B to 2 KiB", {2048, 1024, 512, 256}),
+        table2("t2_w3", "large sizes, no powers of two", {81936, 80176, 64032, 49472}),
+        table2("t2_w4", "small sizes, no powers of two", {2952, 1978, 1040, 528}),
+        table2("t2_w5", "sizes of all four kinds", {131072, 80176, 1024, 528}),
+        queue_fill(),
+        queue_slide(),
+        slotbuf(),
+        poisson("poisson_500", "Poisson arrivals, 500 a second", 500, 200'000),
+        poisson("poisson_2000", "Poisson arrivals, 2,000 a second", 2000, 60'000),
+        djgpp_test()};
+    for (WorkloadInfo &info : program_workloads()) {
+        all.push_back(std::move(info));
+    }
+    return all;
 }
 
 [[noreturn]] void refuse(const std::string &what) {

@@ -53,7 +53,14 @@ void every_workload_has_the_same_events_everywhere() {
         {"t2_w5", 0x8fef37f9f4582275},        {"queue_fill", 0xfcfc7918da669a3e},
         {"queue_slide", 0x39012505fd6b64c3},  {"poisson_500", 0x9565681e15992c8e},
         {"poisson_2000", 0xebb6c86ce243e355}, {"djgpp_test", 0x6f4fad04270fe72a},
-        {"slotbuf", 0x5776be97c56c197b},
+        {"slotbuf", 0x5776be97c56c197b},      {"zg_mean", 0x728005c72e271eb1},
+        {"zg_cdf", 0xe5c730e974b8b8fd},       {"zg_size", 0x1d287b58028d079f},
+        {"zg_markov", 0x96d28e1dc4da6e36},    {"zg_time", 0x738efa6856b482bb},
+        {"phases_w1", 0xf652fa4ce9ee8d24},    {"phases_w2", 0x5d749e88f7df27ad},
+        {"phases_w3", 0x515c66c33b5ff7c1},    {"phases_w4", 0x2f9dc4c7bf147ed4},
+        {"phases_w5", 0x3070d29e298ef479},    {"phases_x16", 0x089bf9915b838b86},
+        {"phase_shift", 0x967cbbb8830d18b5},  {"phase_shift_small", 0xfc313e88172369e5},
+        {"campus", 0xedaaa39d43abdc37},
     };
     bool is_same = pinned.size() == workloads().size();
     for (const WorkloadInfo &info : workloads()) {
@@ -237,10 +244,197 @@ void a_slot_buffer_is_half_full_of_sizes_alike_by_magnitude() {
     }
 }
 
+bool is_drawn(const WorkloadInfo &info) {
+    return std::string(info.name).find("phase_shift") == std::string::npos;
+}
+
 void another_seed_makes_other_events() {
     for (const WorkloadInfo &info : workloads()) {
-        CHECK(hash_of(whole(info.name, {}, 1)) != hash_of(whole(info.name, {}, 2)));
+        const bool differs = hash_of(whole(info.name, {}, 1)) != hash_of(whole(info.name, {}, 2));
+        CHECK(differs == is_drawn(info));
     }
+}
+
+// Sizes, and lifetimes in allocations, of a trace's freed blocks.
+struct Lives {
+    std::map<Bytes, double> allocations, freed, lived; // by size
+    double repeats = 0;                                // sizes equal to the one before
+};
+
+Lives lives_of(const TraceColumns &trace) {
+    Lives lives;
+    std::map<ObjectId, std::pair<Bytes, double>> born;
+    double now = 0;
+    Bytes last = 0;
+    for (std::size_t i = 0; i < trace.op.size(); i++) {
+        if (allocates(trace, i)) {
+            born[trace.object[i]] = {trace.size[i], now++};
+            lives.allocations[trace.size[i]]++;
+            lives.repeats += trace.size[i] == last ? 1 : 0;
+            last = trace.size[i];
+        } else {
+            const auto [size, time] = born.at(trace.object[i]);
+            lives.freed[size]++;
+            lives.lived[size] += now - time;
+        }
+    }
+    return lives;
+}
+
+bool is_near(double value, double expected, double relative) {
+    return value > expected * (1 - relative) && value < expected * (1 + relative);
+}
+
+void the_mean_model_has_the_means_it_is_given() {
+    const TraceColumns trace = whole("zg_mean");
+    double bytes = 0, allocations = 0, lived = 0, freed = 0;
+    for (const auto &[size, count] : lives_of(trace).allocations) {
+        bytes += static_cast<double>(size) * count;
+        allocations += count;
+    }
+    const Lives lives = lives_of(trace);
+    for (const auto &[size, count] : lives.freed) {
+        freed += count;
+        lived += lives.lived.at(size);
+    }
+    CHECK(is_near(allocations, 50'000, 0.01));
+    CHECK(is_near(bytes / allocations, 1040, 0.02)); // deviation 0.5 %
+    CHECK(is_near(lived / freed, 24, 0.05));         // freed at the next allocation: up to 1 later
+    CHECK(lives.allocations.size() > 3'000);
+}
+
+const WorkloadValues no_limit = {{"limit", 1'000'000}, {"long_percent", 0}};
+
+WorkloadValues with(WorkloadValues values, const WorkloadValues &more) {
+    values.insert(more.begin(), more.end());
+    return values;
+}
+
+void the_cdf_model_draws_sizes_by_weight_and_lifetimes_apart_from_them() {
+    const Lives lives = lives_of(whole("zg_cdf", with(no_limit, {{"life", 100}})));
+    static constexpr std::array<std::pair<Bytes, double>, 4> shares = {
+        {{2952, 0.1}, {1978, 0.2}, {1040, 0.3}, {528, 0.4}}};
+    for (const auto &[size, share] : shares) {
+        CHECK(is_near(lives.allocations.at(size), 50'000 * share, 0.06));
+        CHECK(is_near(lives.lived.at(size) / lives.freed.at(size), 100, 0.05));
+    }
+}
+
+void one_block_in_ten_lives_ten_times_as_long() {
+    const Lives lives =
+        lives_of(whole("zg_cdf", {{"limit", 1'000'000}, {"life", 100}, {"long_percent", 10}}));
+    CHECK(is_near(lives.lived.at(528) / lives.freed.at(528), 190, 0.07));
+}
+
+void lifetimes_of_the_size_model_depend_on_the_size() {
+    const Lives lives = lives_of(whole("zg_size", no_limit));
+    static constexpr std::array<std::pair<Bytes, double>, 4> means = {
+        {{2952, 40}, {1978, 24}, {1040, 16}, {528, 8}}};
+    for (const auto &[size, mean] : means) {
+        CHECK(is_near(lives.lived.at(size) / lives.freed.at(size), mean, 0.08));
+    }
+}
+
+void sizes_of_the_markov_model_follow_themselves() {
+    const Lives apart = lives_of(whole("zg_cdf")), chained = lives_of(whole("zg_markov"));
+    CHECK(is_near(apart.repeats, 50'000 * 0.30, 0.05)); // .1^2 + .2^2 + .3^2 + .4^2
+    CHECK(is_near(chained.repeats, 50'000 * (0.8 + 0.2 * 0.30), 0.02));
+    CHECK(is_near(chained.allocations.at(528), 20'000, 0.05));
+}
+
+void shares_of_the_time_model_move_on_with_each_phase() {
+    const TraceColumns trace = whole("zg_time");
+    std::array<std::map<Bytes, double>, 2> counts; // of the first two phases
+    std::uint64_t allocated = 0;
+    for (std::size_t i = 0; i < trace.op.size() && allocated < 10'000; i++) {
+        if (allocates(trace, i)) {
+            counts.at(allocated++ / 5'000)[trace.size[i]]++;
+        }
+    }
+    CHECK(is_near(counts[0][528], 2'000, 0.1) && is_near(counts[0][2952], 500, 0.2));
+    CHECK(is_near(counts[1][528], 500, 0.2) && is_near(counts[1][1040], 2'000, 0.1));
+}
+
+void models_keep_the_limit_of_each_size() {
+    for (const char *name :
+         {"zg_cdf", "zg_size", "zg_markov", "zg_time", "phases_w4", "phases_x16"}) {
+        std::map<Bytes, std::uint64_t> most;
+        walk_live(whole(name), [&most](const auto &live) {
+            for (const auto &[size, count] : live) {
+                most[size] = std::max(most[size], count);
+            }
+        });
+        for (const auto &[size, count] : most) {
+            CHECK(count == 10);
+        }
+        CHECK(most.size() == (std::strcmp(name, "phases_x16") == 0 ? 16 : 4));
+    }
+}
+
+// Within a phase of 500 events a type reaches its target and stays within one block of it.
+void live_blocks_keep_to_the_targets_of_a_phase() {
+    int steady = 0;
+    std::map<Bytes, std::uint64_t> lowest, highest;
+    int event = 0;
+    walk_live(whole("phases_w4"), [&](const auto &live) {
+        const int place = event++ % 500;
+        for (const auto &[size, count] : live) {
+            lowest[size] = place == 250 ? count : std::min(lowest[size], count);
+            highest[size] = place == 250 ? count : std::max(highest[size], count);
+            steady += place == 499 && highest[size] - lowest[size] <= 2 ? 1 : 0;
+        }
+    });
+    CHECK(steady >= 799); // of 4 types in 200 phases
+}
+
+void a_phase_shift_frees_the_large_blocks_and_asks_for_others() {
+    const TraceColumns trace = whole("phase_shift");
+    CHECK(trace.op.size() == 12'000);
+    std::map<int, std::map<Bytes, std::uint64_t>> seen;
+    int event = 0;
+    walk_live(trace, [&](const auto &live) { seen[++event] = live; });
+    CHECK(seen[4'000][64] == 2'000 && seen[4'000][448] == 2'000);
+    CHECK(seen[6'000][64] == 2'000 && seen[6'000][448] == 0);
+    CHECK(seen[8'000][64] == 2'000 && seen[8'000][512] == 2'000);
+    CHECK(seen[12'000][64] == 0 && seen[12'000][512] == 0);
+    CHECK(trace.size[0] == 64 && trace.size[1] == 448);
+    CHECK(whole("phase_shift_small").op.size() == 24'000);
+}
+
+void a_campus_packet_has_621_bytes_on_average() {
+    const TraceColumns trace = whole("campus");
+    std::map<Bytes, double> counts;
+    double bytes = 0;
+    for (std::size_t i = 0; i < trace.op.size(); i++) {
+        if (allocates(trace, i)) {
+            counts[trace.size[i]]++;
+            bytes += static_cast<double>(trace.size[i]);
+        }
+    }
+    CHECK(is_near(bytes / 50'000, 621, 0.012)); // deviation 0.4 %
+    CHECK(is_near(counts[40], 21'500, 0.02) && is_near(counts[1500], 13'000, 0.025));
+    CHECK(counts.begin()->first == 40 && counts.rbegin()->first == 1500);
+}
+
+void campus_packets_come_in_bursts_and_leave_in_order_at_the_links_rate() {
+    const TraceColumns trace = whole("campus");
+    double together = 0;
+    Tick last_arrival = 0, last_release = 0;
+    ObjectId oldest = 0;
+    for (std::size_t i = 0; i < trace.op.size(); i++) {
+        CHECK(i == 0 || trace.time[i] >= trace.time[i - 1]);
+        if (allocates(trace, i)) {
+            together += i > 0 && trace.time[i] == last_arrival ? 1 : 0;
+            last_arrival = trace.time[i];
+        } else {
+            CHECK(trace.object[i] == oldest++);
+            CHECK(oldest == 1 || trace.time[i] - last_release >= 799); // 1 s / 1250, cut to us
+            last_release = trace.time[i];
+        }
+    }
+    CHECK(is_near(together, 50'000 * 7. / 8, 0.02));
+    CHECK(is_near(static_cast<double>(trace.time.back()) / 1e6, 50, 0.1));
+    CHECK(oldest == 50'000);
 }
 
 void the_events_do_not_depend_on_the_batches() {
@@ -275,7 +469,20 @@ void names_are_unique_and_told_in_words() {
 void what_is_not_a_workload_is_refused_with_what_there_is() {
     CHECK(error_of([] { WorkloadSource("t2_w6", {}, 1); }) ==
           "workload: none is named 't2_w6' (there are t2_w1, t2_w2, t2_w3, t2_w4, t2_w5, "
-          "queue_fill, queue_slide, slotbuf, poisson_500, poisson_2000, djgpp_test)");
+          "queue_fill, queue_slide, slotbuf, poisson_500, poisson_2000, djgpp_test, zg_mean, "
+          "zg_cdf, zg_size, zg_markov, zg_time, phases_w1, phases_w2, phases_w3, phases_w4, "
+          "phases_w5, phases_x16, phase_shift, phase_shift_small, campus)");
+    CHECK(error_of([] {
+              WorkloadSource("zg_cdf",
+                             {{"weight_1", 0}, {"weight_2", 0}, {"weight_3", 0}, {"weight_4", 0}},
+                             1);
+          }) == "workload: every weight is 0: some size must be drawn");
+    CHECK(error_of([] {
+              WorkloadSource("campus", {{"ack_percent", 75}}, 1);
+          }) == "workload: ack_percent and mtu_percent are more than 100 together");
+    CHECK(error_of([] {
+              WorkloadSource("campus", {{"mtu_size", 41}}, 1);
+          }) == "workload: mtu_size must be at least ack_size + 2: others lie between them");
     CHECK(error_of([] {
               WorkloadSource("djgpp_test", {{"depth", 3}}, 1);
           }) == "workload: djgpp_test: no parameter is named 'depth' (it has events, slots)");
@@ -305,6 +512,17 @@ int main() {
     RUN(poisson_arrivals_have_their_rate_and_blocks_their_holding_time);
     RUN(a_sweep_visits_slots_in_order_with_its_shares);
     RUN(a_slot_buffer_is_half_full_of_sizes_alike_by_magnitude);
+    RUN(the_mean_model_has_the_means_it_is_given);
+    RUN(the_cdf_model_draws_sizes_by_weight_and_lifetimes_apart_from_them);
+    RUN(one_block_in_ten_lives_ten_times_as_long);
+    RUN(lifetimes_of_the_size_model_depend_on_the_size);
+    RUN(sizes_of_the_markov_model_follow_themselves);
+    RUN(shares_of_the_time_model_move_on_with_each_phase);
+    RUN(models_keep_the_limit_of_each_size);
+    RUN(live_blocks_keep_to_the_targets_of_a_phase);
+    RUN(a_phase_shift_frees_the_large_blocks_and_asks_for_others);
+    RUN(a_campus_packet_has_621_bytes_on_average);
+    RUN(campus_packets_come_in_bursts_and_leave_in_order_at_the_links_rate);
     RUN(every_workload_has_the_same_events_everywhere);
     RUN(another_seed_makes_other_events);
     RUN(the_events_do_not_depend_on_the_batches);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -58,7 +59,8 @@ def _print_list() -> None:
     for info in infos:
         standards = " ".join(f"{one.name}={one.standard}" for one in info.parameters)
         console.out(f"{info.name:{width}}  {info.title}")
-        console.out(f"{'':{width}}  {standards}")
+        for row in wrap(standards, console.WIDTH - width - 2):
+            console.out(f"{'':{width}}  {row}")
 
 
 def _spec_json(spec: WorkloadSpec) -> dict[str, Any]:
