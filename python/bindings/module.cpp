@@ -20,6 +20,7 @@ void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
 void bind_slot_buffer(nb::module_ &module);
 void bind_closed_form(nb::module_ &module);
+void bind_simulation(nb::module_ &module);
 
 namespace {
 
@@ -51,4 +52,5 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_budget(module);
     heapfit::bindings::bind_slot_buffer(module);
     heapfit::bindings::bind_closed_form(module);
+    heapfit::bindings::bind_simulation(module);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers that are the same on every machine, compiler and C library: Philox4x64-10 (Salmon
 // et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), with the key, counter and order of
-// numpy's Philox(key=seed), and draws made of integer arithmetic alone.
+// numpy's Philox(key=seed). Draws are made of integer arithmetic alone, but for `normal`: that is
+// sums, products, quotients and square roots of doubles, which IEEE 754 rounds alike everywhere.
 #pragma once
 
 #include <array>
@@ -11,10 +12,16 @@ namespace heapfit {
 
 class Philox {
   public:
-    explicit Philox(std::uint64_t seed) : key_{seed, 0} {}
+    // Streams of one seed are independent of each other; stream 0 is numpy's.
+    explicit Philox(std::uint64_t seed, std::uint64_t stream = 0) : key_{seed, stream} {}
 
     // The next 64 bits.
-    [[nodiscard]] std::uint64_t next();
+    [[nodiscard]] std::uint64_t next() {
+        if (used_ == block_.size()) {
+            refill();
+        }
+        return block_[used_++];
+    }
 
     // Uniform over 0 .. 2^53 - 1; divided by 2^53 it is numpy's Generator.random().
     [[nodiscard]] std::uint64_t next53() { return next() >> 11; }
@@ -27,7 +34,12 @@ class Philox {
     // -mean * log(1 - u), u = next53() / 2^53.
     [[nodiscard]] std::uint64_t exponential(std::uint64_t mean);
 
+    // Normally distributed, mean 0, deviation 1 (Marsaglia and Bray 1964, the polar method).
+    [[nodiscard]] double normal();
+
   private:
+    void refill();
+
     std::array<std::uint64_t, 2> key_;
     std::array<std::uint64_t, 4> counter_{};
     std::array<std::uint64_t, 4> block_{};
@@ -37,7 +49,13 @@ class Philox {
 // log2(x) * 2^48 for x of 1 and above, rounded down: bit by bit.
 [[nodiscard]] std::uint64_t log2_fixed(std::uint64_t x);
 
-// -log(1 - u / 2^53) * 2^48 for u below 2^53, within one unit: the logarithm bit by bit.
+// -log(1 - u / 2^53) * 2^48 for u below 2^53, within one unit.
 [[nodiscard]] std::uint64_t negative_log_of_complement(std::uint64_t u);
+
+// -log(x / 2^64) * 2^48 for x of 1 and above, within one unit.
+[[nodiscard]] std::uint64_t negative_log(std::uint64_t x);
+
+// e^y within a few units of the last digit, for a y from -700 to 700.
+[[nodiscard]] double exponential_of(double y);
 
 } // namespace heapfit
