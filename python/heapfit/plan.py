@@ -157,7 +157,7 @@ def _read_plan_file(top: Table) -> PlanFile:
         top.refuse("pointer_bits", f"must be 32, 64 or 0 (unknown), not {pointer_bits}")
     return PlanFile(
         name=name,
-        plan=_read_plan(top.table("plan"), _MOST_SHARED),
+        plan=read_plan(top.table("plan")),
         region=region,
         r_min=r_min,
         base_alignment=base_alignment,
@@ -181,7 +181,8 @@ def _read_trained_on(table: Table) -> TrainedOn:
     return TrainedOn(trace, content, events, kind)
 
 
-def _read_plan(table: Table, shared_left: int) -> Plan:
+def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
+    """A plan from the table that `plan_table` makes."""
     allocator = table.text("allocator")
     known = {info.name: info for info in _engine.allocators()}
     if allocator not in known:
@@ -199,7 +200,7 @@ def _read_plan(table: Table, shared_left: int) -> Plan:
         elif shared_left == 0:
             table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
         else:
-            shared = _read_plan(table.table(tunable.name), shared_left - 1)
+            shared = read_plan(table.table(tunable.name), shared_left - 1)
     table.finish()
     return Plan(allocator, scalars, pools, shared)
 

@@ -61,12 +61,19 @@ class Table:
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
         """A whole number in this range."""
-        value = self._take(key)
-        is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
-        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
-            wanted = f"a whole number from {lowest} to {highest}"
-            self.refuse(key, f"must be {wanted}, not {show(value)}")
-        return value
+        return self._whole(key, self._take(key), lowest, highest)
+
+    def number(self, key: str, lowest: float, highest: float) -> float:
+        """A number in this range, whole or not; never NaN."""
+        return self._number(key, self._take(key), lowest, highest)
+
+    def numbers(self, key: str, lowest: float, highest: float) -> tuple[float, ...]:
+        """One or more numbers in this range."""
+        return tuple(self._number(key, one, lowest, highest) for one in self.items(key))
+
+    def wholes(self, key: str, lowest: int, highest: int) -> tuple[int, ...]:
+        """One or more whole numbers in this range."""
+        return tuple(self._whole(key, one, lowest, highest) for one in self.items(key))
 
     def text(self, key: str) -> str:
         """One line of text."""
@@ -103,6 +110,31 @@ class Table:
         """Refuses what is left."""
         for key in self._entries:
             self.refuse(key, f"unknown key (take it out; {self._kind.page} lists the keys)")
+
+    def keys(self) -> list[str]:
+        """The keys that are not yet taken."""
+        return list(self._entries)
+
+    def _whole(self, key: str, value: object, lowest: int, highest: int) -> int:
+        is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
+        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
+            wanted = f"a whole number from {lowest} to {highest}"
+            self.refuse(key, f"must be {wanted}, not {show(value)}")
+        return value
+
+    def _number(self, key: str, value: object, lowest: float, highest: float) -> float:
+        is_truth = isinstance(value, bool)
+        if not isinstance(value, int | float) or is_truth or not lowest <= value <= highest:
+            wanted = f"a number from {lowest:g} to {highest:g}"
+            self.refuse(key, f"must be {wanted}, not {show(value)}")
+        return float(value)
+
+    def items(self, key: str) -> list[object]:
+        """One or more of anything."""
+        value = self._take(key)
+        if not isinstance(value, list) or not value:
+            self.refuse(key, f"must be a list of at least one, not {show(value)}")
+        return value
 
     def _take(self, key: str) -> object:
         if key not in self._entries:

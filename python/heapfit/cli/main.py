@@ -27,6 +27,7 @@ COMMANDS = (
     "design",
     "compare",
     "generate",
+    "simulate",
     "slotbuf",
     "allocators",
 )

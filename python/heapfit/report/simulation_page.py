@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a simulation: a curve for each metric, the numbers, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.report import rendering
+from heapfit.report.figure import Chart
+from heapfit.report.simulation_charts import metric_chart
+from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
+
+if TYPE_CHECKING:
+    from heapfit.simulation.simulate import Result, SimulationResult
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFigure:
+    """A metric with its curve."""
+
+    name: str
+    metric: Metric
+    chart: Chart
+
+
+def write_simulation_page(path: Path, found: SimulationResult) -> None:
+    """Writes the page of a simulation to `path`."""
+    rendering.write_page(path, render(found))
+
+
+def render(found: SimulationResult) -> str:
+    """The page as text, the same for the same results."""
+    charts = {name: metric_chart(found, name) for name in METRICS}
+    figures = [
+        MetricFigure(name, METRICS[name], chart)
+        for name, chart in charts.items()
+        if chart is not None
+    ]
+    return rendering.render(
+        "simulation.html.j2",
+        found.scenario.name,
+        [figure.chart for figure in figures],
+        scenario=found.scenario,
+        keys=found.scenario.short_keys(),
+        results=found.results,
+        figures_shown=figures,
+        metrics=METRICS,
+        overhead_ratio=OVERHEAD_RATIO,
+        cell=_cell,
+        plan_text=_plan_text,
+        requests=sum(result.requests for result in found.results),
+        command=f"heapfit simulate {found.scenario.path.name}",
+    )
+
+
+def _cell(result: Result, name: str) -> str:
+    """A metric as text: the mean with its half-width, and the exact value where there is one."""
+    decimals = 4 if METRICS[name].is_share else 0
+    found, exact = result.estimates.get(name), result.exact.get(name)
+    texts = []
+    if found is not None:
+        width = "" if found.half_width is None else f" ± {found.half_width:,.{decimals}f}"
+        texts.append(f"{found.mean:,.{decimals}f}{width}")
+    if exact is not None:
+        texts.append(f"exact {exact:,.{decimals}f}")
+    return "; ".join(texts) or "–"
+
+
+def _plan_text(result: Result) -> str:
+    plan = result.scheme.plan
+    settings = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
+    return ":".join(filter(None, [plan.allocator, settings]))

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When requests arrive. Times are in seconds here and in whole nanoseconds in the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from heapfit import _engine
+from heapfit.toml_table import Table
+
+SHORTEST = 1e-9  # seconds: the engine's unit
+LONGEST = 1e6  # seconds; 11.6 days, the engine's longest mean
+NS = 1_000_000_000  # in a second
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Independent of each other, with this mean between two."""
+
+    interval: float
+
+    def engine(self) -> _engine.Poisson:
+        """The engine's form."""
+        return _engine.Poisson(mean_ns=in_ns(self.interval))
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """One every interval."""
+
+    interval: float
+
+    def engine(self) -> _engine.Periodic:
+        """The engine's form."""
+        return _engine.Periodic(interval_ns=in_ns(self.interval))
+
+
+@dataclass(frozen=True, slots=True)
+class OnOff:
+    """Bursts: Poisson while on; both states last exponentially long."""
+
+    on: float
+    off: float
+    interval: float  # while on
+
+    def engine(self) -> _engine.OnOff:
+        """The engine's form."""
+        return _engine.OnOff(
+            on_mean_ns=in_ns(self.on),
+            off_mean_ns=in_ns(self.off),
+            interval_mean_ns=in_ns(self.interval),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MarkovModulated:
+    """Poisson in each state; a state lasts exponentially long, then weights choose the next."""
+
+    intervals: tuple[float, ...]
+    stays: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]  # a row for each state
+
+    def engine(self) -> _engine.MarkovModulated:
+        """The engine's form."""
+        return _engine.MarkovModulated(
+            interval_mean_ns=[in_ns(one) for one in self.intervals],
+            stay_mean_ns=[in_ns(one) for one in self.stays],
+            weights=[list(row) for row in self.weights],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The times and sizes of a trace or capture, and its releases if holding is recorded too."""
+
+    trace: Path
+
+    def engine(self) -> _engine.RecordedArrivals:
+        """The engine's form; HeapfitError if the trace cannot be read or resizes."""
+        from heapfit.simulation.recording import load_recording
+
+        return load_recording(self.trace)
+
+
+ArrivalLaw: TypeAlias = Poisson | Periodic | OnOff | MarkovModulated | Recorded
+
+
+def in_ns(seconds: float) -> int:
+    """Whole nanoseconds, at least one."""
+    return max(1, round(seconds * NS))
+
+
+def read_arrivals(table: Table, folder: Path) -> ArrivalLaw:
+    """A `[traffic.arrivals]` table; a trace's path is relative to `folder`."""
+    law = table.text("law")
+    if law not in _READERS:
+        table.refuse("law", f'no arrival law "{law}" (one of {", ".join(_READERS)})')
+    arrivals = _READERS[law](table, folder)
+    table.finish()
+    return arrivals
+
+
+def _read_poisson(table: Table, _folder: Path) -> ArrivalLaw:
+    return Poisson(read_interval(table))
+
+
+def _read_periodic(table: Table, _folder: Path) -> ArrivalLaw:
+    return Periodic(read_interval(table))
+
+
+def _read_on_off(table: Table, _folder: Path) -> ArrivalLaw:
+    on, off = (table.number(key, SHORTEST, LONGEST) for key in ("on", "off"))
+    return OnOff(on, off, read_interval(table))
+
+
+def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
+    intervals, stays, weights = [], [], []
+    states = table.tables("states")
+    if not states:
+        table.refuse("states", "must be a list of at least one state")
+    for state in states:
+        intervals.append(read_interval(state))
+        stays.append(state.number("stay", SHORTEST, LONGEST))
+        row = state.numbers("next", 0, 1e9)
+        if len(row) != len(states) or sum(row) <= 0:
+            state.refuse("next", f"must be {len(states)} weights, one for each state, not all 0")
+        weights.append(row)
+        state.finish()
+    return MarkovModulated(tuple(intervals), tuple(stays), tuple(weights))
+
+
+def _read_recorded(table: Table, folder: Path) -> ArrivalLaw:
+    trace = folder / table.text("trace")
+    if not trace.is_file():
+        table.refuse("trace", f"no such file: {trace}")
+    return Recorded(trace)
+
+
+def read_interval(table: Table) -> float:
+    """Mean seconds between arrivals, from `interval`, or from `rate`, which is per second."""
+    if table.has("rate"):
+        if table.has("interval"):
+            table.refuse("rate", "is the inverse of interval: give one of them")
+        return 1 / table.number("rate", 1 / LONGEST, 1 / SHORTEST)
+    return table.number("interval", SHORTEST, LONGEST)
+
+
+_READERS = {
+    "poisson": _read_poisson,
+    "periodic": _read_periodic,
+    "on_off": _read_on_off,
+    "markov": _read_markov,
+    "recorded": _read_recorded,
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps: named keys of a scenario file, each with the values it takes in turn.
+
+[[grid]]                        an axis; axes are crossed
+"traffic.arrivals.interval" = [0.001, 0.002]
+[[grid]]                        the keys of one axis go in step
+"schemes.chained.plan.partition_size" = [256, 512]
+"schemes.fixed.plan.block_size" = [256, 512]
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from heapfit.toml_table import Table
+
+Value: TypeAlias = int | float | str
+
+_MOST_POINTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Keys that change together."""
+
+    values: Mapping[str, tuple[Value, ...]]
+
+    @property
+    def key(self) -> str:
+        """The first one, which names the axis."""
+        return next(iter(self.values))
+
+    def __len__(self) -> int:
+        return len(self.values[self.key])
+
+    def step(self, i: int) -> dict[str, Value]:
+        """The values of one step."""
+        return {key: values[i] for key, values in self.values.items()}
+
+
+def read_grid(top: Table) -> tuple[Axis, ...]:
+    """The `[[grid]]` of a scenario."""
+    tables = top.tables("grid") if top.has("grid") else []
+    axes = tuple(_read_axis(table) for table in tables)
+    keys = [key for axis in axes for key in axis.values]
+    for key in keys:
+        if keys.count(key) > 1:
+            top.refuse("grid", f"{key} is in two axes")
+    points = 1
+    for axis in axes:
+        points *= len(axis)
+    if points > _MOST_POINTS:
+        top.refuse("grid", f"{points:,} points are more than {_MOST_POINTS:,}")
+    return axes
+
+
+def steps(axes: Sequence[Axis]) -> Iterator[dict[str, Value]]:
+    """The values at each point, the last axis fastest; one empty point without axes."""
+    for places in itertools.product(*(range(len(axis)) for axis in axes)):
+        values: dict[str, Value] = {}
+        for axis, place in zip(axes, places, strict=True):
+            values |= axis.step(place)
+        yield values
+
+
+def with_values(
+    document: Mapping[str, Any], values: Mapping[str, Value], top: Table
+) -> dict[str, Any]:
+    """A copy of the document with these keys set; refuses a key whose table is not there."""
+    changed = copy.deepcopy(dict(document))
+    for path, value in values.items():
+        *names, last = path.split(".")
+        tables = [changed]
+        for name in names:
+            tables = [one for table in tables for one in _tables_of(table, name)]
+        if not tables:
+            top.refuse("grid", f"{path}: there is no table {'.'.join(names)}")
+        for table in tables:
+            table[last] = value
+    return changed
+
+
+def _tables_of(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The tables inside, of this name or, for "*", all."""
+    inside = table.values() if name == "*" else [table.get(name)]
+    return [one for one in inside if isinstance(one, dict)]
+
+
+def _read_axis(table: Table) -> Axis:
+    keys = table.keys()
+    if not keys:
+        table.refuse("", "must have a key with a list of values")
+    values = {key: _read_values(table, key) for key in keys}
+    lengths = {len(one) for one in values.values()}
+    if len(lengths) > 1:
+        table.refuse(keys[-1], "must have as many values as the other keys of its axis")
+    return Axis(values)
+
+
+def _read_values(table: Table, key: str) -> tuple[Value, ...]:
+    if not key.startswith(("traffic.", "schemes.")):
+        table.refuse(key, 'a key of a grid begins with "traffic." or "schemes."')
+    values = table.items(key)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            table.refuse(key, "must be a list of numbers or words")
+    return tuple(values)  # type: ignore[arg-type]

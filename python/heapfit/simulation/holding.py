@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a block is held, in seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from heapfit import _engine
+from heapfit.simulation.arrivals import LONGEST, SHORTEST, in_ns
+from heapfit.toml_table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialHolding:
+    """Exponentially distributed."""
+
+    mean: float
+
+    def engine(self) -> _engine.ExponentialHolding:
+        """The engine's form."""
+        return _engine.ExponentialHolding(mean_ns=in_ns(self.mean))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedHolding:
+    """Always the same."""
+
+    mean: float
+
+    def engine(self) -> _engine.FixedHolding:
+        """The engine's form."""
+        return _engine.FixedHolding(ns=in_ns(self.mean))
+
+
+@dataclass(frozen=True, slots=True)
+class UniformHolding:
+    """Alike between two bounds."""
+
+    least: float
+    most: float
+
+    @property
+    def mean(self) -> float:
+        """Seconds."""
+        return (self.least + self.most) / 2
+
+    def engine(self) -> _engine.UniformHolding:
+        """The engine's form."""
+        return _engine.UniformHolding(least_ns=in_ns(self.least), most_ns=in_ns(self.most))
+
+
+@dataclass(frozen=True, slots=True)
+class LognormalHolding:
+    """Its logarithm is normal with this standard deviation."""
+
+    mean: float
+    sigma: float
+
+    def engine(self) -> _engine.LognormalHolding:
+        """The engine's form."""
+        return _engine.LognormalHolding(mean_ns=in_ns(self.mean), sigma=self.sigma)
+
+
+@dataclass(frozen=True, slots=True)
+class FifoService:
+    """Held until a server has sent what was admitted before, and then this."""
+
+    bytes_per_second: float | None
+    packets_per_second: float | None
+
+    @property
+    def mean(self) -> None:
+        """Depends on the queue."""
+        return
+
+    def engine(self) -> _engine.FifoService:
+        """The engine's form."""
+        if self.bytes_per_second is not None:
+            return _engine.FifoService(bytes_per_second=self.bytes_per_second)
+        return _engine.FifoService(packets_per_second=self.packets_per_second)
+
+
+@dataclass(frozen=True, slots=True)
+class EmpiricalHolding:
+    """Times with weights, drawn independently."""
+
+    times: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Seconds."""
+        pairs = zip(self.times, self.weights, strict=True)
+        return math.fsum(t * w for t, w in pairs) / math.fsum(self.weights)
+
+    def engine(self) -> _engine.EmpiricalHolding:
+        """The engine's form."""
+        import numpy as np
+
+        times = np.array([in_ns(one) for one in self.times], np.uint64)
+        return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedHolding:
+    """As the recording of the arrivals has it."""
+
+    @property
+    def mean(self) -> None:
+        """Not known before the recording is read."""
+        return
+
+    def engine(self) -> _engine.RecordedHolding:
+        """The engine's form."""
+        return _engine.RecordedHolding()
+
+
+HoldingLaw: TypeAlias = (
+    ExponentialHolding
+    | FixedHolding
+    | UniformHolding
+    | LognormalHolding
+    | FifoService
+    | EmpiricalHolding
+    | RecordedHolding
+)
+
+
+def read_holding(table: Table) -> HoldingLaw:
+    """A `[traffic.holding]` table."""
+    law = table.text("law")
+    if law not in _READERS:
+        table.refuse("law", f'no holding law "{law}" (one of {", ".join(_READERS)})')
+    holding = _READERS[law](table)
+    table.finish()
+    return holding
+
+
+def _time(table: Table, key: str) -> float:
+    return table.number(key, SHORTEST, LONGEST)
+
+
+def _read_uniform(table: Table) -> HoldingLaw:
+    least, most = _time(table, "least"), _time(table, "most")
+    if least > most:
+        table.refuse("least", f"{least:g} is above most, which is {most:g}")
+    return UniformHolding(least, most)
+
+
+def _read_fifo(table: Table) -> HoldingLaw:
+    keys = ("bytes_per_second", "packets_per_second")
+    rates = [table.number(key, 1e-6, 1e15) if table.has(key) else None for key in keys]
+    if rates.count(None) != 1:
+        table.refuse(keys[0], f"give this or {keys[1]}, and not both")
+    return FifoService(*rates)
+
+
+def _read_empirical(table: Table) -> HoldingLaw:
+    times = table.numbers("times", SHORTEST, LONGEST)
+    weights = table.numbers("weights", 0, 1e15)
+    if len(times) != len(weights):
+        table.refuse("weights", f"must be {len(times)} numbers, one for each time")
+    if not math.fsum(weights) > 0:
+        table.refuse("weights", "must not all be 0")
+    return EmpiricalHolding(times, weights)
+
+
+_READERS: dict[str, Callable[[Table], HoldingLaw]] = {
+    "exponential": lambda table: ExponentialHolding(_time(table, "mean")),
+    "fixed": lambda table: FixedHolding(_time(table, "mean")),
+    "uniform": _read_uniform,
+    "lognormal": lambda table: LognormalHolding(_time(table, "mean"), table.number("sigma", 0, 10)),
+    "fifo": _read_fifo,
+    "empirical": _read_empirical,
+    "recorded": lambda _table: RecordedHolding(),
+}

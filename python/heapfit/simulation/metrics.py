@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulation measures, each metric defined here and nowhere else.
+
+docs/simulation.md prints these definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One replication or batch, its warm-up left out. Sizes in bytes."""
+
+    region: int
+    capacity: int  # what the empty heap could hand out
+    requests: int
+    admitted: int
+    requested_bytes: int
+    admitted_bytes: int
+    live: float  # bytes asked for by live blocks, average over time
+    used: float  # bytes that live blocks hold, average over time
+    external: float  # external fragmentation, average over time
+    external_peak: int
+    offered_by_size: tuple[int, ...] = ()  # requests in each bin of `size_bounds`
+    refused_by_size: tuple[int, ...] = ()
+    size_bounds: tuple[int, ...] = ()  # the largest size of each bin
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number with its definition."""
+
+    title: str
+    definition: str
+    of: Callable[[Observation], float | None]
+    is_share: bool = True  # from 0 to 1; else bytes
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _combined_utility(seen: Observation) -> float | None:
+    admission = _share(seen.admitted_bytes, seen.requested_bytes)
+    return None if admission is None else admission * seen.live / seen.region
+
+
+METRICS = {
+    "bandwidth_admission": Metric(
+        "bandwidth admission",
+        "Bytes of the requests admitted over bytes of all requests.",
+        lambda seen: _share(seen.admitted_bytes, seen.requested_bytes),
+    ),
+    "request_admission": Metric(
+        "request admission",
+        "Requests admitted over all requests.",
+        lambda seen: _share(seen.admitted, seen.requests),
+    ),
+    "memory_utilisation": Metric(
+        "memory utilisation",
+        "Bytes requested by live blocks, averaged over time, over the region: overhead included.",
+        lambda seen: seen.live / seen.region,
+    ),
+    "pool_utilisation": Metric(
+        "pool utilisation",
+        "Bytes requested by live blocks, averaged over time, over the capacity: the bytes that "
+        "the empty heap could hand out.",
+        lambda seen: _share(seen.live, seen.capacity),
+    ),
+    "combined_utility": Metric(
+        "combined utility",
+        "Bandwidth admission times memory utilisation. Elsayed and Galal plot a combined utility "
+        "and do not define it: this is our reading.",
+        _combined_utility,
+    ),
+    "internal_fragmentation": Metric(
+        "internal fragmentation",
+        "Bytes inside live blocks that nobody requested, averaged over time.",
+        lambda seen: seen.used - seen.live,
+        is_share=False,
+    ),
+    "external_fragmentation": Metric(
+        "external fragmentation",
+        "Free bytes outside the largest free block, averaged over time; the heap is walked at "
+        "random times.",
+        lambda seen: seen.external,
+        is_share=False,
+    ),
+    "external_fragmentation_peak": Metric(
+        "peak external fragmentation",
+        "The most free bytes outside the largest free block that a walk of the heap found.",
+        lambda seen: float(seen.external_peak),
+        is_share=False,
+    ),
+}
+
+OVERHEAD_RATIO = (
+    "Overhead ratio: bytes of the region beyond the capacity, over the capacity. It follows from "
+    "the plan, so it has no interval."
+)
+
+
+def overhead_ratio(region: int, capacity: int) -> float | None:
+    """See OVERHEAD_RATIO; None without a capacity."""
+    return _share(region - capacity, capacity)

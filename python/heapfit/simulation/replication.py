@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One replication, or the batches of one long run: what a worker process does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.simulation.metrics import METRICS, Observation
+from heapfit.simulation.scenario import RunSettings
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.statistics import Estimate, estimate
+from heapfit.simulation.traffic import Traffic
+
+_EVERYTHING = 2**62  # requests; a recording ends before
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is simulated, and which replication of it."""
+
+    traffic: Traffic
+    scheme: Scheme
+    run: RunSettings
+    number: int
+
+    @property
+    def seed(self) -> int:
+        """Follows from the scenario's seed and the number alone: every scheme at every point is
+        offered the same draws."""
+        text = f"{self.run.seed}/{self.number}"
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def replicate(task: Task) -> list[Observation]:
+    """One replication; or all batches of a run, in rounds, where the scenario asks for batches."""
+    run = task.run
+    simulation = _engine.Simulation(
+        task.scheme.plan.engine(), task.scheme.region, task.traffic.engine(), task.seed
+    )
+    if run.warm_up:
+        simulation.run(run.warm_up)
+        simulation.reset_counts()
+    if run.method != "batches":
+        requests = _EVERYTHING if task.traffic.is_recorded else run.requests
+        return [_observed(simulation, requests, task)]
+    batches: list[Observation] = []
+    while is_another_round(batches, run):
+        batches += _batches(simulation, task)
+    return batches
+
+
+def _batches(simulation: _engine.Simulation, task: Task) -> Iterator[Observation]:
+    for _ in range(task.run.replications):
+        yield _observed(simulation, task.run.requests, task)
+        simulation.reset_counts()
+
+
+def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
+    """Whether the interval of the metric that decides is still too wide."""
+    if not seen:
+        return True
+    if run.half_width is None or len(seen) + run.replications > run.most_replications:
+        return False
+    found = estimate_metric(seen, run.metric, run.confidence)
+    return found is not None and (found.half_width is None or found.half_width > run.half_width)
+
+
+def estimate_metric(seen: list[Observation], name: str, confidence: float) -> Estimate | None:
+    """The metric over all observations; None where one of them does not have it."""
+    values = [METRICS[name].of(one) for one in seen]
+    known = [value for value in values if value is not None]
+    return estimate(known, confidence) if len(known) == len(values) else None
+
+
+def _observed(simulation: _engine.Simulation, requests: int, task: Task) -> Observation:
+    done = simulation.run(requests)
+    if done == 0:
+        raise HeapfitError(
+            f"{task.scheme.name}: the recording ends within the warm-up (shorten run.warm_up)"
+        )
+    counts = simulation.counts()
+    time = counts.time_ns or 1
+    return Observation(
+        region=task.scheme.region,
+        capacity=task.scheme.capacity(),
+        requests=counts.requests,
+        admitted=counts.admitted,
+        requested_bytes=counts.requested_bytes,
+        admitted_bytes=counts.admitted_bytes,
+        live=counts.live_byte_ns / time,
+        used=counts.used_byte_ns / time,
+        external=counts.external_byte_ns / (counts.sampled_ns or 1),
+        external_peak=counts.external_peak,
+        offered_by_size=tuple(int(one) for one in counts.offered_by_size[1]),
+        refused_by_size=tuple(int(one) for one in counts.refused_by_size[1]),
+        size_bounds=tuple(int(one) for one in counts.refused_by_size[0]),
+    )

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario file: traffic, the schemes it is offered to, a grid of both, and how long to run.
+
+docs/scenario-schema.md describes every key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heapfit.simulation.grid import Axis, Value, read_grid, steps, with_values
+from heapfit.simulation.metrics import METRICS
+from heapfit.simulation.scheme import Scheme, read_scheme
+from heapfit.simulation.traffic import SCENARIO, Traffic, read_traffic
+from heapfit.toml_table import Table, read_document
+
+SCHEMA = 1
+METHODS = ("replications", "batches")
+_MOST_REQUESTS = 10**12
+_LARGEST_SEED = 2**63 - 1  # TOML's own
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How long to simulate each scheme at each point."""
+
+    requests: int = 100_000  # of a replication, or of a batch
+    warm_up: int = 20_000  # requests before them that are not counted
+    replications: int = 8  # the first round's; batches likewise
+    most_replications: int = 64
+    half_width: float | None = None  # rounds go on until `metric`'s interval is as narrow
+    metric: str = "bandwidth_admission"
+    confidence: float = 0.95
+    seed: int = 1
+    method: str = "replications"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of the grid."""
+
+    values: Mapping[str, Value]  # of the grid's keys
+    traffic: Traffic
+    schemes: tuple[Scheme, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario file, read and checked at every point of its grid."""
+
+    path: Path
+    name: str
+    title: str
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    run: RunSettings
+
+    def short_keys(self) -> dict[str, str]:
+        """The key of each axis, with as much of its end as tells it from the others."""
+        keys = [axis.key for axis in self.axes]
+        return {key: _shortest_end(key, keys) for key in keys}
+
+
+def with_settings(scenario: Scenario, seed: int | None, half_width: float | None) -> Scenario:
+    """The scenario with another seed or stop rule, where one is given."""
+    run = scenario.run
+    seed = run.seed if seed is None else seed
+    half_width = run.half_width if half_width is None else half_width
+    return replace(scenario, run=replace(run, seed=seed, half_width=half_width))
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Reads a scenario file; HeapfitError names the file, the key and what to do."""
+    document = read_document(path, SCENARIO)
+    top = Table(path, SCENARIO, "", document)
+    if (schema := top.whole("schema", 0, _LARGEST_SEED)) != SCHEMA:
+        top.refuse("schema", f"the scenario has version {schema}, heapfit reads {SCHEMA}")
+    name = top.text("name")
+    title = top.text("title") if top.has("title") else name
+    run = _read_run(top.table("run")) if top.has("run") else RunSettings()
+    axes = read_grid(top)
+    points = tuple(
+        _read_point(path, with_values(document, values, top), values) for values in steps(axes)
+    )
+    for key in ("traffic", "schemes"):
+        top.table(key)  # read at every point
+    top.finish()
+    return Scenario(path, name, title, axes, points, run)
+
+
+def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value]) -> Point:
+    top = Table(path, SCENARIO, "", document)
+    traffic = read_traffic(top.table("traffic"), path.parent)
+    table = top.table("schemes")
+    names = table.keys()
+    if not names:
+        top.refuse("schemes", "must have at least one scheme")
+    schemes = tuple(read_scheme(name, table.table(name)) for name in names)
+    for scheme in schemes:
+        if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
+            top.refuse(
+                "traffic.sizes",
+                f"requests of {traffic.sizes.most} B, which {scheme.name} cannot serve "
+                "even when it is empty",
+            )
+    return Point(values, traffic, schemes)
+
+
+def _read_run(table: Table) -> RunSettings:
+    standard = RunSettings()
+
+    def whole(key: str, lowest: int, highest: int) -> int:
+        value: int = getattr(standard, key)
+        return table.whole(key, lowest, highest) if table.has(key) else value
+
+    def word(key: str, words: tuple[str, ...]) -> str:
+        value: str = table.text(key) if table.has(key) else getattr(standard, key)
+        if value not in words:
+            table.refuse(key, f'no {key} "{value}" (one of {", ".join(words)})')
+        return value
+
+    settings = RunSettings(
+        requests=whole("requests", 1, _MOST_REQUESTS),
+        warm_up=whole("warm_up", 0, _MOST_REQUESTS),
+        replications=whole("replications", 1, 10_000),
+        most_replications=whole("most_replications", 1, 100_000),
+        half_width=table.number("half_width", 1e-9, 1e12) if table.has("half_width") else None,
+        metric=word("metric", tuple(METRICS)),
+        confidence=table.number("confidence", 0.5, 0.9999) if table.has("confidence") else 0.95,
+        seed=whole("seed", 0, _LARGEST_SEED),
+        method=word("method", METHODS),
+    )
+    table.finish()
+    return settings
+
+
+def _shortest_end(key: str, keys: list[str]) -> str:
+    words = key.split(".")
+    for length in range(1, len(words)):
+        end = ".".join(words[-length:])
+        if sum(f".{other}".endswith(f".{end}") for other in keys) == 1:
+            return end
+    return key

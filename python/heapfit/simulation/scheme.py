@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scheme: a plan in a region of so many bytes, overhead included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan import LARGEST_REGION, Plan, read_plan
+from heapfit.toml_table import Table
+
+_ALLOC = 0  # docs/trace-schema.md
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """What the traffic is offered to."""
+
+    name: str
+    plan: Plan
+    region: int  # bytes
+
+    def capacity(self) -> int:
+        """Bytes that the empty heap could hand out: its free blocks together."""
+        idle = _engine.SlotWorkload(slots=1, least=1, most=1, seed=0)
+        free = _engine.SlotBuffer(self.plan.engine(), self.region, idle).free_sizes()
+        return int(free.sum(dtype="uint64"))
+
+    def serves(self, size: int) -> bool:
+        """Whether the empty heap serves a request of `size` bytes."""
+        import numpy as np
+
+        events = _engine.EventArray()
+        events.append(
+            np.array([_ALLOC], np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64)
+        )
+        return bool(_engine.Replay(self.plan.engine(), self.region).feed(events))
+
+
+def read_scheme(name: str, table: Table) -> Scheme:
+    """A `[schemes.NAME]` table. Without a region it gets the least in which its plan starts."""
+    plan = read_plan(table.table("plan"))
+    try:
+        smallest = plan.engine().smallest_region
+    except HeapfitError as error:
+        table.refuse("plan", str(error))
+    if smallest == 0:
+        table.refuse("plan", "no region is large enough for it")
+    region = smallest
+    if table.has("region"):
+        region = table.whole("region", 1, LARGEST_REGION)
+        if region < smallest:
+            table.refuse("region", f"{region} is below the {smallest} bytes this plan needs")
+    table.finish()
+    return Scheme(name, plan, region)

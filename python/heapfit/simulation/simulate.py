@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario simulated: every scheme at every point, in worker processes.
+
+Replications are added in rounds until the interval is narrow enough. What a replication gives
+depends on its number alone, so the number of workers changes nothing but the time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from heapfit.progress import Progress, no_progress
+from heapfit.simulation.closed_form import exact_metrics
+from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
+from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
+from heapfit.simulation.scenario import Point, RunSettings, Scenario
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.statistics import Estimate
+
+_STEP = "simulate"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One scheme at one point."""
+
+    point: Point
+    scheme: Scheme
+    capacity: int
+    exact: Mapping[str, float]  # metrics with a closed form
+    estimates: Mapping[str, Estimate]  # empty where nothing was simulated
+    observations: tuple[Observation, ...]
+
+    @property
+    def overhead_ratio(self) -> float | None:
+        """See metrics.OVERHEAD_RATIO."""
+        return overhead_ratio(self.scheme.region, self.capacity)
+
+    @property
+    def requests(self) -> int:
+        """Simulated, warm-ups left out."""
+        return sum(one.requests for one in self.observations)
+
+    def value(self, metric: str) -> float | None:
+        """The simulated value, else the exact one."""
+        found = self.estimates.get(metric)
+        return self.exact.get(metric) if found is None else found.mean
+
+    def refusals_by_size(self) -> list[tuple[int, int, int]]:
+        """Largest size of a bin, requests in it, and how many of them were refused."""
+        first = self.observations[0] if self.observations else None
+        if first is None:
+            return []
+        columns = zip(*(one.offered_by_size for one in self.observations), strict=True)
+        refused = zip(*(one.refused_by_size for one in self.observations), strict=True)
+        rows = zip(first.size_bounds, map(sum, columns), map(sum, refused), strict=True)
+        return [(bound, offered, lost) for bound, offered, lost in rows if offered]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """All results, point by point, each point's schemes in the file's order."""
+
+    scenario: Scenario
+    results: tuple[Result, ...]
+
+
+@dataclass(slots=True)
+class _Cell:
+    """One scheme at one point while it is simulated."""
+
+    point: Point
+    scheme: Scheme
+    run: RunSettings
+    seen: dict[int, list[Observation]] = field(default_factory=dict)
+    asked: int = 0
+
+    def next_round(self) -> list[Task]:
+        """What to simulate next, once all that was asked for is there."""
+        if len(self.seen) < self.asked or not is_another_round(self.observations(), self.run):
+            return []
+        first, self.asked = self.asked, self.asked + self._round_length()
+        return [
+            Task(self.point.traffic, self.scheme, self.run, number)
+            for number in range(first, self.asked)
+        ]
+
+    def _round_length(self) -> int:
+        if self.run.method == "batches":
+            return 0 if self.seen else 1
+        if not self.point.traffic.is_drawn:
+            return 0 if self.seen else 1
+        return self.run.replications
+
+    def observations(self) -> list[Observation]:
+        """In the order of their numbers."""
+        return [one for number in sorted(self.seen) for one in self.seen[number]]
+
+    def result(self) -> Result:
+        seen = self.observations()
+        found = {name: estimate_metric(seen, name, self.run.confidence) for name in METRICS}
+        return Result(
+            point=self.point,
+            scheme=self.scheme,
+            capacity=self.scheme.capacity(),
+            exact=exact_metrics(self.point.traffic, self.scheme) or {},
+            estimates={name: one for name, one in found.items() if one is not None},
+            observations=tuple(seen),
+        )
+
+
+def simulate(
+    scenario: Scenario, workers: int = 1, progress: Progress = no_progress
+) -> SimulationResult:
+    """Simulates all schemes at all points in so many processes; closed forms stand beside."""
+    cells = _cells(scenario)
+    with _executor(workers) as executor:
+        _run_rounds(cells, executor, progress)
+    return SimulationResult(scenario, tuple(cell.result() for cell in cells))
+
+
+def usable_workers() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def solve(scenario: Scenario) -> SimulationResult:
+    """The closed forms alone, at once."""
+    results = []
+    for cell in _cells(scenario):
+        exact = exact_metrics(cell.point.traffic, cell.scheme) or {}
+        capacity = cell.scheme.capacity()
+        results.append(Result(cell.point, cell.scheme, capacity, exact, {}, ()))
+    return SimulationResult(scenario, tuple(results))
+
+
+def _cells(scenario: Scenario) -> list[_Cell]:
+    return [
+        _Cell(point, scheme, scenario.run) for point in scenario.points for scheme in point.schemes
+    ]
+
+
+@contextmanager
+def _executor(workers: int) -> Iterator[Executor]:
+    """Processes that share nothing with this one; a thread where one worker is enough."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+    executor: Executor = (
+        ThreadPoolExecutor(1)
+        if workers == 1
+        else ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    )
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _run_rounds(cells: list[_Cell], executor: Executor, progress: Progress) -> None:
+    waiting: dict[Future[list[Observation]], tuple[_Cell, int]] = {}
+    done = 0
+
+    def ask(cell: _Cell) -> None:
+        for task in cell.next_round():
+            waiting[executor.submit(replicate, task)] = (cell, task.number)
+
+    for cell in cells:
+        ask(cell)
+    while waiting:
+        progress(_STEP, done / (done + len(waiting)))
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            cell, number = waiting.pop(future)
+            cell.seen[number] = future.result()
+            done += 1
+            ask(cell)
+    progress(_STEP, 1.0)

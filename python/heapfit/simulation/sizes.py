@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large requests are, in bytes: each law with its exact distribution."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from heapfit import _engine
+from heapfit.toml_table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    # Sizes in ascending order, and the share of requests of each.
+    Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
+
+LARGEST = 2**31  # bytes; no allocator serves more
+
+
+@dataclass(frozen=True, slots=True)
+class UniformSize:
+    """Every whole number of bytes alike."""
+
+    least: int
+    most: int
+
+    def engine(self) -> _engine.UniformSize:
+        """The engine's form."""
+        return _engine.UniformSize(least=self.least, most=self.most)
+
+    def distribution(self) -> Distribution:
+        """The share of each size."""
+        import numpy as np
+
+        sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
+        return sizes, np.full(len(sizes), 1 / len(sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialSize:
+    """most / e^r, rounded down, r uniform from 0 to ln(most / least): Cebeci 2019."""
+
+    least: int
+    most: int
+
+    def engine(self) -> _engine.ExponentialSize:
+        """The engine's form."""
+        return _engine.ExponentialSize(least=self.least, most=self.most)
+
+    def distribution(self) -> Distribution:
+        """The share of each size: ln((n + 1) / n) over the whole range, the largest never."""
+        import numpy as np
+
+        sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
+        if self.least == self.most:
+            return sizes, np.ones(1)
+        logs = np.log(np.append(sizes, self.most).astype(float))
+        return sizes, np.diff(logs) / (logs[-1] - logs[0])
+
+
+@dataclass(frozen=True, slots=True)
+class BimodalSize:
+    """Acknowledgements and full packets, in percent; the rest between them alike."""
+
+    ack_size: int
+    ack_percent: int
+    mtu_size: int
+    mtu_percent: int
+
+    def engine(self) -> _engine.BimodalSize:
+        """The engine's form."""
+        return _engine.BimodalSize(
+            ack_size=self.ack_size,
+            ack_percent=self.ack_percent,
+            mtu_size=self.mtu_size,
+            mtu_percent=self.mtu_percent,
+        )
+
+    @property
+    def most(self) -> int:
+        """The largest size."""
+        return self.mtu_size
+
+    def distribution(self) -> Distribution:
+        """The share of each size."""
+        import numpy as np
+
+        sizes = np.arange(self.ack_size, self.mtu_size + 1, dtype=np.uint64)
+        shares = np.zeros(len(sizes))
+        shares[0] = self.ack_percent / 100
+        shares[-1] += self.mtu_percent / 100
+        rest = 1 - shares.sum()
+        shares[1:-1] = rest / (len(sizes) - 2) if rest else 0.0
+        return sizes, shares
+
+
+@dataclass(frozen=True, slots=True)
+class EmpiricalSize:
+    """Sizes with weights, drawn independently."""
+
+    sizes: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    def engine(self) -> _engine.EmpiricalSize:
+        """The engine's form."""
+        import numpy as np
+
+        return _engine.EmpiricalSize(
+            size=np.array(self.sizes, np.uint64), weight=np.array(self.weights, float)
+        )
+
+    @property
+    def most(self) -> int:
+        """The largest size that is ever drawn."""
+        return max(s for s, w in zip(self.sizes, self.weights, strict=True) if w > 0)
+
+    def distribution(self) -> Distribution:
+        """The share of each size."""
+        import numpy as np
+
+        sizes, places = np.unique(np.array(self.sizes, np.uint64), return_inverse=True)
+        weights = np.bincount(places, np.array(self.weights, float))
+        return sizes, weights / weights.sum()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSizes:
+    """The list's sizes in turn, again and again."""
+
+    sizes: tuple[int, ...]
+
+    def engine(self) -> _engine.ListedSizes:
+        """The engine's form."""
+        import numpy as np
+
+        return _engine.ListedSizes(size=np.array(self.sizes, np.uint64))
+
+    @property
+    def most(self) -> int:
+        """The largest size."""
+        return max(self.sizes)
+
+
+SizeLaw: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalSize | ListedSizes
+
+
+def read_sizes(table: Table) -> SizeLaw:
+    """A `[traffic.sizes]` table."""
+    law = table.text("law")
+    if law not in _READERS:
+        table.refuse("law", f'no size law "{law}" (one of {", ".join(_READERS)})')
+    sizes = _READERS[law](table)
+    table.finish()
+    return sizes
+
+
+def _read_range(table: Table) -> tuple[int, int]:
+    least = table.whole("least", 1, LARGEST)
+    most = table.whole("most", 1, LARGEST)
+    if least > most:
+        table.refuse("least", f"{least} is above most, which is {most}")
+    return least, most
+
+
+def _read_uniform(table: Table) -> SizeLaw:
+    return UniformSize(*_read_range(table))
+
+
+def _read_exponential(table: Table) -> SizeLaw:
+    return ExponentialSize(*_read_range(table))
+
+
+def _read_bimodal(table: Table) -> SizeLaw:
+    ack_size = table.whole("ack_size", 1, LARGEST)
+    ack_percent = table.whole("ack_percent", 0, 100)
+    mtu_size = table.whole("mtu_size", 1, LARGEST)
+    mtu_percent = table.whole("mtu_percent", 0, 100)
+    if ack_percent + mtu_percent > 100:
+        table.refuse("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
+    if mtu_size < ack_size + 2:
+        table.refuse("mtu_size", f"must be at least {ack_size + 2}, ack_size and 2 more")
+    return BimodalSize(ack_size, ack_percent, mtu_size, mtu_percent)
+
+
+def _read_empirical(table: Table) -> SizeLaw:
+    sizes = table.wholes("sizes", 1, LARGEST)
+    weights = table.numbers("weights", 0, 1e15)
+    if len(sizes) != len(weights):
+        table.refuse("weights", f"must be {len(sizes)} numbers, one for each size")
+    if not math.fsum(weights) > 0:
+        table.refuse("weights", "must not all be 0")
+    return EmpiricalSize(sizes, weights)
+
+
+def _read_listed(table: Table) -> SizeLaw:
+    return ListedSizes(table.wholes("sizes", 1, LARGEST))
+
+
+_READERS = {
+    "uniform": _read_uniform,
+    "exponential": _read_exponential,
+    "bimodal": _read_bimodal,
+    "empirical": _read_empirical,
+    "listed": _read_listed,
+}

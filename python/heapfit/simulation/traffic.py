@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is offered to a heap: arrivals, sizes and holding times; the `[traffic]` of a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.simulation.arrivals import ArrivalLaw, Recorded, read_arrivals
+from heapfit.simulation.holding import (
+    FifoService,
+    FixedHolding,
+    HoldingLaw,
+    RecordedHolding,
+    read_holding,
+)
+from heapfit.simulation.sizes import SizeLaw, read_sizes
+from heapfit.toml_table import FileKind, Table, read_document
+
+SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Three laws, each drawn from a stream of its own."""
+
+    arrivals: ArrivalLaw
+    sizes: SizeLaw | None  # None: recorded with the arrivals
+    holding: HoldingLaw
+
+    def engine(self) -> _engine.Traffic:
+        """The engine's form."""
+        return _engine.Traffic(
+            arrivals=self.arrivals.engine(),
+            sizes=None if self.sizes is None else self.sizes.engine(),
+            holding=self.holding.engine(),
+        )
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it ends by itself."""
+        return isinstance(self.arrivals, Recorded)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether another seed gives other requests."""
+        drawn_holding = not isinstance(self.holding, FixedHolding | FifoService | RecordedHolding)
+        return not self.is_recorded or drawn_holding
+
+
+def read_traffic(table: Table, folder: Path) -> Traffic:
+    """A `[traffic]` table; paths in it are relative to `folder`."""
+    arrivals = read_arrivals(table.table("arrivals"), folder)
+    sizes = None
+    if isinstance(arrivals, Recorded):
+        if table.has("sizes"):
+            table.refuse("sizes", "recorded arrivals bring their sizes (take it out)")
+    else:
+        sizes = read_sizes(table.table("sizes"))
+    holding = read_holding(table.table("holding"))
+    if isinstance(holding, RecordedHolding) and not isinstance(arrivals, Recorded):
+        table.refuse("holding", "is recorded, but the arrivals are not")
+    table.finish()
+    return Traffic(arrivals, sizes, holding)
+
+
+def load_traffic(path: Path) -> Traffic:
+    """The `[traffic]` of a scenario file, whatever else stands in it."""
+    top = Table(path, SCENARIO, "", read_document(path, SCENARIO))
+    return read_traffic(top.table("traffic"), path.parent)
