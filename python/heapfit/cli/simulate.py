@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,13 +87,18 @@ def _print(found: SimulationResult) -> None:
     console.out(f"{found.scenario.name}: {found.scenario.title}")
     columns = [*keys.values(), "scheme", "region", "overhead", *_ADMISSION, *_BESIDE.values()]
     _print_filled(columns, [_row(result, list(keys)) for result in found.results])
-    for line in _notes(found):
-        console.out(line)
+    for note in _notes(found):
+        for line in textwrap.wrap(note, console.WIDTH, break_on_hyphens=False):
+            console.out(line)
 
 
 def _print_filled(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """The table without the columns that no row fills."""
-    kept = [i for i in range(len(columns)) if any(row[i] is not None for row in rows)]
+    """The table without the columns that no row fills, and without what an axis shows already."""
+    kept = [
+        i
+        for i, name in enumerate(columns)
+        if name not in columns[:i] and any(row[i] is not None for row in rows)
+    ]
     console.out_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
 
 
@@ -119,11 +125,14 @@ def _share(value: float | None) -> str | None:
 
 
 def _notes(found: SimulationResult) -> Iterator[str]:
+    """What the columns mean, and how the numbers came about."""
     run = found.scenario.run
-    yield "overhead: bytes beyond what the region can hand out, over these."
-    yield "admission: bytes admitted over bytes requested; by requests: the same of their number."
-    yield "memory, pool: bytes requested by live blocks over the region, over what it can hand out."
-    yield "utility: admission times memory, our reading of the article's combined utility."
+    yield (
+        "overhead: bytes beyond what the region can hand out, over these. admission: bytes "
+        "admitted over bytes requested; by requests: their numbers. memory, pool: bytes requested "
+        "by live blocks over the region, over what it can hand out. utility: admission times "
+        "memory, our reading of what the article does not define."
+    )
     if any(result.exact for result in found.results):
         yield "exact: Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool."
     requests = sum(result.requests for result in found.results)
