@@ -49,7 +49,8 @@ class SampleClock {
     [[nodiscard]] bool is_due(Nanoseconds time_ns) const { return next_ns_ <= time_ns; }
     [[nodiscard]] Nanoseconds mean_ns() const { return mean_ns_; }
 
-    // The sample after the one that was due, which walked so many blocks after so many requests.
+    // The sample after the one that was due, which walked so many blocks; so many requests, 1 or
+    // more, came until then.
     void plan(std::uint64_t requests, std::uint64_t blocks) {
         const auto past_ns = static_cast<double>(next_ns_ - first_ns_);
         const auto wanted = static_cast<double>(std::max<std::uint64_t>(1024, 2 * blocks));
@@ -132,7 +133,7 @@ template <class Server> class EventLoop {
         counts_.sampled_ns += weight_ns;
         counts_.external_byte_ns += weight_ns * static_cast<double>(walked.external);
         counts_.external_peak = std::max(counts_.external_peak, walked.external);
-        clock_.plan(offered_, walked.blocks);
+        clock_.plan(std::max<std::uint64_t>(offered_, 1), walked.blocks);
     }
 
     void release_until(Nanoseconds time_ns) {

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of traffic draw what they say, the same on every machine, and refuse what makes no sense.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "heapfit/traffic.hpp"
+
+namespace {
+
+using namespace heapfit;
+using heapfit::test::error_of;
+
+constexpr int draws = 100'000;
+
+bool is_near(double value, double expected, double tolerance) {
+    return std::abs(value - expected) <= tolerance * std::abs(expected);
+}
+
+struct Moments {
+    double mean;
+    double square; // mean of the squares
+};
+
+template <class Draw> Moments moments_of(Draw draw, int count = draws) {
+    Moments moments{0, 0};
+    for (int i = 0; i < count; ++i) {
+        const auto value = static_cast<double>(draw());
+        moments.mean += value / count;
+        moments.square += value * value / count;
+    }
+    return moments;
+}
+
+void poisson_intervals_are_exponential() {
+    Poisson law(1'000'000);
+    Philox random{1}, same{1};
+    const Moments moments = moments_of([&] { return law.next(random); });
+    CHECK(is_near(moments.mean, 1e6, 0.01) && is_near(moments.square, 2e12, 0.03));
+    CHECK(law.next(same) == Philox{1}.exponential(1'000'000));
+}
+
+void periodic_intervals_are_all_alike() {
+    Periodic law(12345);
+    Philox random{1};
+    for (int i = 0; i < 10; ++i) {
+        CHECK(law.next(random) == 12345);
+    }
+}
+
+// On half of the time: the mean interval is twice that of the on state. In 10 ms of burst come 100
+// arrivals and their number varies as bursts do: index of dispersion far above that of Poisson, 1.
+void bursts_have_the_rate_of_on_and_off_together() {
+    OnOff law(10'000'000, 10'000'000, 100'000);
+    Philox random{2};
+    const Moments moments = moments_of([&] { return law.next(random); }, 1'000'000);
+    CHECK(is_near(moments.mean, 200'000, 0.02));
+    CHECK(moments.square / (moments.mean * moments.mean) > 10);
+}
+
+// Three states in a ring, stays of 1, 2 and 1 ms, intervals of 10, 20 and none: in 4 ms come
+// 100 + 100 arrivals.
+void states_last_and_follow_as_their_weights_say() {
+    MarkovModulated law({{10'000, 1'000'000}, {20'000, 2'000'000}, {0, 1'000'000}},
+                        {{0, 5, 0}, {0, 0, 1}, {0.5, 0, 0}});
+    Philox random{3};
+    const Moments moments = moments_of([&] { return law.next(random); }, 1'000'000);
+    CHECK(is_near(moments.mean, 20'000, 0.02));
+}
+
+void states_that_are_alike_make_a_poisson_process() {
+    MarkovModulated law({{1000, 5000}, {1000, 300}}, {{0.5, 0.5}, {1, 0}});
+    Philox random{4};
+    const Moments moments = moments_of([&] { return law.next(random); });
+    CHECK(is_near(moments.mean, 1000, 0.01) && is_near(moments.square, 2e6, 0.03));
+}
+
+void uniform_sizes_are_even() {
+    UniformSize law(5, 9);
+    Philox random{5};
+    std::array<int, 10> seen{};
+    for (int i = 0; i < draws; ++i) {
+        seen.at(law.draw(random))++;
+    }
+    for (std::size_t size = 5; size < 10; ++size) { // 20,000 on average, deviation 126
+        CHECK(seen[size] > 19'400 && seen[size] < 20'600);
+    }
+}
+
+// The mean of most / e^r is (most - least) / ln(most / least); rounding down takes half a byte.
+void exponential_sizes_have_their_mean() {
+    ExponentialSize law(80, 2000);
+    Philox random{6};
+    const Moments moments = moments_of([&] { return law.draw(random); });
+    CHECK(is_near(moments.mean, 1920 / std::log(25.0) - 0.5, 0.01));
+}
+
+void packets_have_two_frequent_sizes() {
+    BimodalSize law(40, 43, 1500, 26);
+    Philox random{7};
+    int acks = 0, mtus = 0;
+    Bytes least = 1500, most = 0;
+    for (int i = 0; i < draws; ++i) {
+        const Bytes size = law.draw(random);
+        acks += size == 40;
+        mtus += size == 1500;
+        least = size == 40 ? least : std::min(least, size);
+        most = size == 1500 ? most : std::max(most, size);
+    }
+    CHECK(acks > 42'400 && acks < 43'600 && mtus > 25'400 && mtus < 26'600);
+    CHECK(least == 41 && most == 1499);
+}
+
+void empirical_sizes_have_their_shares() {
+    EmpiricalSize law({10, 20, 30, 40}, {0.5, 0, 3, 1.5});
+    Philox random{8};
+    std::array<int, 5> seen{};
+    for (int i = 0; i < draws; ++i) {
+        seen.at(law.draw(random) / 10)++;
+    }
+    CHECK(seen[1] > 9'600 && seen[1] < 10'400 && seen[2] == 0);
+    CHECK(seen[3] > 59'400 && seen[3] < 60'600 && seen[4] > 29'400 && seen[4] < 30'600);
+}
+
+void listed_sizes_come_in_turn() {
+    ListedSizes law({7, 8, 9});
+    Philox random{9};
+    for (const Bytes expected : {7, 8, 9, 7, 8, 9, 7}) {
+        CHECK(law.draw(random) == expected);
+    }
+}
+
+void exponential_holding_is_exponential() {
+    ExponentialHolding law(1'000'000'000);
+    Philox random{10};
+    const Moments moments = moments_of([&] { return law.draw(random); });
+    CHECK(is_near(moments.mean, 1e9, 0.01) && is_near(moments.square, 2e18, 0.03));
+}
+
+void uniform_and_fixed_holding_stay_in_their_range() {
+    UniformHolding law(1000, 2000);
+    Philox random{11};
+    const Moments moments = moments_of([&] {
+        const Nanoseconds ns = law.draw(random);
+        CHECK(ns >= 1000 && ns <= 2000);
+        return ns;
+    });
+    CHECK(is_near(moments.mean, 1500, 0.005));
+    CHECK(FixedHolding(17).draw(random) == 17);
+}
+
+// The median of a lognormal number is its mean times e^(-sigma^2 / 2), 0.6065 for sigma 1; the mean
+// of the squares is e^(sigma^2) times the square of the mean.
+void lognormal_holding_has_its_mean_median_and_variance() {
+    LognormalHolding law(1'000'000, 1);
+    Philox random{12};
+    std::vector<double> values;
+    const Moments moments = moments_of([&] {
+        values.push_back(static_cast<double>(law.draw(random)));
+        return values.back();
+    });
+    std::ranges::nth_element(values, values.begin() + draws / 2);
+    CHECK(is_near(values[draws / 2], 606'531, 0.01) && is_near(moments.mean, 1e6, 0.02));
+    CHECK(is_near(moments.square, std::exp(1) * 1e12, 0.15));
+    CHECK(LognormalHolding(12345, 0).draw(random) == 12345);
+}
+
+void one_server_takes_requests_in_order() {
+    FifoService bytes = FifoService::bytes_per_second(1e9); // a byte a nanosecond
+    CHECK(bytes.serve(100, 50) == 150);
+    CHECK(bytes.serve(110, 30) == 180); // waits for the first
+    CHECK(bytes.serve(500, 20) == 520); // the server was idle
+    FifoService packets = FifoService::packets_per_second(3e8);
+    CHECK(packets.serve(0, 50) == 4);   // 3 1/3 ns, rounded up
+    CHECK(packets.serve(0, 9000) == 7); // 6 2/3: nothing drifts
+    CHECK(packets.serve(0, 50) == 10);
+}
+
+void empirical_holding_has_its_shares() {
+    EmpiricalHolding law({5, 100}, {1, 3});
+    Philox random{13};
+    const Moments moments = moments_of([&] { return law.draw(random); });
+    CHECK(is_near(moments.mean, 76.25, 0.01));
+}
+
+void normal_numbers_have_their_quantiles() {
+    Philox random{14};
+    int below_minus_1 = 0, below_2 = 0;
+    const Moments moments = moments_of([&] {
+        const double z = random.normal();
+        below_minus_1 += z < -1;
+        below_2 += z < 2;
+        return z;
+    });
+    CHECK(std::abs(moments.mean) < 0.01 && is_near(moments.square, 1, 0.02));
+    CHECK(is_near(below_minus_1, 0.158655 * draws, 0.02) &&
+          is_near(below_2, 0.97725 * draws, 0.002));
+}
+
+// The values are those of decimal arithmetic.
+void powers_of_e_are_right_to_a_few_units() {
+    CHECK(exponential_of(0) == 1);
+    CHECK(is_near(exponential_of(1), 2.718281828459045, 4e-16));
+    CHECK(is_near(exponential_of(-0.5), 0.6065306597126334, 4e-16));
+    CHECK(is_near(exponential_of(45), 3.4934271057485095e19, 4e-16));
+    CHECK(is_near(exponential_of(-600), 2.6503965530043109e-261, 4e-16));
+}
+
+OfferedRequest next_of(TrafficSource &source) {
+    OfferedRequest request{};
+    CHECK(source.next(request));
+    return request;
+}
+
+Traffic poisson_traffic() {
+    return Traffic(Poisson(2'000'000), UniformSize(80, 2000), ExponentialHolding(1'000'000'000));
+}
+
+// FNV-1a over times, sizes and holdings of the first thousand requests.
+std::uint64_t digest_of(const Traffic &traffic) {
+    TrafficSource source(traffic, 1);
+    std::uint64_t digest = 0xcbf29ce484222325;
+    for (int i = 0; i < 1000; ++i) {
+        const OfferedRequest request = next_of(source);
+        for (const std::uint64_t value : {request.time_ns, request.size, request.holding_ns}) {
+            digest = (digest ^ value) * 0x100000001b3;
+        }
+    }
+    return digest;
+}
+
+// Digests of one machine; any other draws the same.
+void streams_are_equal_on_every_machine() {
+    const ExponentialHolding second(1'000'000'000);
+    CHECK(digest_of(poisson_traffic()) == 0x36def767fcaaa224);
+    CHECK(digest_of({OnOff(1'000'000, 3'000'000, 10'000), ExponentialSize(8, 400), second}) ==
+          0xf051619eedfad635);
+    CHECK(digest_of({MarkovModulated({{900, 5000}, {100, 300}}, {{0.3, 0.7}, {1, 0}}),
+                     EmpiricalSize({10, 20, 30}, {0.1, 0.7, 0.3}),
+                     LognormalHolding(1'000'000'000, 1.5)}) == 0xef8da251a58bbd57);
+    CHECK(digest_of({Periodic(1000), BimodalSize(40, 43, 1500, 26), UniformHolding(5, 500)}) ==
+          0xc6ce71209d1136d0);
+}
+
+void each_law_draws_from_a_stream_of_its_own() {
+    TrafficSource one(poisson_traffic(), 7);
+    TrafficSource other({Periodic(10), UniformSize(80, 2000), FixedHolding(1)}, 7);
+    TrafficSource third({Poisson(2'000'000), ListedSizes({8}), ExponentialHolding(1'000'000'000)},
+                        7);
+    TrafficSource seeded(poisson_traffic(), 8);
+    int equal = 0;
+    for (int i = 0; i < 100; ++i) {
+        const OfferedRequest request = next_of(one);
+        const OfferedRequest same = next_of(third);
+        CHECK(next_of(other).size == request.size);
+        CHECK(same.time_ns == request.time_ns && same.holding_ns == request.holding_ns);
+        equal += next_of(seeded).time_ns == request.time_ns;
+    }
+    CHECK(equal == 0);
+}
+
+void recorded_requests_come_as_they_are_and_end() {
+    const RecordedArrivals arrivals({0, 5, 5}, {10, 0, 30}, {7, held_forever, 1});
+    TrafficSource source({arrivals, std::nullopt, RecordedHolding{}}, 1);
+    CHECK(source.departure(next_of(source)) == 7);
+    const OfferedRequest second = next_of(source);
+    CHECK(second.time_ns == 5 && second.size == 0);
+    CHECK(source.departure(second) == held_forever);
+    CHECK(next_of(source).size == 30);
+    OfferedRequest none{};
+    CHECK(!source.next(none));
+    TrafficSource again({arrivals, std::nullopt, FixedHolding(2)}, 1);
+    CHECK(again.departure(next_of(again)) == 2);
+}
+
+void bad_laws_are_refused_by_their_key() {
+    const std::vector<std::pair<std::function<void()>, std::string>> bad{
+        {[] { Poisson(0); }, "Poisson: mean_ns: 0 ns"},
+        {[] { Periodic(longest_mean + 1); }, "Periodic: interval_ns: "},
+        {[] { OnOff(1, 0, 1); }, "OnOff: off_mean_ns: "},
+        {[] {
+             MarkovModulated({{1, 1}}, {{0}});
+         },
+         "MarkovModulated: weights: the sum"},
+        {[] {
+             MarkovModulated({{1, 1}}, {{1, 1}});
+         },
+         "MarkovModulated: weights: 2"},
+        {[] {
+             MarkovModulated({{1, 1}, {0, 1}}, {{0, 1}, {0, 1}});
+         },
+         "MarkovModulated: interval_mean_ns: from some"},
+        {[] { MarkovModulated({}, {}); }, "MarkovModulated: interval_mean_ns: "},
+        {[] {
+             RecordedArrivals({5, 4}, {1, 1}, {});
+         },
+         "RecordedArrivals: time_ns: entry 1 "},
+        {[] {
+             RecordedArrivals({5}, {1, 1}, {});
+         },
+         "RecordedArrivals: size: "},
+        {[] {
+             RecordedArrivals({5}, {1}, {1, 2});
+         },
+         "RecordedArrivals: holding_ns: "},
+        {[] { RecordedArrivals({}, {}, {}); }, "RecordedArrivals: time_ns: "},
+        {[] { RecordedArrivals({1ULL << 63}, {1}, {}); }, "RecordedArrivals: time_ns: "},
+        {[] { UniformSize(0, 5); }, "UniformSize: least: 0"},
+        {[] { UniformSize(6, 5); }, "UniformSize: least: 6 is above most 5"},
+        {[] { ExponentialSize(6, 5); }, "sizes: 6 to 5"},
+        {[] { BimodalSize(40, 60, 1500, 41); }, "BimodalSize: ack_percent: "},
+        {[] { BimodalSize(40, 60, 41, 4); }, "BimodalSize: mtu_size: "},
+        {[] {
+             EmpiricalSize({1, 2}, {1, -1});
+         },
+         "EmpiricalSize: weight: -1"},
+        {[] {
+             EmpiricalSize({1, 2}, {1, std::nan("")});
+         },
+         "EmpiricalSize: weight: nan"},
+        {[] { EmpiricalSize({}, {}); }, "EmpiricalSize: weight: there must be"},
+        {[] {
+             EmpiricalSize({1}, {1, 1});
+         },
+         "EmpiricalSize: weight: 2"},
+        {[] { EmpiricalSize({0}, {1}); }, "EmpiricalSize: size: 0"},
+        {[] { ListedSizes({}); }, "ListedSizes: size: "},
+        {[] { ExponentialHolding(0); }, "ExponentialHolding: mean_ns: "},
+        {[] { FixedHolding(longest_mean + 1); }, "FixedHolding: ns: "},
+        {[] { UniformHolding(3, 2); }, "UniformHolding: least_ns: 3 is above most_ns 2"},
+        {[] { LognormalHolding(1, -1); }, "LognormalHolding: sigma: "},
+        {[] { LognormalHolding(1, std::nan("")); }, "LognormalHolding: sigma: nan"},
+        {[] { (void)FifoService::bytes_per_second(0); }, "FifoService: bytes_per_second: 0"},
+        {[] { (void)FifoService::packets_per_second(-1); }, "FifoService: packets_per_second: -1"},
+        {[] { EmpiricalHolding({1}, {0}); }, "EmpiricalHolding: weight: the sum"},
+        {[] { Traffic(Poisson(1), std::nullopt, FixedHolding(1)); }, "Traffic: sizes: there"},
+        {[] { Traffic(RecordedArrivals({1}, {1}, {}), ListedSizes({1}), FixedHolding(1)); },
+         "Traffic: sizes: recorded"},
+        {[] { Traffic(Poisson(1), ListedSizes({1}), RecordedHolding{}); }, "Traffic: holding: "},
+        {[] { Traffic(RecordedArrivals({1}, {1}, {}), std::nullopt, RecordedHolding{}); },
+         "Traffic: holding: "},
+    };
+    for (const auto &[make, message] : bad) {
+        const std::string error = error_of(make);
+        if (!error.starts_with(message)) {
+            std::fprintf(stderr, "%s\n", error.c_str());
+        }
+        CHECK(error.starts_with(message));
+    }
+}
+
+void a_clock_that_would_overflow_is_refused() {
+    TrafficSource source({Periodic(longest_mean), ListedSizes({1}), FixedHolding(1)}, 1);
+    const std::string error = error_of([&source] {
+        for (;;) {
+            (void)next_of(source);
+        }
+    });
+    CHECK(error.starts_with("traffic: the clock passes 2^63 ns"));
+}
+
+} // namespace
+
+int main() {
+    RUN(poisson_intervals_are_exponential);
+    RUN(periodic_intervals_are_all_alike);
+    RUN(bursts_have_the_rate_of_on_and_off_together);
+    RUN(states_last_and_follow_as_their_weights_say);
+    RUN(states_that_are_alike_make_a_poisson_process);
+    RUN(uniform_sizes_are_even);
+    RUN(exponential_sizes_have_their_mean);
+    RUN(packets_have_two_frequent_sizes);
+    RUN(empirical_sizes_have_their_shares);
+    RUN(listed_sizes_come_in_turn);
+    RUN(exponential_holding_is_exponential);
+    RUN(uniform_and_fixed_holding_stay_in_their_range);
+    RUN(lognormal_holding_has_its_mean_median_and_variance);
+    RUN(one_server_takes_requests_in_order);
+    RUN(empirical_holding_has_its_shares);
+    RUN(normal_numbers_have_their_quantiles);
+    RUN(powers_of_e_are_right_to_a_few_units);
+    RUN(streams_are_equal_on_every_machine);
+    RUN(each_law_draws_from_a_stream_of_its_own);
+    RUN(recorded_requests_come_as_they_are_and_end);
+    RUN(bad_laws_are_refused_by_their_key);
+    RUN(a_clock_that_would_overflow_is_refused);
+}
