@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks to set aside: greedy budgets and the peaks of pools.
+// How many blocks to set aside: greedy and exact budgets, and the peaks of pools.
 #include <string>
 #include <tuple>
 #include <vector>
@@ -9,7 +9,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "heapfit/budget.hpp"
+#include "heapfit/budget_exhaustive.hpp"
+#include "heapfit/budget_points.hpp"
+#include "heapfit/budget_search.hpp"
 #include "heapfit/event_array.hpp"
 #include "heapfit/plan.hpp"
 #include "heapfit/pool_peaks.hpp"
@@ -24,6 +28,56 @@ std::vector<std::uint64_t> budgets(const EventArray &events, const std::vector<B
                                    std::uint32_t alignment) {
     const nb::gil_scoped_release release;
     return greedy_budgets(events.events(), sizes, alignment);
+}
+
+BudgetPoints points(const EventArray &events, const std::vector<Bytes> &sizes,
+                    std::uint32_t alignment) {
+    const nb::gil_scoped_release release;
+    return budget_points(events.events(), sizes, alignment);
+}
+
+BudgetSearch search(const BudgetPoints &points, std::uint64_t node_limit) {
+    const nb::gil_scoped_release release;
+    return search_budgets(points, node_limit);
+}
+
+BudgetEnumeration exhaustive(const EventArray &events, const std::vector<Bytes> &sizes,
+                             std::uint32_t alignment, std::uint64_t most_combinations) {
+    const nb::gil_scoped_release release;
+    return exhaustive_budgets(events.events(), sizes, alignment, most_combinations);
+}
+
+Array<std::uint32_t> live(const BudgetPoints &points) {
+    return to_array(points.live);
+}
+
+Array<std::int64_t> slacks(const BudgetPoints &points) {
+    return to_array(points.slacks);
+}
+
+void bind_exact_budgets(nb::module_ &module) {
+    nb::class_<BudgetPoints>(module, "BudgetPoints", "The constraints of exact budgeting.")
+        .def_ro("sizes", &BudgetPoints::sizes, "S_i, rounded up to the alignment.")
+        .def_ro("caps", &BudgetPoints::caps, "No allowed N_i is above.")
+        .def_ro("u_max", &BudgetPoints::u_max, "Of all live requests, so rounded.")
+        .def_prop_ro("slacks", &slacks, nb::rv_policy::move, "U_max - U(t) of each point.")
+        .def_prop_ro("live", &live, nb::rv_policy::move, "P_i(t): the points one after another.");
+    module.def("budget_points", &points, nb::arg("events"), nb::arg("sizes"), nb::arg("alignment"),
+               "The moments of a trace that limit budgets.");
+    nb::class_<BudgetSearch>(module, "BudgetSearch", "Budgets and the most that any dedicate.")
+        .def_ro("counts", &BudgetSearch::counts, "N_i.")
+        .def_ro("dedicated", &BudgetSearch::dedicated, "Sum S_i N_i.")
+        .def_ro("bound", &BudgetSearch::bound, "No budgets dedicate more.")
+        .def_ro("nodes", &BudgetSearch::nodes, "Choices tried.");
+    module.def("search_budgets", &search, nb::arg("points"), nb::arg("node_limit"),
+               "Best budgets by branch and bound.");
+    nb::class_<BudgetEnumeration>(module, "BudgetEnumeration", "Budgets by trying all.")
+        .def_ro("counts", &BudgetEnumeration::counts, "N_i.")
+        .def_ro("dedicated", &BudgetEnumeration::dedicated, "Sum S_i N_i.")
+        .def_ro("combinations", &BudgetEnumeration::combinations, "Tried.");
+    module.def("exhaustive_budgets", &exhaustive, nb::arg("events"), nb::arg("sizes"),
+               nb::arg("alignment"), nb::arg("most_combinations"),
+               "Best budgets by trying every combination.");
 }
 
 PoolPeaks peaks(const EventArray &events, const std::vector<std::tuple<Bytes, bool>> &pools,
@@ -42,6 +96,7 @@ PoolPeaks peaks(const EventArray &events, const std::vector<std::tuple<Bytes, bo
 void bind_budget(nb::module_ &module) {
     module.def("greedy_budgets", &budgets, nb::arg("events"), nb::arg("sizes"),
                nb::arg("alignment"), "Blocks to dedicate to each size (Lee and Yi, figure 4).");
+    bind_exact_budgets(module);
     nb::class_<PoolPeaks>(module, "PoolPeaks", "What unlimited pools would serve.")
         .def_ro("counts", &PoolPeaks::counts, "N_i, in the order of the pools.")
         .def_ro("shared_requests", &PoolPeaks::shared_requests)

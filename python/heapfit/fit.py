@@ -53,7 +53,7 @@ def fit(
     workload = load_workload(trace, options.alignment, progress)
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
-    comparison = compare(workload, standard_portfolio(workload), progress)
+    comparison = compare(workload, standard_portfolio(workload, progress=progress), progress)
     winner = comparison.rows[0]
     if winner.r_safe is None:
         raise HeapfitError(

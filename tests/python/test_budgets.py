@@ -92,13 +92,15 @@ def test_greedy_budgets_are_those_of_the_papers_definition(seed: int) -> None:
 def test_a_plan_keeps_no_empty_budget() -> None:
     # 64 bytes are live only after the peak of 1000 + 128, which a bucket of 64 would raise.
     events = engine_events([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
-    plan = budgeted_plan(events, [64, 128], 8)
+    sizes = [64, 128]
+    plan = budgeted_plan(sizes, _engine.greedy_budgets(events, sizes, 8), 8)
     assert plan is not None
     assert [(pool.size, pool.count) for pool in plan.pools] == [(128, 1)]
 
 
 def test_no_budget_means_no_plan() -> None:
-    assert budgeted_plan(engine_events([(ALLOC, 0, 64)]), [128], 8) is None
+    counts = _engine.greedy_budgets(engine_events([(ALLOC, 0, 64)]), [128], 8)
+    assert budgeted_plan([128], counts, 8) is None
 
 
 def test_sizes_of_one_class_are_weighed_together() -> None:

@@ -22,6 +22,12 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
+from heapfit.design.budget_choice import (
+    STANDARD_BUDGETS,
+    STANDARD_SECONDS,
+    BudgetChoice,
+    Method,
+)
 
 if TYPE_CHECKING:
     from heapfit.comparison import Row
@@ -33,6 +39,16 @@ def command(
         Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
     ] = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
+    method: Annotated[
+        Method | None,
+        typer.Option("--budgets", help="How budgets are found [greedy and exact]."),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--seconds", min=0.1, help="For exact budgets of one selection; then a gap is told."
+        ),
+    ] = STANDARD_SECONDS,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -43,13 +59,16 @@ def command(
     from heapfit.source_name import source_name
 
     name = source_name(source)
+    methods = STANDARD_BUDGETS.methods if method is None else (method,)
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         folder = output or Path("out") / name / "plans"
-        designs = design(trace, name, folder, int(alignment), progress)
+        designs = design(
+            trace, name, folder, int(alignment), BudgetChoice(methods, seconds), progress
+        )
     if as_json:
         ranking = ranking_json(designs.comparison)
         console.out_json({**ranking, "plans": [str(path) for path in designs.paths]})

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heapfit import _engine
 from heapfit.design.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan import Plan, Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -75,9 +76,8 @@ def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray
     return sizes, counts.astype(np.uint64)
 
 
-def budgeted_plan(events: _engine.EventArray, sizes: list[int], alignment: int) -> Plan | None:
-    """Greedy budgets for these sizes over a shared allocator; None if none is above zero."""
-    counts = _engine.greedy_budgets(events, sizes, alignment)
+def budgeted_plan(sizes: Sequence[int], counts: Sequence[int], alignment: int) -> Plan | None:
+    """Budgets N_i for these sizes over a shared allocator; None if none is above zero."""
     pools = tuple(
         Pool(size, count, is_exact=True)
         for size, count in zip(sizes, counts, strict=True)

@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.allocators import find_allocators, takes_pools
 from heapfit.design import budgets, fixed_pool, special_pools, static_pools
+from heapfit.design.budget_choice import (
+    PUBLISHED_BUDGETS,
+    STANDARD_BUDGETS,
+    BudgetChoice,
+    Method,
+)
+from heapfit.design.certified_budgets import certified_budgets
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
 from heapfit.plan import LARGEST_REGION, Plan, PlanFile
+from heapfit.progress import Progress, no_progress
 from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
 
@@ -32,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """A kind of plan this trace has no use for."""
+    """A kind of plan this trace has no use for, or that is there already."""
 
     name: str
     why: str  # one line
@@ -46,7 +54,11 @@ class Portfolio:
     not_applicable: tuple[NotApplicable, ...]
 
 
-def standard_portfolio(workload: Workload) -> Portfolio:
+def standard_portfolio(
+    workload: Workload,
+    budget_choice: BudgetChoice = STANDARD_BUDGETS,
+    progress: Progress = no_progress,
+) -> Portfolio:
     """Every allocator a program can be given as it is, then the designs with pools.
 
     That leaves out baselines, which do not ship, and blocks in pieces.
@@ -56,7 +68,9 @@ def standard_portfolio(workload: Workload) -> Portfolio:
         for info in _engine.allocators()
         if info.ships and not info.in_pieces and not takes_pools(info)
     ]
-    return _sorted_out([*plain, _special_pools(workload), *_budgets(workload)])
+    return _sorted_out(
+        [*plain, _special_pools(workload), *_budgets(workload, budget_choice, progress)]
+    )
 
 
 def named_portfolio(
@@ -107,7 +121,7 @@ def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
 
 def _with_pools(allocator: str, workload: Workload) -> list[Candidate | NotApplicable]:
     if allocator == budgets.ALLOCATOR:
-        return _budgets(workload)
+        return _budgets(workload, PUBLISHED_BUDGETS, no_progress)
     if allocator == static_pools.ALLOCATOR:
         return [_worst_case(allocator, workload)]
     return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
@@ -180,36 +194,41 @@ def _worst_case(allocator: str, workload: Workload) -> Candidate | NotApplicable
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
-def _budgets(workload: Workload) -> list[Candidate | NotApplicable]:
-    """Budgets for two selections of sizes; the second only where it makes a different plan."""
-    largest = _budgeted(
-        "budgeted_4_largest",
-        budgets.largest_classes(workload.trace, workload.profile, workload.alignment),
-        "the 4 sizes with most bytes at the peak",
-        workload,
-    )
-    frequent = _budgeted(
-        "budgeted_16_frequent",
-        budgets.frequent_classes(workload.profile, workload.alignment),
-        "the 16 most frequent sizes",
-        workload,
-    )
-    if _is_one_plan(largest, frequent):
-        frequent = NotApplicable(frequent.name, f"the same plan as {largest.name}")
-    return [largest, frequent]
+def _selections(workload: Workload) -> Iterator[tuple[str, list[int], str]]:
+    """Which sizes to budget: a name, the sizes, and the choice in words."""
+    trace, profile, alignment = workload.trace, workload.profile, workload.alignment
+    largest = budgets.largest_classes(trace, profile, alignment)
+    yield "budgeted_4_largest", largest, "the 4 sizes with most bytes at the peak"
+    frequent = budgets.frequent_classes(profile, alignment)
+    yield "budgeted_16_frequent", frequent, "the 16 most frequent sizes"
 
 
-def _is_one_plan(one: Candidate | NotApplicable, other: Candidate | NotApplicable) -> bool:
-    if isinstance(one, NotApplicable) or isinstance(other, NotApplicable):
-        return False
-    return one.plan == other.plan
+def _budgets(
+    workload: Workload, choice: BudgetChoice, progress: Progress
+) -> list[Candidate | NotApplicable]:
+    """Budgets for two selections of sizes; each plan only once."""
+    found: list[Candidate | NotApplicable] = []
+    for method in choice.methods:
+        for name, sizes, chosen in _selections(workload):
+            suffix = "" if method is Method.GREEDY else f"_{method}"
+            certified = certified_budgets(
+                workload.events, sizes, workload.alignment, method, choice.seconds, progress
+            )
+            plan = budgets.budgeted_plan(sizes, certified.counts, workload.alignment)
+            made = f"{method} budgets for {chosen}: {certified.told}"
+            found.append(
+                NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
+                if plan is None
+                else _once(
+                    Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), found
+                )
+            )
+    return found
 
 
-def _budgeted(
-    name: str, sizes: list[int], chosen: str, workload: Workload
-) -> Candidate | NotApplicable:
-    plan = budgets.budgeted_plan(workload.events, sizes, workload.alignment)
-    if plan is None:
-        return NotApplicable(name, f"no budget for {chosen} leaves the peak as it is")
-    reason = f"greedy budgets for {chosen}"
-    return Candidate(name, plan, reason, trained_on_this_trace=True)
+def _once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
+    """A candidate, unless its plan is there already."""
+    for other in before:
+        if isinstance(other, Candidate) and other.plan == one.plan:
+            return NotApplicable(one.name, f"the same plan as {other.name}")
+    return one

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
+from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
 from heapfit.design.candidates import standard_portfolio
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.plan import PlanFile, TrainedOn, save_plan
@@ -32,11 +33,13 @@ def design(
     name: str,
     folder: Path,
     alignment: int = STANDARD_ALIGNMENT,
+    budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
 ) -> Designs:
     """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
     workload = load_workload(trace, alignment, progress)
-    comparison = compare(workload, standard_portfolio(workload), progress)
+    portfolio = standard_portfolio(workload, budget_choice, progress)
+    comparison = compare(workload, portfolio, progress)
     trained_on = trained_on_trace(trace, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The integer program of exact budgets over some of the points, as HiGHS takes it.
+
+A class is cut into segments where one of these points has P_i(t):
+
+    blocks of size S_i   0 ..... P_i(t1) ..... P_i(t2) ..... cap_i
+                         | y_i0  |     y_i1    |     y_i2    |
+
+and point t charges S_i y_is against its slack for every segment above its P_i(t). A lower segment
+is never dearer and worth as much, so no order between segments has to be demanded.
+
+HiGHS is a dependency because a solver that proves optima of hundreds of variables is tens of
+thousands of lines. This module imports it (15 MB), so it is imported only where it is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import highspy
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit import _engine
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The points as arrays, in units of the sizes' greatest common divisor."""
+
+    sizes: Ints
+    caps: Ints
+    slacks: Ints
+    live: Ints  # a row for each point
+    unit: int  # bytes
+
+    @staticmethod
+    def of(points: _engine.BudgetPoints) -> Limits:
+        """From the engine's; slack below one unit can never be used."""
+        sizes = np.array(points.sizes, np.int64)
+        unit = max(int(np.gcd.reduce(sizes)), 1)
+        live = points.live.astype(np.int64).reshape(-1, len(sizes))
+        return Limits(sizes // unit, np.array(points.caps, np.int64), points.slacks // unit, live,
+                      unit)  # fmt: skip
+
+    def excess(self, counts: Ints | Floats) -> Floats:
+        """By how much each point is violated; at most 0 where it holds."""
+        unused = np.maximum(counts - self.live, 0) @ self.sizes
+        return np.asarray(unused - self.slacks, np.float64)
+
+    def filled(self, counts: Ints) -> Ints:
+        """Allowed budgets near `counts`: lowered where a point is violated, then raised again."""
+        found = np.zeros(len(self.sizes), np.int64)
+        left = self.slacks.copy()
+        for limits in (counts, self.caps):
+            for i in np.argsort(-self.sizes, kind="stable"):
+                left += self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
+                most = np.min(self.live[:, i] + left // self.sizes[i], initial=self.caps[i])
+                found[i] = max(found[i], min(most, limits[i]))
+                left -= self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
+        return found
+
+
+class Program:
+    """One program for HiGHS over some of the points."""
+
+    def __init__(self, limits: Limits, added: Ints, is_integer: bool) -> None:
+        self._starts = [
+            np.unique(np.concatenate([[0], live[live < cap]])) if cap > 0 else np.zeros(0, np.int64)
+            for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
+        ]
+        self._owners = np.repeat(np.arange(len(limits.sizes)), [len(s) for s in self._starts])
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,
+            "random_seed": 1,
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 0.99,  # sums are whole
+        }.items():
+            self._highs.setOptionValue(option, value)
+        self._lengths = np.concatenate(
+            [np.diff(s, append=cap) for s, cap in zip(self._starts, limits.caps, strict=True)]
+        )
+        self._classes = len(limits.sizes)
+        self._highs.passModel(self._model(limits, added, is_integer))
+        self._is_integer = is_integer
+
+    def _model(self, limits: Limits, added: Ints, is_integer: bool) -> highspy.HighsLp:
+        columns = len(self._owners)
+        worth = limits.sizes[self._owners].astype(np.float64)
+        starts = np.concatenate(self._starts)
+        is_charged = starts >= limits.live[added][:, self._owners]
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = columns, len(added)
+        model.sense_ = highspy.ObjSense.kMaximize
+        model.col_cost_ = worth
+        model.col_lower_, model.col_upper_ = np.zeros(columns), self._lengths.astype(np.float64)
+        model.row_lower_ = np.full(len(added), -highspy.kHighsInf)
+        model.row_upper_ = limits.slacks[added].astype(np.float64)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(is_charged.sum(axis=1))])
+        charged = np.nonzero(is_charged)[1]
+        model.a_matrix_.index_ = charged
+        model.a_matrix_.value_ = worth[charged]
+        if is_integer:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * columns
+        return model
+
+    def start_from(self, counts: Ints) -> None:
+        """Gives the solver a solution to improve on."""
+        solution = highspy.HighsSolution()
+        starts = np.concatenate(self._starts)
+        solution.col_value = np.clip(counts[self._owners] - starts, 0, self._lengths).astype(float)
+        self._highs.setSolution(solution)
+
+    def run(self, seconds: float) -> None:
+        """Solves it, or stops after a time."""
+        self._highs.setOptionValue("time_limit", max(seconds, 0.01))
+        self._highs.run()
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether it was solved."""
+        return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether there are counts."""
+        return bool(self._highs.getSolution().value_valid)
+
+    @property
+    def bound(self) -> float:
+        """No solution dedicates more, in units."""
+        info = self._highs.getInfo()
+        return float(info.mip_dual_bound if self._is_integer else info.objective_function_value)
+
+    @property
+    def counts(self) -> Floats:
+        """N_i, the sum of its segments."""
+        values = np.array(self._highs.getSolution().col_value)
+        return np.bincount(self._owners, values, self._classes).astype(np.float64)

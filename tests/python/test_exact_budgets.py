@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets with a certificate: branch and bound, HiGHS and trying all agree; gaps are told."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_traces import heapfit, table2
+
+from heapfit import _engine
+from heapfit.design.budget_choice import Method
+from heapfit.design.budget_program import Limits
+from heapfit.design.certified_budgets import certified_budgets
+from heapfit.design.integer_budgets import Solved, solve
+from heapfit.errors import HeapfitError
+from heapfit.progress import no_progress
+
+ALLOC, FREE = 0, 4
+
+
+def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.EventArray:
+    """Each size allocated and freed at random, at most `most_live` of it live."""
+    draw = random.Random(seed)
+    live: dict[int, list[int]] = {size: [] for size in sizes}
+    rows = []
+    born = 0
+    for _ in range(events):
+        size = draw.choice(sizes)
+        blocks = live[size]
+        if blocks and (len(blocks) == most_live or draw.random() < 0.5):
+            rows.append((FREE, blocks.pop(draw.randrange(len(blocks))), 0))
+        else:
+            rows.append((ALLOC, born, size))
+            blocks.append(born)
+            born += 1
+    ops, objects, asked = zip(*rows, strict=True)
+    array = _engine.EventArray()
+    array.append(
+        np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(asked, np.uint64), None
+    )
+    return array
+
+
+def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Solved:
+    """HiGHS from nothing: no budget at all, and a bound that says nothing."""
+    nothing = np.zeros(len(points.sizes), np.int64)
+    return solve(points, nothing, points.u_max * len(points.sizes), seconds, no_progress)
+
+
+# Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.
+TABLE_1 = [
+    ([2952, 1978, 1040, 528], 10),
+    ([2952, 1978, 1040, 528], 20),
+    ([2952, 1978, 1040, 528, 104], 10),
+]
+
+
+@pytest.mark.parametrize(("sizes", "most_live"), TABLE_1)
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_is_exhaustive_on_the_shapes_of_table_1(
+    sizes: list[int], most_live: int, seed: int
+) -> None:
+    events = walk(sizes, most_live, 1000, seed)
+    exact = certified_budgets(events, sizes, 8)
+    tried = certified_budgets(events, sizes, 8, Method.EXHAUSTIVE)
+    assert exact.is_proven
+    assert exact.dedicated == tried.dedicated
+    program = by_program_alone(_engine.budget_points(events, sizes, 8))
+    assert program.dedicated == program.bound == tried.dedicated
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    sizes=st.lists(st.integers(1, 400), min_size=1, max_size=4, unique_by=lambda s: -(-s // 8)),
+    most_live=st.integers(1, 6),
+    events=st.integers(1, 200),
+    seed=st.integers(0, 2**32),
+)
+def test_every_method_agrees_on_small_traces(
+    sizes: list[int], most_live: int, events: int, seed: int
+) -> None:
+    trace = walk(sizes, most_live, events, seed)
+    tried = certified_budgets(trace, sizes, 8, Method.EXHAUSTIVE)
+    exact = certified_budgets(trace, sizes, 8)
+    program = by_program_alone(_engine.budget_points(trace, sizes, 8))
+    assert exact.dedicated == exact.bound == tried.dedicated
+    assert program.dedicated == program.bound == tried.dedicated
+    greedy = certified_budgets(trace, sizes, 8, Method.GREEDY)
+    assert greedy.dedicated <= tried.dedicated <= greedy.bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_highs_agrees_with_branch_and_bound_on_twelve_sizes(seed: int) -> None:
+    sizes = [8 * k for k in (2, 3, 5, 8, 13, 21, 25, 34, 47, 55, 71, 89)]
+    points = _engine.budget_points(walk(sizes, 8, 4000, seed), sizes, 8)
+    searched = _engine.search_budgets(points, 10_000_000)
+    program = by_program_alone(points)
+    assert program.dedicated == program.bound == searched.dedicated == searched.bound
+
+
+def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
+    sizes = [8 * k for k in range(3, 43)]
+    events = walk(sizes, 10, 20_000, 1)
+    greedy = certified_budgets(events, sizes, 8, Method.GREEDY)
+    hurried = certified_budgets(events, sizes, 8, Method.EXACT, seconds=0.05)
+    assert greedy.dedicated <= hurried.dedicated < hurried.bound
+    assert not hurried.is_proven
+    assert "at most" in hurried.told
+    assert "below the best" in hurried.told
+    points = _engine.budget_points(events, sizes, 8)
+    assert (Limits.of(points).excess(np.array(hurried.counts)) <= 0).all()
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_counts_made_to_fit_violate_no_point(data: st.DataObject) -> None:
+    sizes = [24, 40, 64, 104, 256]
+    points = _engine.budget_points(walk(sizes, 8, 300, data.draw(st.integers(0, 99))), sizes, 8)
+    limits = Limits.of(points)
+    wished = np.array([data.draw(st.integers(0, cap)) for cap in limits.caps.tolist()])
+    fitting = limits.filled(wished)
+    assert (limits.excess(fitting) <= 0).all()
+    if (limits.excess(wished) <= 0).all():
+        assert (fitting >= wished).all()
+
+
+def test_design_tells_the_certificate_of_each_method(tmp_path) -> None:
+    table2(tmp_path / "four.heap")
+    exact = heapfit("design", "four.heap", "--budgets", "exact", folder=tmp_path)
+    assert "exact budgets for the 4 sizes with most bytes at the peak: " in exact.stdout
+    assert "proven the most" in exact.stdout
+    tried = heapfit("design", "four.heap", "--budgets", "exhaustive", folder=tmp_path)
+    assert "budgeted_4_largest_exhaustive" in tried.stdout
+    assert "greedy" not in exact.stdout + tried.stdout
+    both = heapfit("design", "four.heap", folder=tmp_path)
+    assert "greedy budgets for the 4 sizes" in both.stdout
+
+
+def test_too_many_combinations_are_refused() -> None:
+    sizes = [8 * k for k in range(2, 12)]
+    with pytest.raises(HeapfitError, match="more than 10000000 combinations of budgets"):
+        certified_budgets(walk(sizes, 10, 2000, 1), sizes, 8, Method.EXHAUSTIVE)
