@@ -139,7 +139,12 @@ def _notes(found: SimulationResult) -> Iterator[str]:
     if requests:
         yield (
             f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
-            f"± at {run.confidence:.0%} confidence."
+            f"± at {run.confidence * 100:g} % confidence."
+        )
+    if found.too_wide():
+        yield (
+            f"{found.too_wide()} intervals are wider than {run.half_width:g} after "
+            f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
 from heapfit.simulation.metrics import METRICS, Observation
 from heapfit.simulation.scenario import RunSettings
 from heapfit.simulation.scheme import Scheme
@@ -36,26 +35,31 @@ class Task:
 
 
 def replicate(task: Task) -> list[Observation]:
-    """One replication; or all batches of a run, in rounds, where the scenario asks for batches."""
-    run = task.run
+    """One replication, or all batches of a run, in rounds; a recording is counted whole."""
+    run, traffic = task.run, task.traffic
     simulation = _engine.Simulation(
-        task.scheme.plan.engine(), task.scheme.region, task.traffic.engine(), task.seed
+        task.scheme.plan.engine(), task.scheme.region, traffic.engine(), task.seed
     )
-    if run.warm_up:
-        simulation.run(run.warm_up)
-        simulation.reset_counts()
-    if run.method != "batches":
-        requests = _EVERYTHING if task.traffic.is_recorded else run.requests
-        return [_observed(simulation, requests, task)]
+    if traffic.is_recorded:
+        return [_observed(simulation, _EVERYTHING, task.scheme)]
+    simulation.run(run.warm_up)
+    simulation.reset_counts()
+    if not is_batched(traffic, run):
+        return [_observed(simulation, run.requests, task.scheme)]
     batches: list[Observation] = []
     while is_another_round(batches, run):
         batches += _batches(simulation, task)
     return batches
 
 
+def is_batched(traffic: Traffic, run: RunSettings) -> bool:
+    """Whether one long run is cut in batches."""
+    return run.method == "batches" and not traffic.is_recorded
+
+
 def _batches(simulation: _engine.Simulation, task: Task) -> Iterator[Observation]:
     for _ in range(task.run.replications):
-        yield _observed(simulation, task.run.requests, task)
+        yield _observed(simulation, task.run.requests, task.scheme)
         simulation.reset_counts()
 
 
@@ -76,17 +80,13 @@ def estimate_metric(seen: list[Observation], name: str, confidence: float) -> Es
     return estimate(known, confidence) if len(known) == len(values) else None
 
 
-def _observed(simulation: _engine.Simulation, requests: int, task: Task) -> Observation:
-    done = simulation.run(requests)
-    if done == 0:
-        raise HeapfitError(
-            f"{task.scheme.name}: the recording ends within the warm-up (shorten run.warm_up)"
-        )
+def _observed(simulation: _engine.Simulation, requests: int, scheme: Scheme) -> Observation:
+    simulation.run(requests)
     counts = simulation.counts()
     time = counts.time_ns or 1
     return Observation(
-        region=task.scheme.region,
-        capacity=task.scheme.capacity(),
+        region=scheme.region,
+        capacity=scheme.capacity(),
         requests=counts.requests,
         admitted=counts.admitted,
         requested_bytes=counts.requested_bytes,
@@ -95,7 +95,7 @@ def _observed(simulation: _engine.Simulation, requests: int, task: Task) -> Obse
         used=counts.used_byte_ns / time,
         external=counts.external_byte_ns / (counts.sampled_ns or 1),
         external_peak=counts.external_peak,
+        size_bounds=tuple(int(one) for one in counts.offered_by_size[0]),
         offered_by_size=tuple(int(one) for one in counts.offered_by_size[1]),
         refused_by_size=tuple(int(one) for one in counts.refused_by_size[1]),
-        size_bounds=tuple(int(one) for one in counts.refused_by_size[0]),
     )

@@ -8,6 +8,7 @@ depends on its number alone, so the number of workers changes nothing but the ti
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
@@ -16,7 +17,13 @@ from dataclasses import dataclass, field
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
-from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
+from heapfit.simulation.replication import (
+    Task,
+    estimate_metric,
+    is_another_round,
+    is_batched,
+    replicate,
+)
 from heapfit.simulation.scenario import Point, RunSettings, Scenario
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.statistics import Estimate
@@ -68,6 +75,15 @@ class SimulationResult:
     scenario: Scenario
     results: tuple[Result, ...]
 
+    def too_wide(self) -> int:
+        """How many intervals are wider than the scenario asks for, all replications done."""
+        run = self.scenario.run
+        if run.half_width is None:
+            return 0
+        found = [result.estimates.get(run.metric) for result in self.results]
+        widths = [one.half_width for one in found if one is not None]
+        return sum(width is not None and width > run.half_width for width in widths)
+
 
 @dataclass(slots=True)
 class _Cell:
@@ -90,10 +106,9 @@ class _Cell:
         ]
 
     def _round_length(self) -> int:
-        if self.run.method == "batches":
-            return 0 if self.seen else 1
-        if not self.point.traffic.is_drawn:
-            return 0 if self.seen else 1
+        traffic = self.point.traffic
+        if is_batched(traffic, self.run) or not traffic.is_drawn:
+            return 0 if self.seen else 1  # which runs to the end by itself
         return self.run.replications
 
     def observations(self) -> list[Observation]:
@@ -153,7 +168,12 @@ def _executor(workers: int) -> Iterator[Executor]:
     executor: Executor = (
         ThreadPoolExecutor(1)
         if workers == 1
-        else ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        else ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=signal.signal,  # an interrupt is the parent's to tell
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
     )
     try:
         yield executor
