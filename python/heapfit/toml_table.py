@@ -6,6 +6,7 @@ The first one that is wrong is refused with its file and its place.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
@@ -138,7 +139,9 @@ class Table:
 
     def _take(self, key: str) -> object:
         if key not in self._entries:
-            self.refuse(key, f"missing ({self._kind.page} lists the keys)")
+            similar = difflib.get_close_matches(key, self._entries, 1)
+            hint = f"is {show(similar[0])} meant? " if similar else ""
+            self.refuse(key, f"missing ({hint}{self._kind.page} lists the keys)")
         return self._entries.pop(key)
 
     def _place(self, key: str) -> str:

@@ -93,7 +93,8 @@ def load_scenario(path: Path) -> Scenario:
 
 def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value]) -> Point:
     top = Table(path, SCENARIO, "", document)
-    traffic = read_traffic(top.table("traffic"), path.parent)
+    offered = top.table("traffic")
+    traffic = read_traffic(offered, path.parent)
     table = top.table("schemes")
     names = table.keys()
     if not names:
@@ -101,8 +102,8 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     schemes = tuple(read_scheme(name, table.table(name)) for name in names)
     for scheme in schemes:
         if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
-            top.refuse(
-                "traffic.sizes",
+            offered.refuse(
+                "sizes",
                 f"requests of {traffic.sizes.most} B, which {scheme.name} cannot serve "
                 "even when it is empty",
             )

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit simulate`, as typed."""
+
+import pytest
+from small_scenarios import small
+from small_traces import heapfit, heapfit_json
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulate")
+    small(folder)
+    return folder
+
+
+def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
+    done = heapfit("simulate", "small.toml", folder=folder)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "small: small"
+    assert lines[1].split()[:6] == ["rate", "scheme", "region", "overhead", "admission", "±"]
+    assert [line.split()[:2] for line in lines[2:8]] == [
+        [rate, scheme] for rate in ("8", "12") for scheme in ("fixed", "chained", "general")
+    ]
+    assert lines[-1] == "96,000 requests simulated in replications, seed 1; ± at 95 % confidence."
+
+
+def test_exact_simulates_nothing(folder):
+    done = heapfit("simulate", "small.toml", "--exact", folder=folder)
+    assert "±" not in done.stdout
+    assert "requests simulated" not in done.stdout
+    content = heapfit_json("simulate", "small.toml", "--exact", folder=folder)
+    assert [one["requests"] for one in content["results"]] == [0] * 6
+    assert content["results"][0]["exact"]["request_admission"] > 0.8
+    assert content["results"][2]["exact"] == {}
+
+
+def test_json_has_intervals_closed_forms_and_refusals_by_size(folder):
+    content = heapfit_json("simulate", "small.toml", "--seed", "3", folder=folder)
+    assert content["schema"] == 1
+    assert content["run"]["seed"] == 3
+    first = content["results"][0]
+    assert first["point"] == {"traffic.arrivals.rate": 8}
+    assert first["plan"] == {"allocator": "fixed_pool", "block_size": 104, "blocks": 10}
+    assert first["metrics"]["bandwidth_admission"]["half_width"] > 0
+    assert sum(one["offered"] for one in first["by_size"]) == first["requests"]
+
+
+def test_workers_change_nothing(folder):
+    one, two = (
+        heapfit("simulate", "small.toml", "--workers", n, folder=folder).stdout for n in "12"
+    )
+    assert one == two
+
+
+def test_the_half_width_asked_for_is_reached(folder):
+    content = heapfit_json("simulate", "small.toml", "--half-width", "0.01", folder=folder)
+    assert all(
+        one["metrics"]["bandwidth_admission"]["half_width"] <= 0.01 for one in content["results"]
+    )
+
+
+def test_table_and_page_are_written(folder):
+    words = ("simulate", "small.toml", "--exact", "-o", "out/table.parquet", "--report")
+    assert heapfit(*words, "out/page.html", folder=folder).returncode == 0
+    assert (folder / "out/table.parquet").read_bytes().startswith(b"PAR1")
+    assert "<h1>small</h1>" in (folder / "out/page.html").read_text()
+
+
+def test_what_is_wrong_is_one_line_and_exit_code_1(tmp_path):
+    path = small(tmp_path, ("rate = 10", "rate = 10, intervall = 2"))
+    done = heapfit("simulate", path, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert f"{path}: traffic.arrivals.intervall: unknown key" in done.stderr
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    done = heapfit("simulate", "nowhere.toml", folder=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "nowhere.toml: cannot be read" in done.stderr

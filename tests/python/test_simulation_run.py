@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulations: replications, rounds, workers, batches, recordings, and what is written of them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from page_reader import Page
+from small_scenarios import small
+
+from heapfit.errors import HeapfitError
+from heapfit.report.simulation_page import render
+from heapfit.simulation.metrics import METRICS
+from heapfit.simulation.replication import Task
+from heapfit.simulation.scenario import RunSettings, load_scenario
+from heapfit.simulation.simulate import simulate, solve
+from heapfit.simulation.table import write_table
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    return load_scenario(small(tmp_path_factory.mktemp("scenario")))
+
+
+@pytest.fixture(scope="module")
+def found(scenario):
+    return simulate(scenario)
+
+
+def test_every_scheme_has_a_result_at_every_point_in_order(scenario, found):
+    names = ("fixed", "chained", "general")
+    places = [(one.point.values["traffic.arrivals.rate"], one.scheme.name) for one in found.results]
+    assert places == [(rate, name) for rate in (8, 12) for name in names]
+    assert all(set(one.estimates) == set(METRICS) for one in found.results)
+    assert all(len(one.observations) == scenario.run.replications for one in found.results)
+    assert all(one.requests == 4 * 4000 for one in found.results)
+
+
+def test_any_number_of_workers_gives_the_same(scenario, found):
+    for workers in (2, 3):
+        assert simulate(scenario, workers) == found
+
+
+def test_another_seed_gives_other_numbers_near_by(scenario, found):
+    other = simulate(replace(scenario, run=replace(scenario.run, seed=2)))
+    for ours, theirs in zip(found.results, other.results, strict=True):
+        a, b = (one.estimates["bandwidth_admission"].mean for one in (ours, theirs))
+        assert a != b
+        assert a == pytest.approx(b, abs=0.03)
+
+
+def test_every_scheme_is_offered_the_same_requests(found):
+    for first in (0, 3):
+        offered = [
+            [(seen.requests, seen.requested_bytes) for seen in one.observations]
+            for one in found.results[first : first + 3]
+        ]
+        assert offered[0] == offered[1] == offered[2]
+
+
+def test_the_seed_of_a_replication_follows_from_its_number_alone(scenario):
+    point = scenario.points[0]
+    seeds = {
+        Task(point.traffic, scheme, replace(scenario.run, seed=seed), number).seed
+        for scheme in point.schemes
+        for seed in (1, 2, 3)
+        for number in range(3)
+    }
+    assert len(seeds) == 9
+
+
+def test_replications_are_added_until_the_interval_is_narrow(scenario):
+    narrow = replace(scenario, run=replace(scenario.run, half_width=0.008))
+    result = simulate(narrow)
+    assert result.too_wide() == 0
+    lengths = {len(one.observations) for one in result.results}
+    assert max(lengths) > 4
+    assert all(length % 4 == 0 for length in lengths)
+
+
+def test_rounds_end_at_the_most_replications_and_that_is_told(scenario):
+    run = replace(scenario.run, half_width=1e-6, most_replications=10)
+    result = simulate(replace(scenario, run=run))
+    assert {len(one.observations) for one in result.results} == {8}
+    assert result.too_wide() == len(result.results)
+
+
+def test_batches_of_one_long_run_give_about_the_same(scenario, found):
+    run = replace(scenario.run, method="batches", replications=8, requests=2000)
+    for ours, theirs in zip(
+        simulate(replace(scenario, run=run)).results, found.results, strict=True
+    ):
+        assert len(ours.observations) == 8
+        a, b = (one.estimates["bandwidth_admission"] for one in (ours, theirs))
+        assert abs(a.mean - b.mean) < 2 * (a.half_width + b.half_width)
+
+
+def test_the_warm_up_is_not_counted(scenario):
+    """An empty heap admits more: what is counted from the start on shows it."""
+    run = RunSettings(requests=30, warm_up=0, replications=40)
+    cold = simulate(replace(scenario, run=run)).results
+    warm = simulate(replace(scenario, run=replace(run, warm_up=300))).results
+    for early, late in zip(cold, warm, strict=True):
+        assert early.requests == late.requests == 40 * 30
+        assert early.value("memory_utilisation") < late.value("memory_utilisation")
+
+
+def test_refusals_are_told_by_size(found):
+    for one in found.results:
+        rows = one.refusals_by_size()
+        assert sum(offered for _, offered, _ in rows) == one.requests
+        lost = sum(refused for _, _, refused in rows)
+        assert lost == sum(seen.requests - seen.admitted for seen in one.observations)
+    chained = found.results[4]
+    shares = [refused / offered for _, offered, refused in chained.refusals_by_size()]
+    assert shares[-1] > shares[0]
+
+
+def test_closed_forms_stand_beside_and_alone(scenario, found):
+    alone = solve(scenario).results
+    assert [one.exact for one in alone] == [one.exact for one in found.results]
+    assert [bool(one.exact) for one in alone] == [True, True, False] * 2
+    assert all(not one.observations and not one.estimates for one in alone)
+
+
+RECORDING = """schema = 1
+name = "recorded"
+[traffic]
+arrivals = {{ law = "recorded", trace = "{trace}" }}
+holding = {holding}
+[schemes.general]
+region = 2000
+plan = {{ allocator = "tlsf" }}
+"""
+
+
+def recorded(folder, lines, holding='{ law = "recorded" }'):
+    (folder / "a.csv").write_text("op,object,size,time\n" + "\n".join(lines) + "\n")
+    path = folder / "recorded.toml"
+    path.write_text(RECORDING.format(trace="a.csv", holding=holding))
+    return load_scenario(path)
+
+
+def test_a_recording_is_counted_whole_and_once(tmp_path):
+    lines = ["alloc,0,1000,0", "alloc,1,1500,10", "free,0,0,20", "alloc,2,500,30", "free,2,0,50",
+             "alloc,3,100,60"]  # fmt: skip
+    (result,) = simulate(recorded(tmp_path, lines)).results
+    (seen,) = result.observations
+    assert (seen.requests, seen.admitted, seen.requested_bytes) == (4, 3, 3100)
+    live = (1000 * 20 + 500 * 20) / 60
+    assert seen.live == pytest.approx(live)
+    assert result.estimates["bandwidth_admission"].half_width is None
+
+
+def test_a_recording_with_drawn_holding_is_replicated(tmp_path):
+    lines = [f"alloc,{i},100,{i * 100}" for i in range(200)]
+    holding = '{ law = "exponential", mean = 0.002 }'
+    (result,) = simulate(recorded(tmp_path, lines, holding)).results
+    assert len(result.observations) == 8
+    assert result.estimates["bandwidth_admission"].half_width > 0
+
+
+def test_a_recording_with_resizes_is_refused(tmp_path):
+    scenario = recorded(tmp_path, ["alloc,0,10,0", "resize,0,20,5", "free,0,0,9"])
+    with pytest.raises(HeapfitError, match="has resizes"):
+        simulate(scenario)
+
+
+def test_a_recording_without_times_is_refused(tmp_path):
+    scenario = recorded(tmp_path, ["alloc,0,10,0", "free,0,0,0"])
+    with pytest.raises(HeapfitError, match="the same time"):
+        simulate(scenario)
+
+
+def test_the_table_has_a_row_for_each_metric_of_each_scheme_at_each_point(tmp_path, found):
+    write_table(tmp_path / "out.parquet", found)
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.num_rows == len(found.results) * len(METRICS)
+    told = json.loads(table.schema.metadata[b"heapfit"])
+    assert (told["schema"], told["scenario"], told["run"]["seed"]) == (1, "small", 1)
+    rows = [
+        row
+        for row in table.to_pylist()
+        if row["metric"] == "bandwidth_admission" and row["scheme"] == "fixed"
+    ]
+    assert [row["traffic.arrivals.rate"] for row in rows] == [8, 12]
+    first = found.results[0]
+    assert rows[0]["mean"] == first.estimates["bandwidth_admission"].mean
+    assert rows[0]["exact"] == first.exact["bandwidth_admission"]
+    assert np.isfinite(rows[0]["half_width"])
+
+
+def test_the_page_draws_every_metric_and_names_every_scheme(found):
+    page = Page(render(found))
+    figures = json.loads(next(text for kind, text in page.scripts if kind == "application/json"))
+    assert len(figures) == len(METRICS)
+    names = [trace["name"] for trace in figures["chart-bandwidth-admission"]["data"]]
+    assert names == ["fixed", "fixed, exact", "chained", "chained, exact", "general"]
+    assert sum(row[:2] and row[0] in ("8", "12") for row in page.rows) == len(found.results)
+    assert not page.unclosed
+
+
+def test_the_page_is_the_same_for_the_same_results(scenario, found):
+    assert render(simulate(scenario)) == render(found)
+
+
+def test_the_page_of_hostile_names_runs_nothing_of_them(tmp_path):
+    name = "<script>alert(1)</script>"
+    path = small(tmp_path, ('name = "small"', f'name = "{name}"'),
+                 ("[schemes.fixed]", f'[schemes."{name}"]'))  # fmt: skip
+    page = Page(render(solve(load_scenario(path))))
+    assert not any("alert(1)" in text for kind, text in page.scripts if kind is None)
