@@ -51,13 +51,10 @@ static inline uint32_t word_of(uint32_t class) {
     return CLASSES + 4 * class;
 }
 
-static inline bool is_top(const hfit_heap *heap, uint32_t chunk, uint32_t size) {
-    return chunk + size == load_word(heap, TILING_END);
-}
-
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size) {
-    if (is_top(heap, chunk, size)) {
+    const uint32_t end = load_word(heap, TILING_END);
+    if (chunk + size == end) {
         return;
     }
     uint32_t class;
@@ -66,21 +63,22 @@ static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t
         (void)list_push(heap, word_of(class), chunk);
     } else {
         class = trie_class(size);
-        trie_insert(heap, word_of(class), chunk, size);
+        trie_insert(heap, word_of(class), chunk, size, end);
     }
     set_flag(heap, CLASS_MAP, 1u << class);
 }
 
 static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size) {
+    const uint32_t end = load_word(heap, TILING_END);
     uint32_t emptied = NO_OFFSET;
-    if (is_top(heap, chunk, size)) {
+    if (chunk + size == end) {
         return;
     }
     if (has_bin(plan, size)) {
         (void)list_unlink(heap, chunk, &emptied);
     } else {
-        emptied = trie_remove(heap, chunk);
+        emptied = trie_remove(heap, chunk, end);
     }
     if (emptied - CLASSES < CONTROL_SIZE - CLASSES) { /* NO_OFFSET wraps, so is not */
         clear_flag(heap, CLASS_MAP, 1u << ((emptied - CLASSES) / 4));
@@ -88,23 +86,22 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 }
 
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                               uint32_t size) {
-    const uint32_t words_end = load_word(heap, TILING_END) - LINK_PREVIOUS;
-    return is_top(heap, chunk, size) ||
-           (do_links_hold(heap, chunk, words_end) &&
-            (has_bin(plan, size) || trie_holds(heap, chunk, words_end)));
+                               uint32_t size, uint32_t end) {
+    const uint32_t words_end = end - LINK_PREVIOUS;
+    return chunk + size == end || (do_links_hold(heap, chunk, words_end) &&
+                                   (has_bin(plan, size) || trie_holds(heap, chunk, words_end)));
 }
 
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
-static inline uint32_t find_top(const hfit_heap *heap, uint32_t size) {
-    const uint32_t end = load_word(heap, TILING_END);
+static inline uint32_t find_top(const hfit_heap *heap, uint32_t size, uint32_t end) {
     const uint32_t top_size = size_at(heap, end - WORD_SIZE); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
     return is_there && top_size >= size ? end - top_size : NO_OFFSET;
 }
 
 /* The smallest chunk of at least `size` bytes, or the top; NO_OFFSET if there is none. */
-static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                 uint32_t end) {
     uint32_t slot = NO_OFFSET;
     trie_best best = {NO_OFFSET, UINT32_MAX};
     uint32_t class; /* this one and those below it will not do */
@@ -112,7 +109,7 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
         class = bin_class(plan, size) - 1;
     } else {
         class = trie_class(size);
-        slot = trie_follow(heap, word_of(class), size, &best);
+        slot = trie_follow(heap, word_of(class), size, end, &best);
     }
     if (slot == NO_OFFSET) {
         if (best.entry != NO_OFFSET) {
@@ -120,24 +117,21 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
         }
         const uint32_t map = load_word(heap, CLASS_MAP) & (~1u << class);
         if (map == 0) {
-            return find_top(heap, size);
+            return find_top(heap, size, end);
         }
         class = (uint32_t)__builtin_ctz(map);
         slot = word_of(class);
         if (class < BIN_COUNT) {
-            return load_word(heap, slot);
+            return sound_offset(load_word(heap, slot), end);
         }
     }
-    return trie_least(heap, slot, best);
+    return trie_least(heap, slot, best, end);
 }
 
-static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t chunk = find_best(heap, plan, size);
-    if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
-        return NO_OFFSET;
-    }
-    index_remove(heap, plan, chunk, size_at(heap, chunk));
-    return chunk;
+static inline bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                              uint32_t end, uint32_t *chunk) {
+    *chunk = find_best(heap, plan, size, end);
+    return *chunk != NO_OFFSET;
 }
 
 /* What `check` has yet to find. */
@@ -156,13 +150,13 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
     uint32_t chunk = load_word(heap, word_of(class));
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
-        if (!is_chunk_offset(heap, plan, chunk) || size > end - chunk ||
+        if (!is_chunk_offset(heap, plan, chunk, end) || size > end - chunk ||
             load_word(heap, chunk) != (size | CHUNK_FREE) ||
-            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
+            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_word(heap, chunk + LINK_NEXT);
+        chunk = load_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }
@@ -191,17 +185,18 @@ static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, unfound 
  * chunk's links do not hold. */
 static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                         unfound *left) {
-    if (!index_holds(heap, plan, chunk, size)) {
+    const uint32_t end = load_word(heap, TILING_END);
+    if (!index_holds(heap, plan, chunk, size, end)) {
         return false;
     }
-    if (has_bin(plan, size) || is_top(heap, chunk, size) ||
-        load_word(heap, chunk + TRIE_SLOT) == NO_OFFSET) {
+    if (has_bin(plan, size) || chunk + size == end ||
+        load_field(heap, chunk, TRIE_SLOT) == NO_OFFSET) {
         return true;
     }
     const uint32_t count = count_ring(heap, chunk, size, left->chunks);
     left->chunks -= count;
-    left->slots += (uint32_t)(load_word(heap, chunk + TRIE_LOWER) != NO_OFFSET) +
-                   (uint32_t)(load_word(heap, chunk + TRIE_HIGHER) != NO_OFFSET) - 1;
+    left->slots += (uint32_t)(load_field(heap, chunk, TRIE_LOWER) != NO_OFFSET) +
+                   (uint32_t)(load_field(heap, chunk, TRIE_HIGHER) != NO_OFFSET) - 1;
     return count != 0 && trie_leads_to(heap, word_of(trie_class(size)), chunk, size);
 }
 
@@ -252,7 +247,7 @@ hfit_heap *hfit_best_fit_init(void *region, size_t region_size, const hfit_plan 
     for (uint32_t offset = CLASS_MAP; offset < CONTROL_SIZE; offset += 4) {
         store_word(heap, offset, 0);
     }
-    tile_region(heap, plan, region_size, CONTROL_SIZE);
+    tile_region(heap, plan, first_chunk(plan, CONTROL_SIZE), sentinel_of(plan, region_size));
     return heap;
 }
 

@@ -37,17 +37,15 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
-static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                        uint32_t size) {
+static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                        uint32_t end) {
     (void)size;
-    return own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ||
-           do_links_hold(heap, chunk, load_word(heap, TILING_END));
+    return own(plan)->list == HFIT_FIRST_FIT_IMPLICIT || do_links_hold(heap, chunk, end);
 }
 
 /* The first free chunk of at least `size` bytes, by walking all chunks; NO_OFFSET if there is none.
- * At safety level 1 also a damaged chunk, for is_takeable to tell. */
-static uint32_t search_implicit(const hfit_heap *heap, uint32_t size) {
-    const uint32_t end = load_word(heap, TILING_END);
+ * At safety level 1 also a damaged chunk, for take_chunk to tell. */
+static uint32_t search_implicit(const hfit_heap *heap, uint32_t size, uint32_t end) {
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
         const uint32_t header = load_word(heap, chunk);
@@ -61,15 +59,13 @@ static uint32_t search_implicit(const hfit_heap *heap, uint32_t size) {
     return NO_OFFSET;
 }
 
-static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t chunk = own(plan)->list == HFIT_FIRST_FIT_IMPLICIT
-                               ? search_implicit(heap, size)
-                               : list_search(heap, LIST_HEAD, size);
-    if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
-        return NO_OFFSET;
+static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size, uint32_t end,
+                       uint32_t *chunk) {
+    if (own(plan)->list != HFIT_FIRST_FIT_IMPLICIT) {
+        return list_search(heap, LIST_HEAD, size, end, chunk);
     }
-    index_remove(heap, plan, chunk, size);
-    return chunk;
+    *chunk = search_implicit(heap, size, end);
+    return *chunk != NO_OFFSET;
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
@@ -133,7 +129,7 @@ hfit_heap *hfit_first_fit_init(void *region, size_t region_size, const hfit_plan
     }
     hfit_heap *heap = region;
     store_word(heap, LIST_HEAD, NO_OFFSET);
-    tile_region(heap, plan, region_size, CONTROL_SIZE);
+    tile_region(heap, plan, first_chunk(plan, CONTROL_SIZE), sentinel_of(plan, region_size));
     return heap;
 }
 

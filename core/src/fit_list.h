@@ -35,30 +35,29 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
     uint32_t next = load_word(heap, head);
     while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
         previous = next;
-        next = load_word(heap, next + LINK_NEXT);
+        next = load_field(heap, next, LINK_NEXT);
     }
-    store_word(heap, chunk + LINK_NEXT, next);
-    store_word(heap, chunk + LINK_PREVIOUS, previous);
-    store_word(heap, previous + LINK_NEXT, chunk);
+    store_field(heap, chunk, LINK_NEXT, next);
+    store_field(heap, chunk, LINK_PREVIOUS, previous);
+    store_field(heap, previous, LINK_NEXT, chunk);
     if (next != NO_OFFSET) {
-        store_word(heap, next + LINK_PREVIOUS, chunk);
+        store_field(heap, next, LINK_PREVIOUS, chunk);
     }
 }
 
-/* The first chunk of at least `size` bytes, still on the list; NO_OFFSET if there is none. At
- * safety level 1 also what a damaged link leads to, and in a ring of links any chunk, for
- * is_takeable to tell. */
-static inline uint32_t list_search(const hfit_heap *heap, uint32_t head, uint32_t size) {
-    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
-    uint32_t chunk = load_word(heap, head);
-    for (uint32_t steps = end / CHUNK_LEAST; chunk != NO_OFFSET; steps--) {
-        if ((HFIT_SAFETY >= 1 && (!is_word_below(chunk, end) || steps == 0)) ||
-            chunk_size(load_word(heap, chunk)) >= size) {
-            return chunk;
+/* Stores the first chunk of at least `size` bytes, still on the list; false if there is none. Where
+ * a link leads out of the heap or links form a ring it stores NO_OFFSET. */
+static inline bool list_search(const hfit_heap *heap, uint32_t head, uint32_t size, uint32_t end,
+                               uint32_t *chunk) {
+    uint32_t link = load_word(heap, head);
+    for (uint32_t steps = end / CHUNK_LEAST; link != NO_OFFSET; steps--) {
+        *chunk = HFIT_SAFETY >= 1 && steps == 0 ? NO_OFFSET : sound_offset(link, end);
+        if (*chunk == NO_OFFSET || chunk_size(load_word(heap, link)) >= size) {
+            return true;
         }
-        chunk = load_word(heap, chunk + LINK_NEXT);
+        link = load_field(heap, link, LINK_NEXT);
     }
-    return NO_OFFSET;
+    return false;
 }
 
 /* An array that takes the sizes of free chunks: all are counted, as many stored as it has room. */
@@ -79,7 +78,7 @@ static inline void add_size(size_array *array, uint32_t size) {
 static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
                                     size_array *array) {
     uint32_t chunk = load_word(heap, head);
-    for (; chunk != NO_OFFSET; chunk = load_word(heap, chunk + LINK_NEXT)) {
+    for (; chunk != NO_OFFSET; chunk = load_field(heap, chunk, LINK_NEXT)) {
         add_size(array, chunk_size(load_word(heap, chunk)) - header_size(plan));
     }
 }
@@ -101,12 +100,13 @@ static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, 
     for (; chunk != NO_OFFSET && count <= most; count++) {
         const uint32_t header = is_word_below(chunk, end) ? load_word(heap, chunk) : 0;
         if ((header & CHUNK_FREE) == 0 || chunk_size(header) > sizes.highest ||
-            !is_free_chunk_sound(heap, plan, chunk, header, sizes.lowest) ||
-            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
+            chunk_size(header) < sizes.lowest ||
+            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
+            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_word(heap, chunk + LINK_NEXT);
+        chunk = load_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }

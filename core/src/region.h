@@ -20,8 +20,22 @@
  * free, and measured instructions or bytes say that it must not. */
 #define FORCE_INLINE inline __attribute__((always_inline))
 
-/* Metadata share memory with payloads of any type. */
-typedef uint32_t __attribute__((may_alias)) metadata_word;
+/* The same, but where few bytes are asked for. */
+#ifdef __OPTIMIZE_SIZE__
+#define INLINE_FOR_SPEED inline
+#else
+#define INLINE_FOR_SPEED FORCE_INLINE
+#endif
+
+/* Metadata share memory with payloads of any type. Volatile, so that a target makes just the
+ * accesses that the host counts: the compiler neither merges nor drops any. */
+typedef volatile uint32_t __attribute__((may_alias)) metadata_word;
+
+enum { MOST_FIELDS = 8 };
+
+typedef struct __attribute__((may_alias)) metadata_words {
+    metadata_word at[MOST_FIELDS];
+} metadata_words;
 
 static inline uint32_t load_word(const hfit_heap *heap, uint32_t offset) {
     HFIT_ON_LOAD(heap, offset);
@@ -31,6 +45,20 @@ static inline uint32_t load_word(const hfit_heap *heap, uint32_t offset) {
 static inline void store_word(hfit_heap *heap, uint32_t offset, uint32_t value) {
     HFIT_ON_STORE(heap, offset);
     *(metadata_word *)(void *)((unsigned char *)heap + offset) = value;
+}
+
+/* A word of what begins at `start`, such as a chunk, where `field` is constant. As an element of an
+ * array it needs no sum of its own: a compiler that keeps volatile accesses as they are folds none.
+ */
+static inline uint32_t load_field(const hfit_heap *heap, uint32_t start, uint32_t field) {
+    HFIT_ON_LOAD(heap, start + field);
+    return ((const metadata_words *)(const void *)((const unsigned char *)heap + start))
+        ->at[field / 4];
+}
+
+static inline void store_field(hfit_heap *heap, uint32_t start, uint32_t field, uint32_t value) {
+    HFIT_ON_STORE(heap, start + field);
+    ((metadata_words *)(void *)((unsigned char *)heap + start))->at[field / 4] = value;
 }
 
 static inline void *block_at(const hfit_heap *heap, uint32_t offset) {

@@ -66,55 +66,37 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     }
 }
 
-static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                        uint32_t size) {
+static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                        uint32_t end) {
     (void)plan;
     (void)size;
-    return do_links_hold(heap, chunk, load_word(heap, TILING_END));
+    return do_links_hold(heap, chunk, end);
 }
 
-/* Takes the first chunk of the first exact list from `list` on that has one; NO_OFFSET if none
- * has. */
-static uint32_t take_exact(hfit_heap *heap, const hfit_plan *plan, uint32_t list) {
-    const uint32_t map = load_word(heap, MAP);
-    const uint32_t lists = map & (~0u << list);
-    uint32_t chunk = NO_OFFSET;
-    if (lists != 0) {
-        const uint32_t found = (uint32_t)__builtin_ctz(lists);
-        const uint32_t first = load_word(heap, head_of(found));
-        if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, first, least_on(plan, found))) {
-            return NO_OFFSET;
-        }
-        if (list_pop(heap, head_of(found), &chunk)) {
-            store_word(heap, MAP, map & ~(1u << found));
-        }
+/* Stores the first chunk of the first exact list from `list` on that has one; false if none has. */
+static bool find_exact(const hfit_heap *heap, uint32_t list, uint32_t end, uint32_t *chunk) {
+    const uint32_t lists = load_word(heap, MAP) & (~0u << list);
+    if (lists == 0) {
+        return false;
     }
-    return chunk;
-}
-
-static uint32_t take_general(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    const uint32_t head = head_of(own(plan)->exact_lists);
-    const uint32_t chunk = list_search(heap, head, size);
-    if (chunk == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size))) {
-        return NO_OFFSET;
-    }
-    (void)list_remove(heap, head, chunk);
-    return chunk;
+    *chunk = sound_offset(load_word(heap, head_of((uint32_t)__builtin_ctz(lists))), end);
+    return true;
 }
 
 /* A request of an exact size is served by any chunk of the general list, so that search ends at its
  * first. */
-static uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
+static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size, uint32_t end,
+                       uint32_t *chunk) {
+    const uint32_t general = own(plan)->exact_lists;
     const uint32_t list = list_for(plan, size);
-    if (list == own(plan)->exact_lists) {
-        return take_general(heap, plan, size);
+    const bool is_exact = list < general;
+    const bool is_exact_first =
+        is_exact && (own(plan)->upward != 0 || load_word(heap, head_of(list)) != NO_OFFSET);
+    if (is_exact_first && find_exact(heap, list, end, chunk)) {
+        return true;
     }
-    if (own(plan)->upward != 0 || load_word(heap, head_of(list)) != NO_OFFSET) {
-        const uint32_t chunk = take_exact(heap, plan, list);
-        return chunk != NO_OFFSET ? chunk : take_general(heap, plan, size);
-    }
-    const uint32_t chunk = take_general(heap, plan, size);
-    return chunk != NO_OFFSET ? chunk : take_exact(heap, plan, list);
+    return list_search(heap, head_of(general), size, end, chunk) ||
+           (is_exact && !is_exact_first && find_exact(heap, list, end, chunk));
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
@@ -180,7 +162,7 @@ hfit_heap *hfit_segregated_fit_init(void *region, size_t region_size, const hfit
     for (uint32_t list = 0; list <= own(plan)->exact_lists; list++) {
         store_word(heap, head_of(list), NO_OFFSET);
     }
-    tile_region(heap, plan, region_size, control_size(plan));
+    tile_region(heap, plan, first_chunk(plan, control_size(plan)), sentinel_of(plan, region_size));
     return heap;
 }
 

@@ -12,16 +12,20 @@
 /* The largest block size in bytes: sums of two stay below 2^32. */
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
 
-/* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two); a size of 0
- * counts as 1. False if the result would exceed HFIT_LARGEST_BLOCK. `extra` + `alignment` is not
- * the caller's choice and at most 2^31, so the sum of the three stays below 2^32. */
-static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+/* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two). False if the
+ * result would exceed HFIT_LARGEST_BLOCK. `extra` + `alignment` is not the caller's choice and at
+ * most 2^31, so the sum of the three stays below 2^32. */
+static inline bool round_sum(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     if (size > HFIT_LARGEST_BLOCK) {
         return false;
     }
-    const uint32_t asked = size == 0 ? 1 : (uint32_t)size;
-    *rounded = (asked + extra + alignment - 1) & ~(alignment - 1);
+    *rounded = ((uint32_t)size + extra + alignment - 1) & ~(alignment - 1);
     return *rounded <= HFIT_LARGEST_BLOCK;
+}
+
+/* As round_sum, where a size of 0 counts as 1. */
+static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+    return round_sum(size == 0 ? 1 : size, extra, alignment, rounded);
 }
 
 static inline bool is_power_of_two(size_t n) {

@@ -59,8 +59,8 @@ static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
 
 /* Writes a free chunk and puts it into the index. The next chunk's AFTER_FREE is the caller's
  * business. */
-static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                  uint32_t header) {
+static INLINE_FOR_SPEED void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                            uint32_t header) {
     const uint32_t size = chunk_size(header);
     store_word(heap, chunk, header);
     store_word(heap, chunk + size - WORD_SIZE, footer_of(plan, header));
@@ -68,29 +68,28 @@ static inline void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
-static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                       uint32_t header) {
-    uint32_t joined = header;
-    const uint32_t next = chunk + chunk_size(header);
-    const uint32_t next_header = load_word(heap, next);
-    if ((next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        index_remove(heap, plan, next, chunk_size(next_header));
-        joined += chunk_size(next_header);
+static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk) {
+    uint32_t start = chunk.offset;
+    uint32_t joined = chunk.header;
+    const uint32_t next = chunk.offset + chunk_size(chunk.header);
+    if ((chunk.next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
+        index_remove(heap, plan, next, chunk_size(chunk.next_header));
+        joined += chunk_size(chunk.next_header);
     } else {
-        store_word(heap, next, next_header | AFTER_FREE);
+        store_word(heap, next, chunk.next_header | AFTER_FREE);
     }
-    if ((header & AFTER_FREE) != 0 && may_coalesce(plan)) {
-        const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
+    if ((chunk.header & AFTER_FREE) != 0 && may_coalesce(plan)) {
+        const uint32_t footer = load_word(heap, start - WORD_SIZE);
         if (HFIT_SAFETY >= 1) {
-            store_word(heap, chunk, footer); /* left behind inside: tells a second free */
+            store_word(heap, start, footer); /* left behind inside: tells a second free */
         }
-        chunk -= chunk_size(footer);
-        index_remove(heap, plan, chunk, chunk_size(footer));
+        start -= chunk_size(footer);
+        index_remove(heap, plan, start, chunk_size(footer));
         joined += footer - AFTER_FREE;
     } else {
         joined |= CHUNK_FREE;
     }
-    put_free_chunk(heap, plan, chunk, joined);
+    put_free_chunk(heap, plan, start, joined);
     add_to_tally(heap, 0u - 1);
 }
 
@@ -98,27 +97,45 @@ static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
     return left >= smallest_chunk(plan) && left >= least_split(plan);
 }
 
-/* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
- * the index if it can be a chunk. */
-static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                   uint32_t header, uint32_t needed) {
-    const uint32_t left = chunk_size(header) - needed;
-    uint32_t used = header & ~(uint32_t)CHUNK_FREE;
-    if (is_worth_splitting(plan, left)) {
-        used -= left;
-        put_free_chunk(heap, plan, chunk + needed, left | CHUNK_FREE);
-    } else {
-        needed += left;
-        store_word(heap, chunk + needed, load_word(heap, chunk + needed) & ~(uint32_t)AFTER_FREE);
+/* Takes what is to be a free chunk of at least `size` bytes out of the index, and stores its
+ * header. From safety level 1 on false, told as damage, if there is no such chunk at its offset. */
+static FORCE_INLINE bool take_chunk(hfit_heap *heap, const hfit_plan *plan, tiling_chunk *chunk,
+                                    uint32_t size, uint32_t end) {
+    const uint32_t header = load_word(heap, chunk->offset);
+    const bool is_large = (header & CHUNK_FREE) != 0 && header > size;
+    if (HFIT_SAFETY >= 1 &&
+        !(is_large && is_free_chunk_sound(heap, plan, chunk->offset, header, end))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        return false;
     }
-    store_word(heap, chunk, used);
-    add_to_tally(heap, 1 + raise_footprint(heap, chunk + needed));
+    index_remove(heap, plan, chunk->offset, chunk_size(header));
+    chunk->header = header;
+    return true;
 }
 
-/* The size of the smallest chunk that can hold `size` bytes; 0 if no region could. */
+/* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
+ * the index if it can be a chunk. */
+static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan, tiling_chunk chunk,
+                                   uint32_t needed) {
+    const uint32_t left = chunk_size(chunk.header) - needed;
+    uint32_t used = chunk.header & ~(uint32_t)CHUNK_FREE;
+    uint32_t next = chunk.offset + needed;
+    if (is_worth_splitting(plan, left)) {
+        used -= left;
+        put_free_chunk(heap, plan, next, left | CHUNK_FREE);
+    } else {
+        next += left;
+        store_word(heap, next, load_word(heap, next) & ~(uint32_t)AFTER_FREE);
+    }
+    store_word(heap, chunk.offset, used);
+    add_to_tally(heap, 1 + raise_footprint(heap, next));
+}
+
+/* The size of the smallest chunk that can hold `size` bytes; 0 if no region could. No chunk is too
+ * small for 1 byte, so 0 bytes need no care. */
 static inline uint32_t smallest_chunk_for(const hfit_plan *plan, size_t size) {
     uint32_t smallest;
-    if (!round_size(size, header_size(plan), plan->alignment, &smallest)) {
+    if (!round_sum(size, header_size(plan), plan->alignment, &smallest)) {
         return 0;
     }
     return smallest < smallest_chunk(plan) ? smallest_chunk(plan) : smallest;
@@ -141,11 +158,9 @@ static uint32_t sentinel_of(const hfit_plan *plan, size_t region_size) {
     return (((uint32_t)region_size + after_header) & ~(plan->alignment - 1)) - header_size(plan);
 }
 
-/* Lays one free chunk over the region. The index must be initialised and empty. */
-static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_size,
-                        uint32_t control_size) {
-    const uint32_t first = first_chunk(plan, control_size);
-    const uint32_t end = sentinel_of(plan, region_size);
+/* Lays one free chunk over the region, from `first` to the sentinel at `end`. The index must be
+ * initialised and empty. */
+static void tile_region(hfit_heap *heap, const hfit_plan *plan, uint32_t first, uint32_t end) {
     const uint32_t footprint = first + WORD_SIZE;
     const uint32_t header = (end - first) | CHUNK_FREE;
     store_word(heap, TILING_FIRST, first);
@@ -157,19 +172,24 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, size_t region_si
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    uint32_t found;
     const uint32_t needed = smallest_chunk_for(plan, size);
-    const uint32_t chunk = needed != 0 ? index_take(heap, plan, needed) : NO_OFFSET;
-    if (chunk == NO_OFFSET) {
+    const uint32_t end = load_word(heap, TILING_END);
+    if (needed == 0 || !index_find(heap, plan, needed, end, &found)) {
         return NULL;
     }
-    use_chunk(heap, plan, chunk, load_word(heap, chunk), needed);
-    return block_at(heap, chunk + header_size(plan));
+    tiling_chunk chunk = {found, 0};
+    if (!take_chunk(heap, plan, &chunk, needed, end)) {
+        return NULL;
+    }
+    use_chunk(heap, plan, chunk, needed);
+    return block_at(heap, chunk.offset + header_size(plan));
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    uint32_t chunk;
+    used_chunk chunk;
     if (block != NULL && find_changeable_chunk(heap, plan, block, &chunk)) {
-        release_chunk(heap, plan, chunk, load_word(heap, chunk));
+        release_chunk(heap, plan, chunk);
     }
 }
 
@@ -179,31 +199,30 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
 }
 
 /* Cuts a used chunk down to `needed` bytes where the rest can be a chunk. */
-static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
+static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk,
                          uint32_t needed) {
-    const uint32_t size = chunk_size(header);
-    if (!is_worth_splitting(plan, size - needed)) {
+    const uint32_t left = chunk_size(chunk.header) - needed;
+    if (!is_worth_splitting(plan, left)) {
         return;
     }
-    const uint32_t left = size - needed;
-    store_word(heap, chunk, header - left);
+    store_word(heap, chunk.offset, chunk.header - left);
     add_to_tally(heap, 1);
-    release_chunk(heap, plan, chunk + needed, left);
+    const used_chunk rest = {chunk.offset + needed, left, chunk.next_header};
+    release_chunk(heap, plan, rest);
 }
 
 /* Joins a used chunk with the free one behind it if that makes `needed` bytes, and cuts it there.
  * False, and nothing changed, if it does not. */
-static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
-    const uint32_t header = load_word(heap, chunk);
-    const uint32_t next = chunk + chunk_size(header);
-    const uint32_t next_header = load_word(heap, next);
-    const uint32_t joined = header + chunk_size(next_header);
-    if ((next_header & CHUNK_FREE) == 0 || chunk_size(joined) < needed || !may_coalesce(plan)) {
+static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk, uint32_t needed) {
+    const uint32_t next_size = chunk_size(chunk.next_header);
+    const tiling_chunk joined = {chunk.offset, chunk.header + next_size};
+    if ((chunk.next_header & CHUNK_FREE) == 0 || chunk_size(joined.header) < needed ||
+        !may_coalesce(plan)) {
         return false;
     }
-    index_remove(heap, plan, next, chunk_size(next_header));
+    index_remove(heap, plan, chunk.offset + chunk_size(chunk.header), next_size);
     add_to_tally(heap, 0u - 1);
-    use_chunk(heap, plan, chunk, joined, needed);
+    use_chunk(heap, plan, joined, needed);
     return true;
 }
 
@@ -223,20 +242,19 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    uint32_t chunk;
+    used_chunk chunk;
     const uint32_t needed = smallest_chunk_for(plan, size);
     if (needed == 0 || !find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
     }
-    const uint32_t header = load_word(heap, chunk);
-    if (needed <= chunk_size(header)) {
-        shrink_chunk(heap, plan, chunk, header, needed);
+    if (needed <= chunk_size(chunk.header)) {
+        shrink_chunk(heap, plan, chunk, needed);
         return block;
     }
     if (grow_chunk(heap, plan, chunk, needed)) {
         return block;
     }
-    return move_block(heap, plan, block, header, size);
+    return move_block(heap, plan, block, chunk.header, size);
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
@@ -250,20 +268,26 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
     return gap;
 }
 
-/* Takes the free chunk before the sentinel, if it holds `needed` bytes from its first aligned
- * payload on, out of the index; NO_OFFSET if not. A search for a chunk that does in any case passes
- * by one that just does, and a region that is just large enough has no other. */
-static uint32_t take_last_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
-                                  uint32_t needed) {
+/* Stores the free chunk before the sentinel. False if it does not hold `needed` bytes from its
+ * first aligned payload on. A search for a chunk that does in any case passes by one that just
+ * does, and a region that is just large enough has no other. */
+static bool find_last_aligned(const hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
+                              uint32_t needed, uint32_t *chunk) {
     const uint32_t end = load_word(heap, TILING_END);
     const uint32_t size = chunk_size(load_word(heap, end - WORD_SIZE));
-    if ((load_word(heap, end) & AFTER_FREE) == 0 || size < needed ||
-        (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, end - size, needed)) ||
-        aligning_gap(heap, plan, end - size, alignment) > size - needed) {
-        return NO_OFFSET;
+    *chunk = sound_offset(end - size, end);
+    return (load_word(heap, end) & AFTER_FREE) != 0 && size >= needed &&
+           aligning_gap(heap, plan, *chunk, alignment) <= size - needed;
+}
+
+/* Cuts `gap` bytes, if any, off a free chunk that is out of the index; they go back to it. */
+static void cut_front(hfit_heap *heap, const hfit_plan *plan, tiling_chunk *chunk, uint32_t gap) {
+    if (gap != 0) {
+        const uint32_t flags = chunk->header & (CHUNK_FREE | AFTER_FREE);
+        put_free_chunk(heap, plan, chunk->offset, gap | flags);
+        chunk->offset += gap;
+        chunk->header = (chunk_size(chunk->header) - gap) | CHUNK_FREE | AFTER_FREE;
     }
-    index_remove(heap, plan, end - size, size);
-    return end - size;
 }
 
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
@@ -280,31 +304,28 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         !round_size(needed, (uint32_t)alignment + smallest_chunk(plan), plan->alignment, &room)) {
         return NULL;
     }
-    uint32_t found = index_take(heap, plan, room);
-    if (found == NO_OFFSET) {
-        found = take_last_aligned(heap, plan, (uint32_t)alignment, needed);
-    }
-    if (found == NO_OFFSET) {
+    uint32_t found;
+    const uint32_t end = load_word(heap, TILING_END);
+    if (!index_find(heap, plan, room, end, &found) &&
+        !find_last_aligned(heap, plan, (uint32_t)alignment, needed, &found)) {
         return NULL;
     }
-    uint32_t header = load_word(heap, found);
-    const uint32_t gap = aligning_gap(heap, plan, found, (uint32_t)alignment);
-    if (gap != 0) {
-        const uint32_t before = gap | (header & (CHUNK_FREE | AFTER_FREE));
-        const uint32_t behind = (chunk_size(header) - gap) | CHUNK_FREE | AFTER_FREE;
-        put_free_chunk(heap, plan, found, before);
-        header = behind;
+    tiling_chunk chunk = {found, 0};
+    if (!take_chunk(heap, plan, &chunk, needed, end)) {
+        return NULL;
     }
-    use_chunk(heap, plan, found + gap, header, needed);
-    return block_at(heap, found + gap + header_size(plan));
+    cut_front(heap, plan, &chunk, aligning_gap(heap, plan, chunk.offset, (uint32_t)alignment));
+    use_chunk(heap, plan, chunk, needed);
+    return block_at(heap, chunk.offset + header_size(plan));
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    uint32_t chunk;
-    if (block == NULL || !find_used_chunk(heap, plan, block, &chunk)) {
+    used_chunk chunk;
+    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
+    if (block == NULL || !find_used_chunk(heap, plan, block, end, &chunk)) {
         return 0;
     }
-    return chunk_size(load_word(heap, chunk)) - header_size(plan);
+    return chunk_size(chunk.header) - header_size(plan);
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
@@ -330,14 +351,14 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     uint32_t used_count = 0;
     uint32_t free_count = 0;
     bool after_free = false;
-    if (!is_chunk_offset(heap, plan, chunk)) {
+    if (!is_chunk_offset(heap, plan, chunk, end)) {
         return false;
     }
     while (chunk != end) {
-        if (!is_chunk_sound(heap, plan, chunk, after_free)) {
+        const uint32_t header = load_word(heap, chunk);
+        if (!is_chunk_sound(heap, plan, (tiling_chunk){chunk, header}, after_free, end)) {
             return false;
         }
-        const uint32_t header = load_word(heap, chunk);
         after_free = (header & CHUNK_FREE) != 0;
         free_count += after_free;
         used_count += !after_free;

@@ -22,6 +22,22 @@ enum {
     AFTER_FREE = 2,
 };
 
+/* A chunk: where it lies, and its header. */
+typedef struct tiling_chunk {
+    uint32_t offset;
+    uint32_t header;
+} tiling_chunk;
+
+/* A used chunk, and what stands behind it. */
+typedef struct used_chunk {
+    uint32_t offset;
+    uint32_t header;
+    uint32_t next_header; /* of the chunk behind it, or of the sentinel */
+} used_chunk;
+
+/* What an includer defines. `end` is the offset of the sentinel, loaded once for all that is looked
+ * at before something changes. */
+
 /* Adds a free chunk of `size` bytes to the index; its header is written already. */
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t size);
@@ -33,11 +49,12 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 /* For safety level 1: true if what index_remove would read and write for a free chunk of `size`
  * bytes holds. Constant time. */
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                               uint32_t size);
+                               uint32_t size, uint32_t end);
 
-/* Takes a free chunk of at least `size` bytes out of the index. NO_OFFSET if there is none. At
- * safety level 1 it asks is_takeable before it changes anything. */
-static inline uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size);
+/* Stores the free chunk in the index that is to serve `size` bytes. False if there is none. Where
+ * the index is damaged it may store any word before `end`, for take_chunk to judge. */
+static inline bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                              uint32_t end, uint32_t *chunk);
 
 /* True if the index holds just the heap's free chunks, of which there are `free_count`. */
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count);
@@ -82,83 +99,79 @@ static FORCE_INLINE bool is_size_sound(const hfit_plan *plan, uint32_t size, uin
     return size >= smallest_chunk(plan) && size <= room && (size & (plan->alignment - 1)) == 0;
 }
 
+/* A link of the index, which is to lead to a chunk. From safety level 1 on NO_OFFSET, where there
+ * is none, if it leads out of the heap. */
+static FORCE_INLINE uint32_t sound_offset(uint32_t link, uint32_t end) {
+    return HFIT_SAFETY < 1 || is_word_below(link, end) ? link : NO_OFFSET;
+}
+
 /* True if a chunk could begin at `offset`. */
 static FORCE_INLINE bool is_chunk_offset(const hfit_heap *heap, const hfit_plan *plan,
-                                         uint32_t offset) {
-    return offset >= load_word(heap, TILING_FIRST) && offset < load_word(heap, TILING_END) &&
+                                         uint32_t offset, uint32_t end) {
+    return offset >= load_word(heap, TILING_FIRST) && offset < end &&
            ((offset + header_size(plan)) & (plan->alignment - 1)) == 0;
 }
 
-/* True if a chunk with this header, which says that it is free, has at least `least` bytes, a
- * footer that agrees, and a place in the index. */
+/* True if a chunk with this header, which says that it is free, has room, a footer that agrees, and
+ * a place in the index. Its size is for the caller to compare with the least. */
 static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                       uint32_t header, uint32_t least) {
+                                       uint32_t header, uint32_t end) {
     const uint32_t size = chunk_size(header);
-    return size >= least && size <= load_word(heap, TILING_END) - chunk &&
+    return size <= end - chunk &&
            load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header) &&
-           index_holds(heap, plan, chunk, size);
-}
-
-/* For index_take at safety level 1: true if `chunk` is a free chunk of at least `size` bytes that
- * may be taken; if not, that is told. */
-static FORCE_INLINE bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                     uint32_t size) {
-    if (is_word_below(chunk, load_word(heap, TILING_END))) {
-        const uint32_t header = load_word(heap, chunk);
-        if ((header & CHUNK_FREE) != 0 && is_free_chunk_sound(heap, plan, chunk, header, size)) {
-            return true;
-        }
-    }
-    HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-    return false;
+           index_holds(heap, plan, chunk, size, end);
 }
 
 /* True if the chunk behind a used one, or the sentinel there, has a sound header and may be joined
  * with it if it is free. */
-static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next) {
-    const uint32_t room = load_word(heap, TILING_END) - next;
-    const uint32_t header = load_word(heap, next);
+static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next,
+                                 uint32_t header, uint32_t end) {
+    const uint32_t room = end - next;
+    const uint32_t size = chunk_size(header);
+    const bool is_large = size >= smallest_chunk(plan);
     if ((header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        return is_free_chunk_sound(heap, plan, next, header, smallest_chunk(plan));
+        return is_large && is_free_chunk_sound(heap, plan, next, header, end);
     }
-    return chunk_size(header) <= room && (chunk_size(header) >= smallest_chunk(plan) || room == 0);
+    return size <= room && (is_large || room == 0);
 }
 
 /* True if the chunk before `chunk` is not free, as `chunk`'s header tells, or may be joined with
  * it. */
 static inline bool is_previous_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                     uint32_t header) {
+                                     uint32_t header, uint32_t end) {
     if ((header & AFTER_FREE) == 0 || !may_coalesce(plan)) {
         return true;
     }
     const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
     const uint32_t previous = chunk - (footer - CHUNK_FREE); /* odd if it is not free */
     return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
-           index_holds(heap, plan, previous, chunk_size(footer));
+           index_holds(heap, plan, previous, chunk_size(footer), end);
 }
 
 /* Stores the used chunk that `block` is the payload of. From safety level 1 on false, told as
  * misuse, if there is none. Finds addresses outside the region, misaligned ones, free chunks and
  * most addresses that are not a payload's first. */
 static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan *plan,
-                                         const void *block, uint32_t *chunk) {
+                                         const void *block, uint32_t end, used_chunk *chunk) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
-    *chunk = (uint32_t)distance - header_size(plan);
-    if (HFIT_SAFETY < 1) {
-        return true;
-    }
-    if (distance != (uint32_t)distance || !is_chunk_offset(heap, plan, *chunk)) {
+    chunk->offset = (uint32_t)distance - header_size(plan);
+    if (HFIT_SAFETY >= 1 &&
+        (distance != (uint32_t)distance || !is_chunk_offset(heap, plan, chunk->offset, end))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
-    const uint32_t header = load_word(heap, *chunk);
-    const uint32_t size = chunk_size(header);
-    if ((header & CHUNK_FREE) != 0) {
+    chunk->header = load_word(heap, chunk->offset);
+    if (HFIT_SAFETY >= 1 && (chunk->header & CHUNK_FREE) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return false;
     }
-    if (!is_size_sound(plan, size, load_word(heap, TILING_END) - *chunk) ||
-        (load_word(heap, *chunk + size) & AFTER_FREE) != 0) {
+    const uint32_t size = chunk_size(chunk->header);
+    if (HFIT_SAFETY >= 1 && !is_size_sound(plan, size, end - chunk->offset)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return false;
+    }
+    chunk->next_header = load_word(heap, chunk->offset + size);
+    if (HFIT_SAFETY >= 1 && (chunk->next_header & AFTER_FREE) != 0) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
@@ -167,30 +180,31 @@ static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan 
 
 /* As find_used_chunk, for a chunk that is about to be freed or resized: its neighbours are checked,
  * too. */
-static FORCE_INLINE bool find_changeable_chunk(const hfit_heap *heap, const hfit_plan *plan,
-                                               const void *block, uint32_t *chunk) {
-    if (!find_used_chunk(heap, plan, block, chunk)) {
+static INLINE_FOR_SPEED bool find_changeable_chunk(const hfit_heap *heap, const hfit_plan *plan,
+                                                   const void *block, used_chunk *chunk) {
+    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
+    if (!find_used_chunk(heap, plan, block, end, chunk)) {
         return false;
     }
-    const uint32_t header = load_word(heap, *chunk);
-    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, *chunk + chunk_size(header)) &&
-                              is_previous_sound(heap, plan, *chunk, header))) {
+    const uint32_t next = chunk->offset + chunk_size(chunk->header);
+    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, next, chunk->next_header, end) &&
+                              is_previous_sound(heap, plan, chunk->offset, chunk->header, end))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return false;
     }
     return true;
 }
 
-/* True if a chunk at `chunk`, whose predecessor is free or not as told, is well formed. */
-static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                           bool after_free) {
-    const uint32_t header = load_word(heap, chunk);
-    const uint32_t size = chunk_size(header);
-    const bool is_free = (header & CHUNK_FREE) != 0;
-    return is_size_sound(plan, size, load_word(heap, TILING_END) - chunk) &&
-           ((header & AFTER_FREE) != 0) == after_free &&
+/* True if a chunk, whose predecessor is free or not as told, is well formed. */
+static bool is_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, tiling_chunk chunk,
+                           bool after_free, uint32_t end) {
+    const uint32_t size = chunk_size(chunk.header);
+    const bool is_free = (chunk.header & CHUNK_FREE) != 0;
+    return is_size_sound(plan, size, end - chunk.offset) &&
+           ((chunk.header & AFTER_FREE) != 0) == after_free &&
            !(is_free && after_free && may_coalesce(plan)) &&
-           (!is_free || load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header));
+           (!is_free ||
+            load_word(heap, chunk.offset + size - WORD_SIZE) == footer_of(plan, chunk.header));
 }
 
 #endif

@@ -28,9 +28,8 @@ enum {
                              less both, number of the first class's bin */
     MAP_MAP = SHAPE + 4,
     MAP = MAP_MAP + 4,
-    NO_BIN = 0,
-    PROBES = 2, /* chunks looked at in a bin where not every one is large enough */
     MOST_SECOND_LEVEL = 5,
+    PROBES = 2, /* chunks looked at in a bin where not every one is large enough */
 };
 
 /* Place of the lowest set bit; `word` is not 0. */
@@ -70,15 +69,17 @@ static inline uint32_t bit_of(uint32_t bin) {
 }
 
 /* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
-static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                uint32_t size) {
+static INLINE_FOR_SPEED void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                          uint32_t size) {
     const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
+    uint32_t first = load_word(heap, 4 * bin);
     (void)plan;
-    if (HFIT_SAFETY >= 1 && !does_head_hold(heap, 4 * bin, load_word(heap, TILING_END))) {
+    if (HFIT_SAFETY >= 1 && !does_first_hold(heap, 4 * bin, first, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-        store_word(heap, 4 * bin, NO_OFFSET);
+        first = NO_OFFSET;
     }
-    if (list_push(heap, 4 * bin, chunk)) {
+    list_push_before(heap, 4 * bin, first, chunk);
+    if (first == NO_OFFSET) {
         set_flag(heap, map_of(bin), bit_of(bin));
         set_flag(heap, MAP_MAP, 1u << (bin >> 5));
     }
@@ -104,62 +105,68 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 }
 
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                               uint32_t size) {
+                               uint32_t size, uint32_t end) {
     (void)plan;
     (void)size;
-    return do_links_hold(heap, chunk, load_word(heap, TILING_END));
+    return do_links_hold(heap, chunk, end);
 }
 
-/* The first chunk of at least `size` bytes among the first PROBES in `bin`, NO_OFFSET if there is
- * none. At safety level 1 also a link that leads astray, for is_takeable to tell. */
-static inline uint32_t find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size) {
-    uint32_t chunk = load_word(heap, 4 * bin);
-    for (uint32_t probe = 0; chunk != NO_OFFSET && probe < PROBES; probe++) {
-        if ((HFIT_SAFETY >= 1 && !is_word_below(chunk, load_word(heap, TILING_END))) ||
-            load_word(heap, chunk) >= size) {
-            return chunk;
+/* Stores the first chunk of at least `size` bytes among the first `probes` in `bin`, of which one
+ * is looked at in any case. False if there is none. */
+static inline bool find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size, uint32_t end,
+                               uint32_t probes, uint32_t *chunk) {
+    uint32_t link = load_word(heap, 4 * bin);
+    for (int32_t left = (int32_t)probes; link != NO_OFFSET;) {
+        *chunk = sound_offset(link, end);
+        if (*chunk == NO_OFFSET || load_word(heap, link) >= size) {
+            return true;
         }
-        chunk = load_word(heap, chunk + LINK_NEXT);
+        if (--left <= 0) {
+            return false;
+        }
+        link = load_field(heap, link, LINK_NEXT);
     }
-    return NO_OFFSET;
+    return false;
 }
 
-/* The first bin above `bin` that has a chunk, NO_BIN if none has. Where the maps are damaged, any
- * number. */
-static inline uint32_t find_bin_above(const hfit_heap *heap, uint32_t bin) {
-    uint32_t map = load_word(heap, map_of(bin)) & (~1u << (bin & 31));
+/* Makes `bin` the first one above it that has a chunk; false if none has. Where the maps are
+ * damaged it becomes any number. */
+static inline bool find_bin_above(const hfit_heap *heap, uint32_t *bin) {
+    const uint32_t start = *bin;
+    uint32_t word = start >> 5;
+    uint32_t map = load_word(heap, MAP + 4 * word) & (~1u << (start & 31));
     if (map == 0) {
-        const uint32_t words = load_word(heap, MAP_MAP) & (~1u << (bin >> 5));
+        const uint32_t words = load_word(heap, MAP_MAP) & (~1u << word);
         if (words == 0) {
-            return NO_BIN;
+            return false;
         }
-        bin = lowest_bit(words) << 5;
-        map = load_word(heap, map_of(bin)) | 1u << 31; /* or no bit would be set if it is damaged */
+        word = lowest_bit(words);
+        map = load_word(heap, MAP + 4 * word) | 1u << 31; /* none would be set if it is damaged */
     }
-    return (bin & ~31u) + lowest_bit(map);
+    *bin = (word << 5) + lowest_bit(map);
+    return true;
 }
 
 /* Every chunk of a class above that of `size` is large enough, and so are some of its own. */
-static FORCE_INLINE uint32_t index_take(hfit_heap *heap, const hfit_plan *plan, uint32_t size) {
-    if (size > load_word(heap, TILING_END)) { /* has no bin */
-        return NO_OFFSET;
+static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                        uint32_t end, uint32_t *chunk) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    (void)plan;
+    if (size > end) { /* has no bin */
+        return false;
     }
-    uint32_t bin = bin_of(load_word(heap, SHAPE), size);
-    uint32_t chunk = find_in_bin(heap, bin, size);
-    if (chunk == NO_OFFSET) {
-        bin = find_bin_above(heap, bin);
-        if (bin == NO_BIN) {
-            return NO_OFFSET;
-        }
-        if (HFIT_SAFETY < 1 || 4 * bin < load_word(heap, TILING_FIRST)) {
-            chunk = load_word(heap, 4 * bin);
-        }
+    uint32_t bin = bin_of(shape, size);
+    if (find_in_bin(heap, bin, size, end, PROBES, chunk)) {
+        return true;
     }
-    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, chunk, size)) {
-        return NO_OFFSET;
+    if (!find_bin_above(heap, &bin)) {
+        return false;
     }
-    index_remove(heap, plan, chunk, size);
-    return chunk;
+    *chunk = NO_OFFSET;
+    if (HFIT_SAFETY < 1 || 4 * bin < end) {
+        *chunk = sound_offset(load_word(heap, 4 * bin), end);
+    }
+    return true;
 }
 
 /* The shape of a heap whose sentinel lies at `end`. Few classes in a power of two keep the control
@@ -178,9 +185,10 @@ static uint32_t shape_for(const hfit_plan *plan, uint32_t end) {
     return (MAP / 4 + map_words - least) << 24 | shape;
 }
 
-/* Bytes up to the end of the bins. */
-static uint32_t control_size(uint32_t shape, uint32_t end) {
-    return 4 * (bin_of(shape, end) + 1);
+/* Where the first chunk of a heap of this shape, whose sentinel lies at `end`, begins: behind the
+ * bins. */
+static FORCE_INLINE uint32_t start_of(const hfit_plan *plan, uint32_t shape, uint32_t end) {
+    return first_chunk(plan, 4 * (bin_of(shape, end) + 1));
 }
 
 /* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do
@@ -188,21 +196,23 @@ static uint32_t control_size(uint32_t shape, uint32_t end) {
 static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin,
                           uint32_t most) {
     const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t end = load_word(heap, TILING_END);
     uint32_t previous = 4 * bin - LINK_NEXT;
     uint32_t chunk = load_word(heap, 4 * bin);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
-        if (!is_chunk_offset(heap, plan, chunk)) {
+        if (!is_chunk_offset(heap, plan, chunk, end)) {
             return UINT32_MAX;
         }
         const uint32_t header = load_word(heap, chunk);
         if ((header & CHUNK_FREE) == 0 || bin_of(shape, chunk_size(header)) != bin ||
-            !is_free_chunk_sound(heap, plan, chunk, header, CHUNK_LEAST) ||
-            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
+            chunk_size(header) < CHUNK_LEAST ||
+            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
+            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_word(heap, chunk + LINK_NEXT);
+        chunk = load_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }
@@ -214,7 +224,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     uint32_t words = 0;
     uint32_t found = 0;
     if (shape != shape_for(plan, end) ||
-        load_word(heap, TILING_FIRST) != first_chunk(plan, control_size(shape, end))) {
+        load_word(heap, TILING_FIRST) != start_of(plan, shape, end)) {
         return false;
     }
     for (uint32_t bin = 0; MAP + 4 * (bin >> 5) < 4 * first_bin; bin++) {
@@ -249,18 +259,13 @@ static inline bool is_second_level_sound(const hfit_plan *plan) {
     return ((const hfit_tlsf_plan *)plan)->second_level <= MOST_SECOND_LEVEL;
 }
 
-/* True if a chunk fits between the control words and a sentinel at `end`. */
-static inline bool is_chunk_room(const hfit_plan *plan, uint32_t shape, uint32_t end) {
-    return first_chunk(plan, control_size(shape, end)) + smallest_chunk(plan) <= end;
-}
-
 /* The control block grows with the region, so the answer is the first size that holds its own. */
 size_t hfit_tlsf_smallest_region(const hfit_plan *plan) {
     if (!is_alignment_allowed(plan->alignment) || !is_second_level_sound(plan)) {
         return 0;
     }
     uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAP));
-    while (!is_chunk_room(plan, shape_for(plan, end), end)) {
+    while (start_of(plan, shape_for(plan, end), end) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end + WORD_SIZE;
@@ -274,14 +279,15 @@ hfit_heap *hfit_tlsf_init(void *region, size_t region_size, const hfit_plan *pla
     }
     const uint32_t end = sentinel_of(plan, region_size);
     const uint32_t shape = shape_for(plan, end);
-    if (!is_chunk_room(plan, shape, end)) {
+    const uint32_t first = start_of(plan, shape, end);
+    if (first + CHUNK_LEAST > end) {
         return NULL;
     }
-    for (uint32_t offset = MAP_MAP; offset < control_size(shape, end); offset += 4) {
+    for (uint32_t offset = MAP_MAP; offset < first; offset += 4) {
         store_word(heap, offset, 0);
     }
     store_word(heap, SHAPE, shape);
-    tile_region(heap, plan, region_size, control_size(shape, end));
+    tile_region(heap, plan, first, end);
     return heap;
 }
 

@@ -59,50 +59,68 @@ static inline uint32_t turn_from(uint32_t entry, uint32_t turns) {
     return entry + TRIE_LOWER + (turns >> 31) * (TRIE_HIGHER - TRIE_LOWER);
 }
 
+/* `entry`, to which `slot` leads; at safety level 1 NO_OFFSET if it does not lead back. */
+static inline uint32_t trie_sound(const hfit_heap *heap, uint32_t slot, uint32_t entry,
+                                  uint32_t end) {
+    const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - TRIE_SLOT) &&
+                                              load_field(heap, entry, TRIE_SLOT) == slot);
+    return is_sound ? entry : NO_OFFSET;
+}
+
 /* The entry that hangs from `slot`, or NO_OFFSET. */
-static inline uint32_t trie_entry(const hfit_heap *heap, uint32_t slot) {
-    const uint32_t entry = load_word(heap, slot);
-    if (HFIT_SAFETY >= 1 && !(is_word_below(entry, load_word(heap, TILING_END) - TRIE_SLOT) &&
-                              load_word(heap, entry + TRIE_SLOT) == slot)) {
-        return NO_OFFSET;
+static inline uint32_t trie_entry(const hfit_heap *heap, uint32_t slot, uint32_t end) {
+    return trie_sound(heap, slot, load_word(heap, slot), end);
+}
+
+/* The child of `entry` in this subtrie or, if that is empty, in the other; NO_OFFSET if it has
+ * none.
+ */
+static inline uint32_t trie_child(const hfit_heap *heap, uint32_t entry, uint32_t subtrie,
+                                  uint32_t end) {
+    uint32_t slot = entry + subtrie;
+    uint32_t child = load_word(heap, slot);
+    if (child == NO_OFFSET) {
+        slot = entry + (TRIE_LOWER + TRIE_HIGHER - subtrie);
+        child = load_word(heap, slot);
     }
-    return entry;
+    return trie_sound(heap, slot, child, end);
 }
 
 /* Adds `chunk` of `size` bytes, TRIE_NODE or more, to the trie at `slot`. */
-static void trie_insert(hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size) {
+static void trie_insert(hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size,
+                        uint32_t end) {
     uint32_t turns = turns_of(size);
     uint32_t next;
-    while ((next = trie_entry(heap, slot)) != NO_OFFSET && size_at(heap, next) != size) {
+    while ((next = trie_entry(heap, slot, end)) != NO_OFFSET && size_at(heap, next) != size) {
         slot = turn_from(next, turns);
         turns <<= 1;
     }
     uint32_t previous = chunk;
     if (next == NO_OFFSET) {
         store_word(heap, slot, chunk);
-        store_word(heap, chunk + TRIE_LOWER, NO_OFFSET);
-        store_word(heap, chunk + TRIE_HIGHER, NO_OFFSET);
+        store_field(heap, chunk, TRIE_LOWER, NO_OFFSET);
+        store_field(heap, chunk, TRIE_HIGHER, NO_OFFSET);
         next = chunk;
     } else {
         slot = NO_OFFSET;
-        previous = load_word(heap, next + RING_PREVIOUS);
-        store_word(heap, previous + RING_NEXT, chunk);
-        store_word(heap, next + RING_PREVIOUS, chunk);
+        previous = load_field(heap, next, RING_PREVIOUS);
+        store_field(heap, previous, RING_NEXT, chunk);
+        store_field(heap, next, RING_PREVIOUS, chunk);
     }
-    store_word(heap, chunk + RING_NEXT, next);
-    store_word(heap, chunk + RING_PREVIOUS, previous);
-    store_word(heap, chunk + TRIE_SLOT, slot);
+    store_field(heap, chunk, RING_NEXT, next);
+    store_field(heap, chunk, RING_PREVIOUS, previous);
+    store_field(heap, chunk, TRIE_SLOT, slot);
 }
 
 /* Follows the way of `size` from `slot`. `best` becomes the best entry met; what is better can only
  * be in the subtrie at the slot returned, which holds the next larger sizes. NO_OFFSET: nothing is.
  */
 static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_t size,
-                                   trie_best *best) {
+                                   uint32_t end, trie_best *best) {
     uint32_t turns = turns_of(size);
     uint32_t above = NO_OFFSET;
     uint32_t entry;
-    while ((entry = trie_entry(heap, slot)) != NO_OFFSET) {
+    while ((entry = trie_entry(heap, slot, end)) != NO_OFFSET) {
         const uint32_t found = size_at(heap, entry);
         if (found >= size && found < best->size) {
             *best = (trie_best){entry, found};
@@ -121,64 +139,58 @@ static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_
 }
 
 /* The better of `best` and the least of what hangs from `slot`. */
-static inline uint32_t trie_least(const hfit_heap *heap, uint32_t slot, trie_best best) {
-    uint32_t entry;
-    while ((entry = trie_entry(heap, slot)) != NO_OFFSET) {
+static inline uint32_t trie_least(const hfit_heap *heap, uint32_t slot, trie_best best,
+                                  uint32_t end) {
+    uint32_t entry = trie_entry(heap, slot, end);
+    while (entry != NO_OFFSET) {
         const uint32_t size = size_at(heap, entry);
         if (size < best.size) {
             best = (trie_best){entry, size};
         }
-        slot = entry + TRIE_LOWER;
-        if (load_word(heap, slot) == NO_OFFSET) {
-            slot = entry + TRIE_HIGHER;
-        }
+        entry = trie_child(heap, entry, TRIE_LOWER, end);
     }
     return best.entry;
 }
 
 /* An entry below `entry` that has none below it; `entry` itself if it has none. */
-static uint32_t trie_leaf(const hfit_heap *heap, uint32_t entry) {
+static uint32_t trie_leaf(const hfit_heap *heap, uint32_t entry, uint32_t end) {
     uint32_t leaf;
     do {
         leaf = entry;
-        uint32_t slot = leaf + TRIE_HIGHER;
-        if (load_word(heap, slot) == NO_OFFSET) {
-            slot = leaf + TRIE_LOWER;
-        }
-        entry = trie_entry(heap, slot);
+        entry = trie_child(heap, leaf, TRIE_HIGHER, end);
     } while (entry != NO_OFFSET);
     return leaf;
 }
 
 /* Hangs what hangs from one slot from another. */
-static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to) {
-    const uint32_t entry = trie_entry(heap, from);
+static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to, uint32_t end) {
+    const uint32_t entry = trie_entry(heap, from, end);
     store_word(heap, to, entry);
     if (entry != NO_OFFSET) {
-        store_word(heap, entry + TRIE_SLOT, to);
+        store_field(heap, entry, TRIE_SLOT, to);
     }
 }
 
 /* Takes `chunk` out of its trie. Returns the slot that nothing hangs from any more, or NO_OFFSET.
  */
-static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk) {
-    const uint32_t slot = load_word(heap, chunk + TRIE_SLOT);
-    uint32_t heir = load_word(heap, chunk + RING_NEXT);
+static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk, uint32_t end) {
+    const uint32_t slot = load_field(heap, chunk, TRIE_SLOT);
+    uint32_t heir = load_field(heap, chunk, RING_NEXT);
     uint32_t emptied = NO_OFFSET;
     if (heir != chunk) {
-        const uint32_t previous = load_word(heap, chunk + RING_PREVIOUS);
-        store_word(heap, previous + RING_NEXT, heir);
-        store_word(heap, heir + RING_PREVIOUS, previous);
+        const uint32_t previous = load_field(heap, chunk, RING_PREVIOUS);
+        store_field(heap, previous, RING_NEXT, heir);
+        store_field(heap, heir, RING_PREVIOUS, previous);
     } else {
-        heir = trie_leaf(heap, chunk);
-        emptied = load_word(heap, heir + TRIE_SLOT);
+        heir = trie_leaf(heap, chunk, end);
+        emptied = load_field(heap, heir, TRIE_SLOT);
         store_word(heap, emptied, NO_OFFSET);
     }
     if (slot != NO_OFFSET && heir != chunk) {
         store_word(heap, slot, heir);
-        store_word(heap, heir + TRIE_SLOT, slot);
+        store_field(heap, heir, TRIE_SLOT, slot);
         for (uint32_t child = TRIE_LOWER; child <= TRIE_HIGHER; child += 4) {
-            rehang(heap, chunk + child, heir + child);
+            rehang(heap, chunk + child, heir + child, end);
         }
     }
     return emptied;
@@ -186,9 +198,9 @@ static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk) {
 
 /* True if `chunk` is of a ring whose entry is another, or hangs from a slot before `end`. */
 static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    const uint32_t slot = load_word(heap, chunk + TRIE_SLOT);
+    const uint32_t slot = load_field(heap, chunk, TRIE_SLOT);
     if (slot == NO_OFFSET) {
-        return load_word(heap, chunk + RING_NEXT) != chunk;
+        return load_field(heap, chunk, RING_NEXT) != chunk;
     }
     return is_word_below(slot, end) && load_word(heap, slot) == chunk;
 }
@@ -200,7 +212,7 @@ static bool trie_leads_to(const hfit_heap *heap, uint32_t slot, uint32_t chunk, 
     for (uint32_t bits = 0; bits < 32; bits++) {
         const uint32_t entry = load_word(heap, slot);
         if (entry == chunk) {
-            return load_word(heap, chunk + TRIE_SLOT) == slot;
+            return load_field(heap, chunk, TRIE_SLOT) == slot;
         }
         if (!is_word_below(entry, end - TRIE_SLOT)) {
             return false;
@@ -217,15 +229,15 @@ static uint32_t count_ring(const hfit_heap *heap, uint32_t entry, uint32_t size,
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = entry;
     for (uint32_t count = 1; count <= most; count++) {
-        const uint32_t next = load_word(heap, chunk + RING_NEXT);
+        const uint32_t next = load_field(heap, chunk, RING_NEXT);
         if (!is_word_below(next, end - TRIE_SLOT) || load_word(heap, next) != (size | CHUNK_FREE) ||
-            load_word(heap, next + RING_PREVIOUS) != chunk) {
+            load_field(heap, next, RING_PREVIOUS) != chunk) {
             return 0;
         }
         if (next == entry) {
             return count;
         }
-        if (load_word(heap, next + TRIE_SLOT) != NO_OFFSET) {
+        if (load_field(heap, next, TRIE_SLOT) != NO_OFFSET) {
             return 0;
         }
         chunk = next;

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
@@ -67,16 +67,6 @@ class Verification:
     host: HostReplay
     differences: tuple[str, ...]  # none: the same placements and, at the host's level, accesses
 
-    @property
-    def merged(self) -> Accesses:
-        """Accesses of alloc, free and resize that the compiler saved."""
-        return self.host.plain - _accesses(self.calls, *_PLAIN)
-
-    @property
-    def merged_aligned(self) -> Accesses:
-        """Accesses of aligned requests that the compiler saved."""
-        return self.host.aligned - _accesses(self.calls, "alloc_aligned")
-
 
 def host_replay(case: Case, trace: PackedTrace) -> HostReplay:
     """Replays on the host, refusals counted."""
@@ -110,8 +100,8 @@ def verify(
         found.append(first_difference(case, image, trace, build.frees_by_size))
     if build.compares_accesses:
         found += _compare_payload(calls, host)
-    done = Verification(board, build, target, calls, host, tuple(found))
-    return replace(done, differences=(*found, *_compare_accesses(done)))
+        found += _compare_accesses(calls, host)
+    return Verification(board, build, target, calls, host, tuple(found))
 
 
 def first_difference(
@@ -164,17 +154,16 @@ def _compare_payload(calls: Calls, host: HostReplay) -> list[str]:
     return [f"payload bytes: {target} on the target, {host.result.payload_bytes} on the host"]
 
 
-def _compare_accesses(done: Verification) -> list[str]:
-    """A compiler may merge accesses, where it is let; it never makes more."""
-    if not done.build.compares_accesses:
-        return []
-    none = Accesses(0, 0)
-    saved = {"alloc, free and resize": done.merged, "aligned requests": done.merged_aligned}
+def _compare_accesses(calls: Calls, host: HostReplay) -> list[str]:
+    pairs = {
+        "alloc, free and resize": (_accesses(calls, *_PLAIN), host.plain),
+        "aligned requests": (_accesses(calls, "alloc_aligned"), host.aligned),
+    }
     return [
-        f"metadata accesses of {operations}: {-one.loads:+} loads, {-one.stores:+} stores on the "
+        f"metadata accesses of {operations}: {more.loads:+} loads, {more.stores:+} stores on the "
         "target"
-        for operations, one in saved.items()
-        if one.loads < 0 or one.stores < 0 or (done.build.keeps_accesses and one != none)
+        for operations, (target, on_host) in pairs.items()
+        if (more := target - on_host) != Accesses(0, 0)
     ]
 
 

@@ -34,11 +34,6 @@ class Build:
     frees_by_size: bool = False  # by free_sized
 
     @property
-    def keeps_accesses(self) -> bool:
-        """Whether each access of the source is one of the image: others are merged, or dropped."""
-        return self.optimisation == "O0"
-
-    @property
     def compares_accesses(self) -> bool:
         """Whether the host counts the same code: it has safety level 1 and calls free."""
         return self.safety == 1 and not self.frees_by_size
