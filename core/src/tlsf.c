@@ -29,7 +29,7 @@ enum {
     MAP_MAP = SHAPE + 4,
     MAP = MAP_MAP + 4,
     MOST_SECOND_LEVEL = 5,
-    PROBES = 2, /* chunks looked at in a bin where not every one is large enough */
+    MOST_PROBES = 64,
 };
 
 /* Place of the lowest set bit; `word` is not 0. */
@@ -147,16 +147,26 @@ static inline bool find_bin_above(const hfit_heap *heap, uint32_t *bin) {
     return true;
 }
 
-/* Every chunk of a class above that of `size` is large enough, and so are some of its own. */
+/* The lower bound of the next class, unless `size` is that of its own. */
+static inline uint32_t round_to_class(const hfit_plan *plan, uint32_t shape, uint32_t size) {
+    const uint32_t log2 = width_log2(shape, size - WORD_SIZE) + alignment_log2(shape);
+    return size + ((plan->alignment - size) & ((1u << log2) - 1));
+}
+
+/* Every chunk of a class above that of `size` is large enough, and so are some of its own. Without
+ * probes those are passed by, as published. */
 static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                         uint32_t end, uint32_t *chunk) {
     const uint32_t shape = load_word(heap, SHAPE);
-    (void)plan;
+    const uint32_t probes = ((const hfit_tlsf_plan *)plan)->probes;
+    if (probes == 0) {
+        size = round_to_class(plan, shape, size);
+    }
     if (size > end) { /* has no bin */
         return false;
     }
     uint32_t bin = bin_of(shape, size);
-    if (find_in_bin(heap, bin, size, end, PROBES, chunk)) {
+    if (find_in_bin(heap, bin, size, end, probes, chunk)) {
         return true;
     }
     if (!find_bin_above(heap, &bin)) {
@@ -297,6 +307,10 @@ static const hfit_tunable tunables[] = {
      "log2 of the size classes in each power of two, 1 to 5; 0: 1 below 1 KiB, 2 below 16 KiB, 3 "
      "above.",
      HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0},
+    {"probes",
+     "Chunks looked at in the class of a request, of which not every one is large enough; 0: none, "
+     "the request is rounded up to the next class, as published.",
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, probes), 0, MOST_PROBES, 2},
 };
 
 const hfit_allocator hfit_tlsf_allocator = {
@@ -309,8 +323,9 @@ const hfit_allocator hfit_tlsf_allocator = {
     .ignores_region_end = false,
     .account =
         {
-            .worst_case = "constant; alloc: two chunks looked at, three words of the maps, one "
-                          "split; free: two joins",
+            .worst_case =
+                "constant; alloc: `probes` chunks looked at, three words of the maps, one "
+                "split; free: two joins",
             .block_bytes = "4 for the header, then rounded up to the alignment; at least 16 a "
                            "chunk; up to 12 more where the rest would be no chunk",
             .fragmentation = "M + (k + 1) c for k live chunks of M bytes; c: the largest request "

@@ -17,7 +17,7 @@ extern const hfit_allocator hfit_budgeted_allocator;
 
 static _Alignas(4096) unsigned char region[64 * 1024];
 
-static const hfit_tlsf_plan shared_plan = {{8}, 0};
+static const hfit_tlsf_plan shared_plan = {{8}, 0, 2};
 
 /* The paper's seven pools, figure 2, with few blocks. */
 static hfit_pool wireless[] = {

@@ -18,7 +18,7 @@ static void note_misuse(int kind);
 
 enum { REGION = 8192, NONE = -1, SIZE = 40, CHUNK = 48 };
 
-static const hfit_tlsf_plan plan = {{8}, 3};
+static const hfit_tlsf_plan plan = {{8}, 3, 2};
 static _Alignas(4096) unsigned char region[REGION];
 static unsigned char before[REGION];
 static hfit_heap *heap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLSF: no rounding beyond the alignment, two chunks of a request's own class tried, a control
- * block that scales. */
+/* TLSF: no rounding beyond the alignment, as many chunks of a request's own class tried as the plan
+ * says, a control block that scales. */
 #include "hfit/tlsf.h"
 
 #include "check.h"
@@ -8,7 +8,7 @@
 static _Alignas(4096) unsigned char region[256 * 1024];
 
 static hfit_tlsf_plan plan_with(uint32_t alignment, uint32_t second_level) {
-    return (hfit_tlsf_plan){{alignment}, second_level};
+    return (hfit_tlsf_plan){{alignment}, second_level, 2};
 }
 
 /* Takes all that is left of the heap, so that only what is freed later can serve a request. */
@@ -74,6 +74,62 @@ static void the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small(void)
     CHECK(hfit_tlsf_alloc(heap, &plan.common, 1040) == small);
 }
 
+/* A heap that has nothing free but three chunks of the class of 1024 to 1151 bytes, in this order
+ * in their bin, and one far larger. */
+static void *three_of_a_class(const hfit_plan *plan, const size_t sizes[3], void *blocks[3]) {
+    hfit_heap *heap = hfit_tlsf_init(region, 64 * 1024, plan);
+    for (size_t i = 0; i < 3; i++) {
+        blocks[i] = hfit_tlsf_alloc(heap, plan, sizes[i]);
+        CHECK(hfit_tlsf_alloc(heap, plan, 1) != NULL);
+    }
+    void *larger = hfit_tlsf_alloc(heap, plan, 8000);
+    CHECK(hfit_tlsf_alloc(heap, plan, 1) != NULL);
+    exhaust(heap, plan);
+    hfit_tlsf_free(heap, plan, larger);
+    for (size_t i = 3; i > 0; i--) {
+        hfit_tlsf_free(heap, plan, blocks[i - 1]);
+    }
+    return larger;
+}
+
+static void as_many_chunks_of_a_class_are_looked_at_as_the_plan_says(void) {
+    for (uint32_t probes = 1; probes <= 3; probes++) {
+        void *blocks[3];
+        hfit_tlsf_plan plan = plan_with(8, 3);
+        plan.probes = probes;
+        void *larger = three_of_a_class(&plan.common, (size_t[]){1040, 1080, 1120}, blocks);
+        void *block = hfit_tlsf_alloc((hfit_heap *)region, &plan.common, 1120);
+        CHECK(block == (probes == 3 ? blocks[2] : larger));
+    }
+}
+
+static void without_probes_a_request_is_rounded_up_to_the_next_class(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        void *blocks[3];
+        hfit_tlsf_plan plan = plan_with(alignment, 3);
+        plan.probes = 0;
+        void *larger = three_of_a_class(&plan.common, (size_t[]){1120, 1120, 1120}, blocks);
+        hfit_heap *heap = (hfit_heap *)region;
+        CHECK(hfit_tlsf_alloc(heap, &plan.common, 1040) == larger);
+        CHECK(hfit_tlsf_alloc(heap, &plan.common, 1024) == blocks[0]); /* the bound of the class */
+    }
+}
+
+static void without_probes_every_chunk_above_is_large_enough_and_the_first_one_taken(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        hfit_tlsf_plan plan = plan_with(alignment, 2);
+        plan.probes = 0;
+        for (size_t size = 1; size < 9000; size += 1 + size / 60) {
+            hfit_heap *heap = hfit_tlsf_init(region, 64 * 1024, &plan.common);
+            void *first = hfit_tlsf_alloc(heap, &plan.common, 2 * size);
+            CHECK(hfit_tlsf_alloc(heap, &plan.common, 1) != NULL);
+            exhaust(heap, &plan.common);
+            hfit_tlsf_free(heap, &plan.common, first);
+            CHECK(hfit_tlsf_alloc(heap, &plan.common, size) == first);
+        }
+    }
+}
+
 static void the_control_block_scales_with_the_region(void) {
     const hfit_tlsf_plan plan = plan_with(4, 0);
     size_t previous = 0;
@@ -106,6 +162,9 @@ int main(void) {
     RUN(a_freed_chunk_is_found_again_by_the_same_request);
     RUN(a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment);
     RUN(the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small);
+    RUN(as_many_chunks_of_a_class_are_looked_at_as_the_plan_says);
+    RUN(without_probes_a_request_is_rounded_up_to_the_next_class);
+    RUN(without_probes_every_chunk_above_is_large_enough_and_the_first_one_taken);
     RUN(the_control_block_scales_with_the_region);
     RUN(one_block_of_8_bytes_needs_a_region_of_at_most_264);
     RUN(a_second_level_above_5_is_refused);

@@ -11,15 +11,15 @@
  * Free chunks hang in bins, one a size class, last freed first. The first level halves sizes by
  * powers of two, the second cuts each power of two into 2^second_level equal classes. Classes are
  * of the payload, so that a request of 2^k bytes is the lower bound of one. A request first looks
- * at two chunks of its own class, of which some are large enough, then takes the first of the next
- * class above that has one, of which all are; a bitmap of two levels finds it. TLSF as published
- * rounds a request up to the next class instead, and then either misses chunks that would do, or
- * keeps the rounding in each block as espressif's does. Looking twice costs less memory than both,
- * with half as many classes.
+ * at `probes` chunks of its own class, of which some are large enough, then takes the first of the
+ * next class above that has one, of which all are; a bitmap of two levels finds it. TLSF as
+ * published, which probes = 0 is, rounds a request up to the next class instead and misses chunks
+ * that would do; espressif's keeps the rounding in each block. Looking twice, the standard, costs
+ * less memory than both, with half as many classes.
  *
- * Steps: alloc looks at two chunks and three words of the maps, takes one chunk out of its list and
- * puts at most one back; free takes out at most two and puts one back. No loop depends on the heap,
- * so the time is constant but for what `resize` copies.
+ * Steps: alloc looks at `probes` chunks and three words of the maps, takes one chunk out of its list
+ * and puts at most one back; free takes out at most two and puts one back. No loop depends on the
+ * heap, so the time is constant but for what `resize` copies.
  *
  * Bytes: a block of n bytes takes n + 4 rounded up to the alignment, and at least 16; it may keep
  * up to 12 more that were too few for a chunk. The control words take 64 bytes in a region of
@@ -43,6 +43,7 @@ typedef struct hfit_tlsf_plan {
     hfit_plan common;
     uint32_t second_level; /* log2 of the classes in each power of two, 1 to 5; 0: by the region's
                               size */
+    uint32_t probes;       /* chunks looked at in the class of a request; 0: none, as published */
 } hfit_tlsf_plan;
 
 HFIT_DECLARE_ALLOCATOR(tlsf);
