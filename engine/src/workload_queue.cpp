@@ -2,6 +2,7 @@
 // Packets are numbered as they arrive and leave in the same order.
 #include "heapfit/error.hpp"
 #include "heapfit/random.hpp"
+#include "heapfit/traffic.hpp"
 #include "workload_laws.hpp"
 
 namespace heapfit {
@@ -10,7 +11,10 @@ namespace {
 
 class Queue {
   public:
-    Queue(const PacketQueue &queue, std::uint64_t seed) : queue_(queue), random_(seed) {}
+    Queue(const PacketQueue &queue, std::uint64_t seed)
+        : queue_(queue),
+          sizes_(queue.ack_size, queue.ack_percent, queue.mtu_size, queue.mtu_percent),
+          random_(seed) {}
 
     std::optional<Request> operator()() {
         const std::uint64_t queued = arrived_ - released_;
@@ -21,22 +25,12 @@ class Queue {
         if (arrived_ == queue_.packets) {
             return std::nullopt;
         }
-        return Request{.op = Op::alloc, .id = arrived_++, .size = size()};
+        return Request{.op = Op::alloc, .id = arrived_++, .size = sizes_.draw(random_)};
     }
 
   private:
-    Bytes size() {
-        const std::uint64_t percent = random_.below(100);
-        if (percent < queue_.ack_percent) {
-            return queue_.ack_size;
-        }
-        if (percent < queue_.ack_percent + queue_.mtu_percent) {
-            return queue_.mtu_size;
-        }
-        return queue_.ack_size + 1 + random_.below(queue_.mtu_size - queue_.ack_size - 1);
-    }
-
     PacketQueue queue_;
+    BimodalSize sizes_;
     Philox random_;
     std::uint64_t arrived_ = 0;
     std::uint64_t released_ = 0;
