@@ -29,24 +29,23 @@ void add_block(void *context, const void *, std::size_t usable_size, bool is_use
 
 class HeapServer {
   public:
-    explicit HeapServer(HostHeap heap) : heap_(std::move(heap)) {}
+    explicit HeapServer(HostHeap heap)
+        : heap_(std::move(heap)), operations_(&heap_.plan().operations()),
+          plan_(heap_.plan().raw()) {}
 
     void *serve(Bytes size, Bytes &usable) {
-        const hfit_operations &operations = heap_.plan().operations();
-        void *const block = operations.alloc(heap_.get(), heap_.plan().raw(), size);
+        void *const block = operations_->alloc(heap_.get(), plan_, size);
         if (block != nullptr) {
-            usable = operations.usable_size(heap_.get(), heap_.plan().raw(), block);
+            usable = operations_->usable_size(heap_.get(), plan_, block);
         }
         return block;
     }
 
-    void release(void *block) {
-        heap_.plan().operations().free(heap_.get(), heap_.plan().raw(), block);
-    }
+    void release(void *block) { operations_->free(heap_.get(), plan_, block); }
 
     [[nodiscard]] WalkedHeap walk() const {
         FreeSums sums;
-        heap_.plan().operations().walk(heap_.get(), heap_.plan().raw(), add_block, &sums);
+        operations_->walk(heap_.get(), plan_, add_block, &sums);
         return {sums.free - sums.largest, sums.blocks};
     }
 
@@ -54,6 +53,8 @@ class HeapServer {
 
   private:
     HostHeap heap_;
+    const hfit_operations *operations_; // of heap_'s plan, at hand
+    const hfit_plan *plan_;
 };
 
 class NoHeap {
