@@ -70,6 +70,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
+	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 

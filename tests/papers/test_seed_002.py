@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from heapfit._engine import kaufman_roberts
 from heapfit.plan import Plan
-from heapfit.simulation.closed_form import exact_metrics
+from heapfit.simulation.closed_form import exact_metrics, size_classes
 from heapfit.simulation.scenario import RunSettings, load_scenario
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.simulate import Result, simulate, solve
@@ -200,6 +201,12 @@ def test_beyond_smaller_partitions_and_bookkeeping_admit_much_more_in_the_same_m
 
 def test_beyond_partitions_of_96_bytes_need_a_sixth_less_than_as_published():
     """606 KB were possible with 2 bits a partition, if nothing had to tell where blocks are."""
+    classes = size_classes(loaded("memory").points[0].traffic.sizes, 64)
+    for region, possible in ((561_152, 0.983), (606_000, 0.999)):
+        units = int(region / (64 + 2 / 8))
+        refused = kaufman_roberts(units, classes.units, 500 * classes.share)
+        weights = classes.share * classes.mean_size
+        assert 1 - (weights * refused).sum() / weights.sum() == near(possible, 0.0005)
     published = least_memory("chained_pool", {"partition_size": 512, "overhead": 36})
     ours = least_memory("chained_pool", {"partition_size": 96})
     assert published == pytest.approx(776_000, rel=0.001)

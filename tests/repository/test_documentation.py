@@ -14,6 +14,7 @@ import pytest
     [
         ("README.md", ["scripts/readme.py"]),
         ("docs/packet-pools.md", ["scripts/readme.py", "docs/packet-pools.md"]),
+        ("docs/simulation.md", ["scripts/readme.py", "docs/simulation.md"]),
         ("docs/allocators.md", ["scripts/allocators_page.py"]),
         ("docs/workloads.md", ["scripts/workloads_page.py"]),
     ],
