@@ -18,6 +18,7 @@ void bind_replay(nb::module_ &module);
 void bind_region_search(nb::module_ &module);
 void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
+void bind_range_peaks(nb::module_ &module);
 void bind_slot_buffer(nb::module_ &module);
 void bind_closed_form(nb::module_ &module);
 void bind_simulation(nb::module_ &module);
@@ -50,6 +51,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_region_search(module);
     heapfit::bindings::bind_profile(module);
     heapfit::bindings::bind_budget(module);
+    heapfit::bindings::bind_range_peaks(module);
     heapfit::bindings::bind_slot_buffer(module);
     heapfit::bindings::bind_closed_form(module);
     heapfit::bindings::bind_simulation(module);

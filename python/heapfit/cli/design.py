@@ -20,6 +20,7 @@ from heapfit.cli.arguments import (
     Source,
     import_options,
 )
+from heapfit.cli.class_table import classes_json, print_classes
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
 from heapfit.design.budget_choice import (
@@ -71,11 +72,14 @@ def command(
         )
     if as_json:
         ranking = ranking_json(designs.comparison)
-        console.out_json({**ranking, "plans": [str(path) for path in designs.paths]})
+        classes = classes_json(designs.classes, designs.rule)
+        paths = [str(path) for path in designs.paths]
+        console.out_json({**ranking, "plans": paths, "classes": classes})
         return
     print_ranking(designs.comparison)
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
+    print_classes(designs.classes, designs.rule, designs.comparison.u_max)
 
 
 def _pools(row: Row) -> str:

@@ -25,6 +25,7 @@ from heapfit.source_name import numbered
 from heapfit.trace_content import content_hash
 
 if TYPE_CHECKING:
+    from heapfit.design.best_classes import BestClasses
     from heapfit.design.workload import Workload
 
 
@@ -52,6 +53,7 @@ class Portfolio:
 
     candidates: tuple[Candidate, ...]
     not_applicable: tuple[NotApplicable, ...]
+    classes: BestClasses | None = None  # of pools alone, where they were looked for
 
 
 def standard_portfolio(
@@ -68,8 +70,12 @@ def standard_portfolio(
         for info in _engine.allocators()
         if info.ships and not info.in_pieces and not takes_pools(info)
     ]
-    return _sorted_out(
-        [*plain, _special_pools(workload), *_budgets(workload, budget_choice, progress)]
+    from heapfit.design.best_classes import best_classes  # numpy: not for --help
+
+    classes = best_classes(workload)
+    found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
+    return replace(
+        _sorted_out([*found, *_budgets(workload, budget_choice, progress)]), classes=classes
     )
 
 
@@ -172,6 +178,20 @@ def _special_pools(workload: Workload) -> Candidate | NotApplicable:
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
     return NotApplicable(name, why)
+
+
+def _least_peaks(classes: BestClasses, workload: Workload) -> Candidate | NotApplicable:
+    name = f"{special_pools.ALLOCATOR}_least_peaks"
+    best = classes.fewest_bytes
+    if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
+        return NotApplicable(name, "no pool can serve the largest request")
+    shapes = [(size, False) for size in best.sizes]
+    plan = special_pools.special_pools_plan(
+        special_pools.ALLOCATOR, workload.events, shapes, workload.alignment
+    )
+    plan = replace(plan, scalars={**plan.scalars, **special_pools.LINKED})
+    reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)
 
 
 def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Workload) -> Candidate:

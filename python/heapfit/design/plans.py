@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
+from heapfit.design import special_pools
 from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
-from heapfit.design.candidates import standard_portfolio
+from heapfit.design.candidates import Portfolio, standard_portfolio
 from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
 from heapfit.plan import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace_content import content_hash
 
 if TYPE_CHECKING:
+    from heapfit.design.best_classes import BestClasses, Classes
+    from heapfit.design.workload import Workload
     from heapfit.trace import Trace
 
 
@@ -26,6 +29,8 @@ class Designs:
 
     comparison: Comparison
     paths: tuple[Path, ...]  # of the comparison's rows, in their order
+    classes: BestClasses  # of pools alone
+    rule: Classes | None  # those of the 10 % rule
 
 
 def design(
@@ -44,7 +49,18 @@ def design(
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):
         save_plan(path, plan_file_of(row, comparison, trained_on))
-    return Designs(comparison, paths)
+    return Designs(comparison, paths, *_classes(portfolio, workload))
+
+
+def _classes(portfolio: Portfolio, workload: Workload) -> tuple[BestClasses, Classes | None]:
+    from heapfit.design.best_classes import best_classes, classes_of
+
+    by_name = {one.name: one for one in portfolio.candidates}
+    rule = by_name.get(special_pools.ALLOCATOR)
+    return (
+        portfolio.classes or best_classes(workload),
+        None if rule is None else classes_of(rule.plan, workload.profile),
+    )
 
 
 def trained_on_trace(trace: Trace, name: str) -> TrainedOn:

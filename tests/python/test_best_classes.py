@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal size classes against every choice of classes, counted the slow way."""
+
+import random
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_traces import bimodal, heapfit, heapfit_json
+
+from heapfit import _engine
+from heapfit.design.best_classes import best_classes, cheapest_cuts, classes_of
+from heapfit.design.special_pools import pool_sizes, special_pools_plan, special_sizes
+from heapfit.design.workload import Workload, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_any
+
+ALLOC, RESIZE, FREE = 0, 3, 4
+Event = tuple[int, int, int]  # op, object, size
+
+
+def random_events(sizes: list[int], seed: int, count: int) -> list[Event]:
+    draw = random.Random(seed)
+    live: list[int] = []
+    events = []
+    born = 0
+    for _ in range(count):
+        action = draw.random()
+        if not live or action < 0.5:
+            events.append((ALLOC, born, draw.choice(sizes)))
+            live.append(born)
+            born += 1
+        elif action < 0.6:
+            events.append((RESIZE, draw.choice(live), draw.choice(sizes)))
+        else:
+            events.append((FREE, live.pop(draw.randrange(len(live))), 0))
+    return events
+
+
+def stored(events: list[Event], folder: Path) -> Workload:
+    letters = {ALLOC: "a", RESIZE: "r", FREE: "f"}
+    lines = ["# heap-events 1"]
+    for op, number, size in events:
+        lines.append(f"{letters[op]} {number}" + ("" if op == FREE else f" {size}"))
+    (folder / "t.heap").write_text("\n".join(lines) + "\n")
+    return load_workload(open_any(folder / "t.heap", ImportOptions(), folder))
+
+
+def engine_events(events: list[Event]) -> _engine.EventArray:
+    array = _engine.EventArray()
+    ops, objects, sizes = zip(*events, strict=True)
+    array.append(
+        np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64), None
+    )
+    return array
+
+
+def pool_of(size: int, classes: tuple[int, ...]) -> int:
+    return min(one for one in classes if one >= max(size, 1))
+
+
+def peaks_by_counting(events: list[Event], classes: tuple[int, ...]) -> int:
+    """The sum of the pools' peaks, in bytes."""
+    live: dict[int, int] = {}
+    most: Counter[int] = Counter()
+    for op, number, size in events:
+        if op == FREE:
+            del live[number]
+        else:
+            live[number] = pool_of(size, classes)
+        for pool, count in Counter(live.values()).items():
+            most[pool] = max(most[pool], count)
+    return sum(pool * count for pool, count in most.items())
+
+
+def waste_by_counting(events: list[Event], classes: tuple[int, ...]) -> float:
+    asked = [size for op, _, size in events if op == ALLOC]
+    given_bytes = sum(pool_of(size, classes) for size in asked)
+    return given_bytes / sum(asked) - 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_choice_of_classes_is_better(tmp_path: Path, seed: int) -> None:
+    sizes = [5, 8, 20, 24, 61, 100, 104, 333, 1500]
+    events = random_events(sizes, seed, 200)
+    best = best_classes(stored(events, tmp_path))
+    bounds = sorted({-(-size // 8) * 8 for _, _, size in events if size})
+    assert best.bounds == best.sizes == len(bounds) == len(best.least_peaks)
+    for count in range(1, len(bounds) + 1):
+        choices = [(*few, bounds[-1]) for few in combinations(bounds[:-1], count - 1)]
+        least_peaks = best.least_peaks[count - 1]
+        assert least_peaks.peaks == min(peaks_by_counting(events, one) for one in choices)
+        assert least_peaks.peaks == peaks_by_counting(events, least_peaks.sizes)
+        least_waste = best.least_waste[count - 1]
+        assert least_waste.waste == pytest.approx(
+            min(waste_by_counting(events, one) for one in choices)
+        )
+        assert least_waste.waste == pytest.approx(waste_by_counting(events, least_waste.sizes))
+        assert least_waste.peaks == peaks_by_counting(events, least_waste.sizes)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(count=st.integers(1, 7), seed=st.integers(0, 2**32))
+def test_cheapest_cuts_are_the_cheapest_of_all(count: int, seed: int) -> None:
+    costs = np.random.default_rng(seed).integers(0, 100, (count, count))
+
+    def cost(last: tuple[int, ...]) -> int:
+        starts = (0, *(one + 1 for one in last[:-1]))
+        return sum(int(costs[i, j]) for i, j in zip(starts, last, strict=True))
+
+    for number, cut in enumerate(cheapest_cuts(costs, 16), 1):
+        every = [(*few, count - 1) for few in combinations(range(count - 1), number - 1)]
+        assert len(cut) == number
+        assert cost(tuple(cut)) == min(map(cost, every))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_range_peaks_are_those_of_following_every_range(seed: int) -> None:
+    bounds = [8, 40, 64, 200, 300]
+    events = random_events([0, 3, 8, 9, 40, 64, 100, 200, 250, 500], seed, 300)
+    # A resize to 0 is a free.
+    events = [(op, number, max(size, 1) if op == RESIZE else size) for op, number, size in events]
+    expected = np.zeros((5, 5), np.uint32)
+    live: dict[int, int] = {}
+    for op, number, size in events:
+        if op == FREE:
+            del live[number]
+        else:
+            live[number] = max(size, 1)
+        for i in range(5):
+            for j in range(i, 5):
+                above = bounds[i - 1] if i else 0
+                count = sum(above < one <= bounds[j] for one in live.values())
+                expected[i, j] = max(expected[i, j], count)
+    found = _engine.range_peaks(engine_events(events), bounds)
+    assert (found.reshape(5, 5) == expected).all()
+
+
+def test_bounds_must_ascend() -> None:
+    with pytest.raises(HeapfitError, match="range peaks: the bounds do not ascend"):
+        _engine.range_peaks(_engine.EventArray(), [8, 8])
+
+
+def test_of_many_sizes_those_with_most_live_bytes_may_be_classes(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    events = [(ALLOC, i, 8 * draw.randrange(1, 2000)) for i in range(3000)]
+    events += [(ALLOC, 3000 + i, 8008) for i in range(20000)]
+    best = best_classes(stored(events, tmp_path))
+    assert best.bounds <= 256 < best.sizes
+    assert 8008 in best.least_peaks[-1].sizes
+    largest = max(size for _, _, size in events)
+    assert {one.sizes[-1] for one in best.least_peaks} == {largest}
+
+
+def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: Path) -> None:
+    workload = load_workload(
+        open_any(bimodal(tmp_path / "p.heap", 4000), ImportOptions(), tmp_path)
+    )
+    special = special_sizes(workload.profile)
+    plan = special_pools_plan("class_pools", workload.events, pool_sizes(special, 1500), 8)
+    rule = classes_of(plan, workload.profile)
+    best = best_classes(workload)
+    assert len(rule.sizes) == 7
+    assert best.least_waste[6].waste < rule.waste
+    assert best.least_peaks[6].peaks < rule.peaks
+    assert rule.peaks == sum(pool.count * -(-pool.size // 8) * 8 for pool in plan.pools)
+
+
+def test_design_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
+    bimodal(tmp_path / "p.heap")
+    content = heapfit_json("design", "p.heap", folder=tmp_path)
+    classes = content["classes"]
+    assert len(classes["least_waste"]) == len(classes["least_peaks"]) == 16
+    assert len(classes["ten_percent_rule"]["sizes"]) == 7
+    (row,) = [row for row in content["rows"] if row["name"] == "class_pools_least_peaks"]
+    fewest = min(one["peaks"] for one in classes["least_peaks"])
+    blocks = sum(pool["size"] * pool["count"] for pool in row["plan"]["pools"])
+    assert blocks == fewest
+    assert row["r_safe"] >= fewest
+    shown = heapfit("design", "p.heap", folder=tmp_path).stdout
+    assert "10% rule: 7 pools" in shown
+
+
+def test_nothing_is_cut_into_nothing() -> None:
+    assert cheapest_cuts(np.zeros((0, 0), np.int64), 16) == []
