@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from heapfit.reproduce.laboratory import Laboratory
     from heapfit.slotbuf_measures import ReportRuns
 
 # A shell starts background jobs with SIGINT ignored, and what a process ignores its children ignore
@@ -20,3 +21,14 @@ def report_runs() -> "ReportRuns":
     from heapfit.slotbuf_measures import measure_report
 
     return measure_report()
+
+
+@pytest.fixture(scope="session")
+def laboratory(report_runs: "ReportRuns") -> "Laboratory":
+    """Where the rows of the papers are measured in their small form, what they share only once."""
+    from heapfit.reproduce.laboratory import Laboratory
+    from heapfit.reproduce.paper_000_first import report_runs as measure
+
+    made = Laboratory(is_small=True)
+    made.provide(measure, report_runs)
+    return made

@@ -7,98 +7,83 @@ come out of blocks of 64 B and 1500 B out of blocks of 4096 B, which nothing joi
 allocator as published does no such thing, so both are run: the paper's model of it, and `lea`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import mean
 
 import pytest
 
-from heapfit.comparison import Row, compare, energies_over_least
-from heapfit.design.candidates import Candidate, Portfolio, named_portfolio
-from heapfit.design.special_pools import special_pools_plan, special_sizes
-from heapfit.design.workload import Workload, load_workload
-from heapfit.energy import load_sram
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.reproduce.paper_001_costs import (
+    MODEL,
+    POOLS,
+    STACK,
+    Cost,
+    costs,
+    mean_cost,
+    over_requested,
+)
+from heapfit.reproduce.published import figure
 
-TRACES = 18
-REQUESTED, OURS, LINUX = 621_172, 671_210, 1_793_611  # mean bytes
-FOOTPRINT_SAVED, ENERGY_SAVED = 0.6258, 0.9011
-LEA_AS_DESCRIBED = (64, 128, 256, 512, 1024, 4096)  # the blocks its requests are said to come from
-MODEL = "lea as described"
-STACK = "class_pools:search=1"  # a free block in one step; the paper traverses the pool
+FOOTPRINT_SAVED = figure("001-12", "saved").number
+ENERGY_SAVED = figure("001-14", "saved").number
+POOLS_MORE, LINUX_MORE = figure("001-12", "arithmetic").numbers
 
 
 @dataclass(frozen=True)
 class Means:
     """Over the traces."""
 
+    cost: Cost
     over_requested: float  # R_safe / U_max
-    accesses: float  # metadata words per operation
-    energy: float  # over that of class_pools
 
+    @property
+    def accesses(self) -> float:
+        return self.cost.accesses
 
-def contestants(workload: Workload) -> Portfolio:
-    blocks = [(size, False) for size in LEA_AS_DESCRIBED]
-    plan = special_pools_plan("class_pools", workload.events, blocks, workload.alignment)
-    named = named_portfolio(workload, ["class_pools", STACK, "lea", "tlsf"], [])
-    return Portfolio((*named.candidates, Candidate(MODEL, plan, "", True)), ())
-
-
-def measured(folder) -> Iterator[dict[str, tuple[Row, float]]]:
-    """For each trace, every row with its energy over that of class_pools."""
-    for seed in range(1, TRACES + 1):
-        spec = parse_workload("queue_fill:packets=1000", seed)
-        workload = load_workload(generate_workload(spec, folder / str(seed)))
-        assert special_sizes(workload.profile) == (40, 1500)
-        rows = compare(workload, contestants(workload)).rows
-        energies = energies_over_least(rows, load_sram())
-        pools = next(e for row, e in zip(rows, energies, strict=True) if row.name == "class_pools")
-        yield {row.name: (row, e / pools) for row, e in zip(rows, energies, strict=True)}
+    @property
+    def energy(self) -> float:
+        return self.cost.energy
 
 
 @pytest.fixture(scope="module")
-def means(tmp_path_factory) -> dict[str, Means]:
-    traces = list(measured(tmp_path_factory.mktemp("traces")))
+def means(laboratory) -> Mapping[str, Means]:
+    found = laboratory.once(costs)
     return {
-        name: Means(
-            mean(trace[name][0].over_u_max for trace in traces),
-            mean(trace[name][0].accesses_per_operation for trace in traces),
-            mean(trace[name][1] for trace in traces),
-        )
-        for name in traces[0]
+        name: Means(mean_cost(found, name), over_requested(found, name) + 1) for name in found[0]
     }
 
 
 def test_001_12_the_published_footprints_agree_with_the_published_shares():
-    ours, linux, saved = OURS / REQUESTED - 1, LINUX / REQUESTED - 1, 1 - OURS / LINUX
-    assert ours == pytest.approx(0.0805, abs=0.0001)
-    assert linux == pytest.approx(1.8874, abs=0.0001)
-    assert saved == pytest.approx(FOOTPRINT_SAVED, abs=0.0001)
+    requested, ours, linux = (
+        figure("001-12", name).number for name in ("requested", "footprint", "linux")
+    )
+    assert ours / requested - 1 == pytest.approx(POOLS_MORE, abs=0.0001)
+    assert linux / requested - 1 == pytest.approx(LINUX_MORE, abs=0.0001)
+    assert 1 - ours / linux == pytest.approx(FOOTPRINT_SAVED, abs=0.0001)
 
 
 def test_001_12_pools_by_the_paper_need_little_more_than_is_requested(means):
     """8.05 % more are published; 9.7 % are found, as other sizes are drawn alike."""
-    assert means["class_pools"].over_requested - 1 == pytest.approx(0.0805, abs=0.025)
+    assert means[POOLS].over_requested - 1 == pytest.approx(POOLS_MORE, abs=0.025)
 
 
 def test_001_10_the_paper_s_model_of_lea_explains_its_footprint(means):
     """188.74 % more than requested are published; 157 % are found with blocks as described."""
-    assert means[MODEL].over_requested - 1 == pytest.approx(1.8874, abs=0.35)
-    saved = 1 - means["class_pools"].over_requested / means[MODEL].over_requested
+    assert means[MODEL].over_requested - 1 == pytest.approx(LINUX_MORE, abs=0.35)
+    saved = 1 - means[POOLS].over_requested / means[MODEL].over_requested
     assert saved == pytest.approx(FOOTPRINT_SAVED, abs=0.07)
 
 
 def test_001_12_lea_s_own_allocator_needs_less_than_the_pools(means):
     """62.58 % less footprint than Lea's does not hold: pools need more than it does."""
     assert means["lea"].over_requested < 1.03
-    assert means["lea"].over_requested < means["class_pools"].over_requested
+    assert means["lea"].over_requested < means[POOLS].over_requested
 
 
 def test_001_13_pools_make_few_accesses_where_general_allocators_make_many(means):
     """8 at most to find a pool are published, and no other number."""
-    assert means[STACK].accesses < means["class_pools"].accesses < 8
+    assert means[STACK].accesses < means[POOLS].accesses < 8
     for general in ("lea", "tlsf"):
-        assert means[general].accesses > 2 * means["class_pools"].accesses
+        assert means[general].accesses > 2 * means[POOLS].accesses
         assert means[general].accesses > 3 * means[STACK].accesses
 
 

@@ -18,8 +18,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
 from heapfit.report import slotbuf_page
+from heapfit.reproduce.paper_000_second import judge
 from heapfit.slotbuf import SlotbufSpec, plan_of, report_version, run_slotbuf
-from heapfit.slotbuf_claims import judge
 from heapfit.slotbuf_measures import ReportRuns
 from heapfit.trace import Trace
 
@@ -223,9 +223,9 @@ def test_the_page_shows_every_claim_with_both_values_and_the_three_figures(repor
     page = page_of(run, report_runs)
     rows = {row[0]: [plain(cell) for cell in row[1:]] for row in page.rows}
     for claim in judge(report_runs):
-        published, found, verdict = rows[f"{claim.statement}section {claim.section}"]
-        assert published == claim.published
-        assert found == claim.found + claim.remark
+        published, found, verdict = rows[f"{claim.figure.says}{claim.figure.where}"]
+        assert published == claim.figure.published
+        assert found == claim.ours + claim.why
         assert verdict == claim.verdict
     figures = {"chart-requests", "chart-figure-2", "chart-figure-3", "chart-end", "chart-growth"}
     assert figures <= set(page.figures)

@@ -70,6 +70,26 @@ def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         print("  ".join(padded).rstrip())
 
 
+def out_wrapped(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[str]) -> None:
+    """Columns of text, the `wide` ones wrapped so that all stand within the terminal, or WIDTH."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=True)
+    for column in columns:
+        table.add_column(column, ratio=1 if column in wide else None, no_wrap=column not in wide)
+    for row in rows:
+        table.add_row(*(Text("\n".join(map(printable, cell.split("\n")))) for cell in row))
+    width = None if sys.stdout.isatty() else WIDTH
+    drawing = Console(file=sys.stdout, width=width, highlight=False)
+    with drawing.capture() as drawn:
+        drawing.print(table)
+    for line in drawn.get().splitlines():
+        print(line.rstrip())
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 

@@ -29,6 +29,7 @@ COMMANDS = (
     "generate",
     "simulate",
     "slotbuf",
+    "reproduce",
     "allocators",
 )
 

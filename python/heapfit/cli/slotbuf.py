@@ -17,8 +17,8 @@ from heapfit.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from heapfit.reproduce.finding import Finding
     from heapfit.slotbuf import Slotbuf, SlotbufSpec
-    from heapfit.slotbuf_claims import Claim
 
 _NAMES = ", ".join(info.name for info in _engine.allocators())
 _ALLOCATOR = "segregated_fit"
@@ -78,6 +78,7 @@ def command(
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
     from heapfit.plan import load_plan
     from heapfit.report.slotbuf_page import write_slotbuf_page
+    from heapfit.reproduce.paper_000_second import judge
     from heapfit.slotbuf import (
         SlotbufSpec,
         plan_of,
@@ -85,7 +86,6 @@ def command(
         store_workload,
         write_distribution,
     )
-    from heapfit.slotbuf_claims import judge
     from heapfit.slotbuf_measures import measure_report
 
     given = {"header_size": header, "exact_lists": exact_lists}
@@ -123,7 +123,7 @@ def _typed(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
     return shlex.join(words)
 
 
-def _print(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> None:
+def _print(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -> None:
     spec, counts = run.spec, run.counts
     console.out(
         f"{spec.plan.allocator}: {spec.slots:,} slots, {spec.least:,} to {spec.most:,} B in "
@@ -142,14 +142,14 @@ def _print(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> 
     console.out(f"worst palloc      {counts.alloc.worst:,} accesses; pree {counts.free.worst:,}")
     if claims:
         console.out("")
-        rows = [(one.statement, one.published, one.found, one.verdict.value) for one in claims]
+        rows = [(one.figure.says, one.figure.published, one.ours, one.verdict) for one in claims]
         console.out_table(("claim", "report", "found", "verdict"), rows)
         console.out("")
     for name, path in paths.items():
         console.out(f"{name:18}{path}")
 
 
-def _json(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> dict[str, Any]:
+def _json(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -> dict[str, Any]:
     from heapfit.plan import plan_table
 
     spec, counts = run.spec, run.counts
@@ -177,12 +177,13 @@ def _json(run: Slotbuf, claims: Sequence[Claim], paths: Mapping[str, Path]) -> d
         "footprint": run.footprint,
         "claims": [
             {
-                "section": one.section,
-                "statement": one.statement,
-                "published": one.published,
-                "found": one.found,
+                "row": one.figure.row,
+                "where": one.figure.where,
+                "statement": one.figure.says,
+                "published": one.figure.published,
+                "found": one.ours,
                 "verdict": one.verdict.value,
-                "remark": one.remark,
+                "remark": one.why,
             }
             for one in claims
         ],

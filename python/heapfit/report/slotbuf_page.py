@@ -21,8 +21,8 @@ from heapfit.report.slotbuf_charts import (
 from heapfit.slotbuf import draw_sizes
 
 if TYPE_CHECKING:
+    from heapfit.reproduce.finding import Finding
     from heapfit.slotbuf import Slotbuf
-    from heapfit.slotbuf_claims import Claim
     from heapfit.slotbuf_measures import ReportRuns
 
 SAMPLES = 10_000  # as in figure 1 of the report
@@ -41,7 +41,7 @@ class FreeFigure:
 class ReportFigures:
     """What the page shows of the report's own runs."""
 
-    claims: tuple[Claim, ...]
+    claims: tuple[Finding, ...]
     version_1: FreeFigure
     version_2: FreeFigure
     end: Chart
@@ -87,7 +87,7 @@ def _free_figure(identity: str, run: Slotbuf) -> FreeFigure:
 
 
 def _report_figures(report: ReportRuns) -> ReportFigures:
-    from heapfit.slotbuf_claims import judge
+    from heapfit.reproduce.paper_000_second import judge
     from heapfit.slotbuf_measures import SIZES
 
     return ReportFigures(

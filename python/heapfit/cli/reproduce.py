@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit reproduce`: what the four papers publish beside what is measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heapfit.cli import console
+from heapfit.cli.arguments import AsJson
+
+if TYPE_CHECKING:
+    from heapfit.reproduce.finding import Finding, RowResult
+
+_MOST_WORKERS = 256
+_COLUMNS = ("row", "published", "found", "verdict")
+
+
+def command(
+    papers: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="000|001|002|003|ROW",
+            help="Papers, or single rows such as 003-9: 000 Cebeci 2019, 001 Mamagkakis et al., "
+            "002 Elsayed and Galal, 003 Lee and Yi 2008.",
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All rows of all papers.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="Fewer seeds and shorter runs, as the tests do.")
+    ] = False,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=0, max=_MOST_WORKERS, help="Processes; 0: one a core."),
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure every row of the papers again and tell which published figures come out."""
+    import os
+
+    from heapfit.reproduce.laboratory import Laboratory
+    from heapfit.reproduce.rows import chosen_rows, reproduce
+
+    if bool(papers) == every:
+        raise typer.BadParameter("name papers or rows, or --all")
+    identities = chosen_rows(papers or [])
+    with console.progress() as progress:
+        laboratory = Laboratory(small, workers or os.cpu_count() or 1, progress)
+        results = reproduce(identities, laboratory)
+    if as_json:
+        console.out_json(_json(results))
+        return
+    _print(results)
+
+
+def _print(results: Sequence[RowResult]) -> None:
+    from heapfit.reproduce.published import published
+
+    for number, paper in published().papers.items():
+        mine = [result for result in results if result.row.paper == number]
+        if mine:
+            console.out(f"{number}  {paper.title}")
+            console.out_wrapped(_COLUMNS, list(_lines(mine)), wide=_COLUMNS[1:3])
+    console.out(_summary(results))
+
+
+def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
+    """A line for each figure; the last one of a row tells what is assumed, if anything."""
+    for result in results:
+        for i, one in enumerate(result.findings, 1):
+            identity = result.row.identity if i == 1 else ""
+            found = [one.ours, one.why]
+            if i == len(result.findings) and result.assumed:
+                found.append(f"Assumed: {result.assumed}.")
+            yield identity, _published(one), "\n".join(filter(None, found)), one.verdict.value
+
+
+def _published(one: Finding) -> str:
+    """The statement, with the number, what is allowed, and its place."""
+    allowed = one.figure.allowed
+    number = "" if one.figure.published == "stated" else one.figure.published
+    told = "; ".join(filter(None, [number, allowed]))
+    return f"{one.figure.says}\n" + (f"[{told}] " if told else "") + one.figure.where
+
+
+def _summary(results: Sequence[RowResult]) -> str:
+    from heapfit.reproduce.finding import verdict_counts
+
+    counts = verdict_counts(results)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return f"{sum(counts.values())} figures in {len(results)} rows: {told}."
+
+
+def _json(results: Sequence[RowResult]) -> dict[str, Any]:
+    from heapfit.reproduce.finding import verdict_counts
+
+    return {
+        "rows": [_row_json(result) for result in results],
+        "verdicts": {verdict.value: n for verdict, n in verdict_counts(results).items()},
+    }
+
+
+def _row_json(result: RowResult) -> dict[str, Any]:
+    return {
+        "id": result.row.identity,
+        "what": result.row.what,
+        "open": result.row.silent,
+        "assumed": result.assumed,
+        "verdict": result.verdict.value,
+        "figures": [
+            {
+                "name": one.figure.name,
+                "where": one.figure.where,
+                "statement": one.figure.says,
+                "published": one.figure.value,
+                "unit": one.figure.unit,
+                "allowed": one.figure.allowed,
+                "found": one.ours,
+                "number": one.number,
+                "verdict": one.verdict.value,
+                "why": one.why,
+            }
+            for one in result.findings
+        ],
+    }

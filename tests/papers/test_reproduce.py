@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of the four papers, measured in its small form: what matches, and what does not.
+
+A figure that is not listed here matches. One that does not says why in its finding.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from heapfit.errors import HeapfitError
+from heapfit.reproduce.finding import Verdict
+from heapfit.reproduce.laboratory import Laboratory
+from heapfit.reproduce.published import published
+from heapfit.reproduce.rows import chosen_rows, reproduce, rows_of
+
+DIFFERS = {
+    *("000-10.request", "000-11.cost", "000-13.internal", "000-16.limit"),
+    *("000-17.utilisation", "000-17.services"),
+    *("001-14.saved", "001-16.code"),
+}
+UNKNOWN = {
+    *("000-12.lists", "000-13.overhead"),
+    *("001-1.ack", "001-1.mtu", "001-1.sizes", "001-6.accesses"),
+    *("001-11.mean", "001-11.best", "001-11.pools", "001-15.steady"),
+}
+PENDING = {
+    f"{row}.{name}" for row in chosen_rows(["002", "003"]) for name in published().rows[row].figures
+}
+WITHOUT_COMPILER = {"001-16.code"}  # told, not weighed, where there is none for the boards
+
+
+@pytest.mark.parametrize("identity", list(published().rows))
+def test_each_figure_of_a_row_stands_as_listed(identity, laboratory):
+    [result] = reproduce([identity], laboratory)
+    assert {one.figure.name for one in result.findings} == set(result.row.figures)
+    for one in result.findings:
+        name = f"{identity}.{one.figure.name}"
+        expected = (
+            Verdict.DIFFERS
+            if name in DIFFERS
+            else Verdict.UNKNOWN
+            if name in UNKNOWN
+            else Verdict.PENDING
+            if name in PENDING
+            else Verdict.MATCHES
+        )
+        assert one.verdict == expected, f"{name}: {one.ours}"
+        assert one.ours
+        assert one.why or one.verdict == Verdict.MATCHES
+
+
+def test_every_row_of_the_papers_is_measured_or_says_what_it_needs():
+    known = published()
+    assert {number: len(rows_of(number)) for number in known.papers} == {
+        **{"000": 17, "001": 17, "002": 13, "003": 17}
+    }
+    for number in known.papers:
+        for how in rows_of(number).values():
+            assert how.measure is not None or how.assumed
+
+
+def test_every_published_figure_tells_its_place_and_what_would_match():
+    for row in published().rows.values():
+        assert row.figures
+        for one in row.figures.values():
+            assert one.where
+            assert one.says.endswith((".", "than", "least", "most", "requested"))
+            kinds = (one.tolerance, one.within, one.absolute, one.least or one.most)
+            assert sum(kind not in (None, "") for kind in kinds) <= 1
+
+
+def test_papers_and_rows_are_chosen_by_name():
+    assert chosen_rows(["001-3", "001-2"]) == ["001-2", "001-3"]
+    assert len(chosen_rows(["002"])) == 13
+    assert chosen_rows([]) == list(published().rows)
+    with pytest.raises(HeapfitError, match="004: no such paper"):
+        chosen_rows(["004"])
+
+
+def test_work_gives_the_same_in_any_number_of_processes():
+    items = list(range(5))
+    assert Laboratory(workers=2).map("square", abs, items) == Laboratory().map("s", abs, items)
+
+
+def reproduce_command(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "heapfit", "reproduce", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_a_table_within_the_page():
+    done = reproduce_command("001-3", "001-6", "--small")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("001  S. Mamagkakis")
+    assert max(map(len, lines[1:])) <= 100
+    assert lines[-1] == "3 figures in 2 rows: 2 matches, 1 cannot be known."
+
+
+def test_json_tells_published_and_found_of_each_figure():
+    told = json.loads(reproduce_command("001-3", "--json").stdout)
+    [row] = told["rows"]
+    assert (told["schema"], row["id"], row["verdict"]) == (1, "001-3", "matches")
+    [packets] = row["figures"]
+    assert (packets["published"], packets["number"]) == (45.0, 45.0)
+    assert told["verdicts"] == {
+        **{"matches": 1, "differs": 0, "cannot be known": 0, "needs work not yet done": 0}
+    }
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 2), (("--all", "000"), 2), (("004",), 1)])
+def test_wrong_usage_is_refused(words, code):
+    done = reproduce_command(*words)
+    assert (done.returncode, done.stdout) == (code, "")
