@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces to budget, and their memory profile P_i(t) counted by hand.
+
+The counts here are the slow, obvious ones that the engine's budgets are held against.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.int64]
+
+ALIGNMENT = 8
+_ALLOC, _FREE = 0, 4  # ops of a trace
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A trace of few sizes with its profile. Sizes in bytes, rounded up to the alignment."""
+
+    events: _engine.EventArray
+    sizes: Counts  # S_i, descending
+    live: Counts  # P_i(t): a row for each event, a column for each size
+
+    @property
+    def used(self) -> Counts:
+        """U(t), equation 2."""
+        total: Counts = self.live @ self.sizes
+        return total
+
+    @property
+    def u_max(self) -> int:
+        """Most bytes live at once."""
+        return int(self.used.max())
+
+    @property
+    def peaks(self) -> Counts:
+        """P_i,max."""
+        most: Counts = self.live.max(axis=0)
+        return most
+
+    def used_with(self, budgets: Sequence[int]) -> Counts:
+        """U^B(t), equation 4."""
+        import numpy as np
+
+        total: Counts = np.maximum(self.live, np.array(budgets)) @ self.sizes
+        return total
+
+    def greedy(self) -> list[int]:
+        """The engine's."""
+        return list(_engine.greedy_budgets(self.events, self.sizes.tolist(), ALIGNMENT))
+
+
+def walked(requests: Sequence[tuple[int, int]]) -> Walked:
+    """Of (object, size) for a request and (object, 0) for its free, in order."""
+    import numpy as np
+
+    objects = np.array([one for one, _ in requests], np.uint32)
+    asked = np.array([size for _, size in requests], np.uint64)
+    events = _engine.EventArray()
+    events.append(np.where(asked > 0, _ALLOC, _FREE).astype(np.uint8), objects, asked)
+    size_of = {one: -(-size // ALIGNMENT) * ALIGNMENT for one, size in requests if size}
+    sizes = np.array(sorted(set(size_of.values()), reverse=True), np.int64)
+    steps = np.zeros((len(requests), len(sizes)), np.int64)
+    columns = {int(size): column for column, size in enumerate(sizes)}
+    for row, (one, size) in enumerate(requests):
+        steps[row, columns[size_of[one]]] = 1 if size else -1
+    return Walked(events, sizes, steps.cumsum(axis=0))
+
+
+def capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Walked:
+    """As the workloads of table 2 go: any size alike, a coin, a random victim."""
+    draw = random.Random(seed)
+    live: dict[int, list[int]] = {size: [] for size in sizes}
+    requests: list[tuple[int, int]] = []
+    born = 0
+    for _ in range(events):
+        size = draw.choice(list(live))
+        blocks = live[size]
+        if not blocks or (len(blocks) < limit and draw.random() < 0.5):
+            requests.append((born, size))
+            blocks.append(born)
+            born += 1
+        else:
+            requests.append((blocks.pop(draw.randrange(len(blocks))), 0))
+    return walked(requests)
+
+
+def greedy_by_the_equations(walk: Walked) -> list[int]:
+    """Equations 17 and 18, literally."""
+    import numpy as np
+
+    budgets: list[int] = []
+    for i, size in enumerate(walk.sizes.tolist()):
+        before = np.maximum(walk.live[:, :i], np.array(budgets, np.int64)) @ walk.sizes[:i]
+        after = walk.live[:, i + 1 :] @ walk.sizes[i + 1 :]
+        least = int((walk.u_max - before - after).min())  # M_i,min
+        budgets.append(min(int(walk.peaks[i]), least // size))
+    return budgets
