@@ -98,7 +98,7 @@ def test_the_command_prints_a_table_within_the_page():
     lines = done.stdout.splitlines()
     assert lines[0].startswith("001  S. Mamagkakis")
     assert max(map(len, lines[1:])) <= 100
-    assert lines[-1] == "3 figures in 2 rows: 2 matches, 1 cannot be known."
+    assert lines[-1] == "3 figures in 2 rows: 2 match, 1 cannot be known."
 
 
 def test_json_tells_published_and_found_of_each_figure():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +29,9 @@ def command(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All rows of all papers.")] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="A page with the papers' figures as plots.")
+    ] = None,
     small: Annotated[
         bool, typer.Option("--small", help="Fewer seeds and shorter runs, as the tests do.")
     ] = False,
@@ -49,13 +53,20 @@ def command(
     with console.progress() as progress:
         laboratory = Laboratory(small, workers or os.cpu_count() or 1, progress)
         results = reproduce(identities, laboratory)
+        if report is not None:
+            from heapfit.report.reproduce_page import write_reproduce_page
+
+            write_reproduce_page(report, results, laboratory)
     if as_json:
-        console.out_json(_json(results))
+        console.out_json(_json(results, report))
         return
     _print(results)
+    if report is not None:
+        console.out(f"report  {report}")
 
 
 def _print(results: Sequence[RowResult]) -> None:
+    from heapfit.reproduce.finding import verdicts_told
     from heapfit.reproduce.published import published
 
     for number, paper in published().papers.items():
@@ -63,7 +74,7 @@ def _print(results: Sequence[RowResult]) -> None:
         if mine:
             console.out(f"{number}  {paper.title}")
             console.out_wrapped(_COLUMNS, list(_lines(mine)), wide=_COLUMNS[1:3])
-    console.out(_summary(results))
+    console.out(verdicts_told(results))
 
 
 def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
@@ -85,20 +96,13 @@ def _published(one: Finding) -> str:
     return f"{one.figure.says}\n" + (f"[{told}] " if told else "") + one.figure.where
 
 
-def _summary(results: Sequence[RowResult]) -> str:
-    from heapfit.reproduce.finding import verdict_counts
-
-    counts = verdict_counts(results)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return f"{sum(counts.values())} figures in {len(results)} rows: {told}."
-
-
-def _json(results: Sequence[RowResult]) -> dict[str, Any]:
+def _json(results: Sequence[RowResult], report: Path | None) -> dict[str, Any]:
     from heapfit.reproduce.finding import verdict_counts
 
     return {
         "rows": [_row_json(result) for result in results],
         "verdicts": {verdict.value: n for verdict, n in verdict_counts(results).items()},
+        "report": None if report is None else str(report),
     }
 
 

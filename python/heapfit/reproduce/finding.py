@@ -72,6 +72,19 @@ def pending(row: PublishedRow, why: str) -> list[Finding]:
     return [Finding(its, "-", Verdict.PENDING, why) for its in row.figures.values()]
 
 
+def verdicts_told(results: Sequence[RowResult]) -> str:
+    """The counts in words."""
+    words = {
+        Verdict.MATCHES: "match",
+        Verdict.DIFFERS: "differ",
+        Verdict.UNKNOWN: "cannot be known",
+        Verdict.PENDING: "need work not yet done",
+    }
+    counts = verdict_counts(results)
+    told = ", ".join(f"{counts[one]} {words[one]}" for one in Verdict if counts[one])
+    return f"{sum(counts.values())} figures in {len(results)} rows: {told}."
+
+
 def verdict_counts(results: Sequence[RowResult]) -> dict[Verdict, int]:
     """How many figures have each verdict."""
     verdicts = [one.verdict for result in results for one in result.findings]
