@@ -148,6 +148,75 @@ def queue_costs(laboratory: Laboratory) -> PaperFigure:
     )
 
 
+def partitions(figure: str, title: str, axis: str) -> Draw:
+    """Figures 5 to 8 of Elsayed and Galal: admission above, utilisation below."""
+
+    def draw(laboratory: Laboratory) -> PaperFigure:
+        from heapfit.reproduce.partition_study import ADMISSION, MEMORY, experiments
+
+        found = laboratory.once(experiments)[figure]
+        data: list[Trace] = []
+        for i, name in enumerate(found.results):
+            for panel, metric in (("", ADMISSION), ("2", MEMORY)):
+                shares = [100 * value for value in found.values(name, metric)]
+                data.append(
+                    _curve(name, found.axis, shares, _colour(i))
+                    | {"yaxis": f"y{panel}", "legendgroup": name, "showlegend": panel == ""}
+                )
+        layout: Layout = {
+            "hovermode": "closest",
+            "xaxis": {"title": {"text": axis}, "anchor": "y2", "tickvals": found.axis},
+            "yaxis": _panel("admission, %", [0.55, 1.0]),
+            "yaxis2": _panel("memory used, %", [0.0, 0.45]),
+        }
+        if "figure-8" in figure:
+            layout["xaxis"] |= {"type": "log"}
+        chart = Chart(
+            f"chart-002-{figure}",
+            f"Admission and memory utilisation of the schemes by {axis}.",
+            data,
+            layout,
+            460,
+        )
+        run = found.scenario.run
+        return PaperFigure(
+            title,
+            chart,
+            f"{run.replications} replications of {run.requests:,} requests. Contiguous groups lie "
+            "together, chained ones are scattered; the article does not tell which it has.",
+        )
+
+    return draw
+
+
+def overhead(_: Laboratory) -> PaperFigure:
+    """Figure 9 of Elsayed and Galal."""
+    from heapfit.reproduce.paper_002 import overhead_curves
+
+    sizes = [float(16 << i) for i in range(7)]
+    data = [
+        _dotted(
+            _curve(
+                name.replace("chained", "variable"),
+                sizes,
+                [100 * one for one in curve],
+                _colour(i // 2),
+            ),
+            len(OTHERS) + 1 if "64K" in name else 0,
+        )
+        for i, (name, curve) in enumerate(sorted(overhead_curves().items()))
+    ]
+    layout = _layout("segment or buffer, bytes", "overhead, %", {"type": "log", "dtick": 1})
+    layout["xaxis"] |= {"type": "log", "tickvals": sizes}
+    meaning = "Overhead over usable memory of fixed and variable pools by size of a segment."
+    return PaperFigure(
+        "Figure 9: overhead",
+        Chart("chart-002-9", meaning, data, layout, 340),
+        "16 B a buffer and 36 B a partition are inferred, so curves of 64 KiB and of 512 KiB lie "
+        "almost on one another.",
+    )
+
+
 def memory_needed(laboratory: Laboratory) -> PaperFigure:
     """Figure 5 of Lee and Yi."""
     from heapfit.reproduce.paper_003_memory import bars_of
@@ -156,7 +225,9 @@ def memory_needed(laboratory: Laboratory) -> PaperFigure:
     bars = bars_of(laboratory.once(table_2))
     places = [f"workload {number}" for number in WORKLOADS]
     data = [
-        _bars(_short(name), places, [100 * bars[name][n] for n in WORKLOADS], _colour(i))
+        _hatched(
+            _bars(_short(name), places, [100 * bars[name][n] for n in WORKLOADS], _colour(i)), i
+        )
         for i, name in enumerate(ALLOCATORS)
     ]
     layout = _layout("", "R over that of budgeted, %", {"rangemode": "tozero"})
@@ -205,11 +276,14 @@ def scaled(laboratory: Laboratory) -> PaperFigure:
     totals = {} if code_sizes.why_not() else scaled_totals(laboratory)
     at = [mine[BUDGETED] for mine in totals.values()]
     data = [
-        _curve(
-            _short(name),
-            at,
-            [mine[name] / mine[BUDGETED] for mine in totals.values()],
-            _colour(i),
+        _dotted(
+            _curve(
+                _short(name),
+                at,
+                [mine[name] / mine[BUDGETED] for mine in totals.values()],
+                _colour(i),
+            ),
+            i,
         )
         for i, name in enumerate(ALLOCATORS)
     ]
@@ -235,6 +309,14 @@ _DRAWN: Mapping[str, Sequence[Draw]] = {
     "000-15": (free_second,),
     "001-1": (packets,),
     "001-15": (queue_costs,),
+    "002-6": (partitions("figure-5", "Figure 5: inter-arrival time", "inter-arrival time, units"),),
+    "002-7": (partitions("figure-6", "Figure 6: smallest request", "smallest request, bytes"),),
+    "002-8": (partitions("figure-7", "Figure 7: largest request", "largest request, bytes"),),
+    "002-9": (
+        partitions("figure-8-same-total", "Figure 8: the same total", "partition, bytes"),
+        partitions("figure-8-same-number", "Figure 8: 4,096 partitions", "partition, bytes"),
+    ),
+    "002-10": (overhead,),
     "003-14": (memory_needed,),
     "003-15": (code,),
     "003-16": (scaled,),
@@ -277,8 +359,23 @@ def _panel(title: str, domain: list[float]) -> Layout:
 
 
 def _colour(number: int) -> str:
-    """The accent first; then each colour twice, as no palette has eleven that all can tell."""
+    """The accent first; no palette has eleven that all can tell, so the others come twice."""
     return ACCENT if number == 0 else OTHERS[(number - 1) % len(OTHERS)]
+
+
+def _is_again(number: int) -> bool:
+    """Whether a colour comes the second time: then bars are hatched and lines dotted."""
+    return number > len(OTHERS)
+
+
+def _hatched(bars: Trace, number: int) -> Trace:
+    pattern = {"shape": "/" if _is_again(number) else "", "solidity": 0.4}
+    return bars | {"marker": {**bars["marker"], "pattern": pattern}}
+
+
+def _dotted(curve: Trace, number: int) -> Trace:
+    dash = "dot" if _is_again(number) else "solid"
+    return curve | {"line": {**curve["line"], "dash": dash}}
 
 
 def _short(name: str) -> str:

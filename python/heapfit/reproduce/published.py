@@ -89,7 +89,7 @@ class Figure:
             return f"below {shown(self.most or 0.0, self.unit)}"
         if self.most is None:
             return f"above {shown(self.least, self.unit)}"
-        return f"{shown(self.least, '')} to {shown(self.most, self.unit)}"
+        return f"{_number(self.least, _is_share(self.unit))} to {shown(self.most, self.unit)}"
 
     @property
     def allowed(self) -> str:
