@@ -16,7 +16,6 @@ class Verdict(StrEnum):
     MATCHES = "matches"
     DIFFERS = "differs"
     UNKNOWN = "cannot be known"
-    PENDING = "needs work not yet done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class RowResult:
     def verdict(self) -> Verdict:
         """Of the row: one figure that differs makes it differ, one that matches makes it match."""
         verdicts = {one.verdict for one in self.findings}
-        order = (Verdict.DIFFERS, Verdict.PENDING, Verdict.MATCHES)
+        order = (Verdict.DIFFERS, Verdict.MATCHES)
         return next((one for one in order if one in verdicts), Verdict.UNKNOWN)
 
 
@@ -67,18 +66,12 @@ def unknown(row: str, name: str, why: str, ours: str = "-") -> Finding:
     return Finding(figure(row, name), ours, Verdict.UNKNOWN, why)
 
 
-def pending(row: PublishedRow, why: str) -> list[Finding]:
-    """All figures of a row that needs work not yet done."""
-    return [Finding(its, "-", Verdict.PENDING, why) for its in row.figures.values()]
-
-
 def verdicts_told(results: Sequence[RowResult]) -> str:
     """The counts in words."""
     words = {
         Verdict.MATCHES: "match",
         Verdict.DIFFERS: "differ",
         Verdict.UNKNOWN: "cannot be known",
-        Verdict.PENDING: "need work not yet done",
     }
     counts = verdict_counts(results)
     told = ", ".join(f"{counts[one]} {words[one]}" for one in Verdict if counts[one])

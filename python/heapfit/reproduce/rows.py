@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TypeAlias
 
 from heapfit.errors import HeapfitError
-from heapfit.reproduce.finding import Finding, RowResult, pending
+from heapfit.reproduce.finding import Finding, RowResult
 from heapfit.reproduce.laboratory import Laboratory
 from heapfit.reproduce.published import PublishedRow, published
 
@@ -18,10 +18,10 @@ Measure: TypeAlias = Callable[[Laboratory], Sequence[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How a row is measured; without a function, why it is not."""
+    """How a row is measured."""
 
-    measure: Measure | None
-    assumed: str = ""  # where the paper is silent; or, without a function, what is missing
+    measure: Measure
+    assumed: str = ""  # where the paper is silent
 
 
 # Each has a ROWS, by id. They are imported when a row of them is asked for.
@@ -68,6 +68,4 @@ def reproduce(identities: Sequence[str], laboratory: Laboratory) -> list[RowResu
 
 
 def _measured(row: PublishedRow, how: Row, laboratory: Laboratory) -> RowResult:
-    if how.measure is None:
-        return RowResult(row, "", tuple(pending(row, how.assumed)))
     return RowResult(row, how.assumed, tuple(how.measure(laboratory)))

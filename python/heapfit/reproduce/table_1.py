@@ -8,15 +8,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from statistics import mean, median
-from typing import Any
 
 from heapfit import _engine
 from heapfit.reproduce.laboratory import Laboratory
 from heapfit.reproduce.published import figure
 from heapfit.reproduce.walks import ALIGNMENT, capped_walk
 
-_searches: Any = _engine
-HAS_SEARCHES = hasattr(_engine, "search_budgets")
 SEEDS = 10
 _SMALL_SEEDS = 2
 _EVENTS = 2000
@@ -91,12 +88,12 @@ def _solved(shape: Shape, seed: int) -> Solved:
     start = time.perf_counter()
     greedy = walk.greedy()
     greedy_end = time.perf_counter()
-    points = _searches.budget_points(walk.events, sizes, ALIGNMENT)
-    exact = _searches.search_budgets(points, _NODES)
+    points = _engine.budget_points(walk.events, sizes, ALIGNMENT)
+    exact = _engine.search_budgets(points, _NODES)
     exact_end = time.perf_counter()
     tried = None
     if shape.row is not None:
-        tried = _searches.exhaustive_budgets(walk.events, sizes, ALIGNMENT, _MOST_COMBINATIONS)
+        tried = _engine.exhaustive_budgets(walk.events, sizes, ALIGNMENT, _MOST_COMBINATIONS)
     return Solved(
         sum(size * count for size, count in zip(sizes, greedy, strict=True)),
         exact.dedicated,

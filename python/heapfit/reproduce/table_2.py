@@ -140,7 +140,8 @@ def greedy_plan(workload: Workload) -> Plan:
     from heapfit.design.static_pools import size_classes
 
     classes = size_classes(workload.profile, workload.alignment)
-    plan = budgeted_plan(workload.events, classes, workload.alignment)
+    counts = _engine.greedy_budgets(workload.events, classes, workload.alignment)
+    plan = budgeted_plan(classes, counts, workload.alignment)
     assert plan is not None, "a trace without any budget"
     return plan
 
