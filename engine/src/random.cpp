@@ -57,6 +57,17 @@ constexpr auto logarithms_of_centres() {
     return centres;
 }
 
+// 1, 1, 1/2, 1/6, ... of the series of e^t.
+constexpr auto inverse_factorials() {
+    std::array<double, 15> factors{1};
+    double factorial = 1;
+    for (std::size_t n = 1; n < factors.size(); ++n) {
+        factorial *= static_cast<double>(n);
+        factors[n] = 1 / factorial;
+    }
+    return factors;
+}
+
 std::int64_t product(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>((SignedWide{a} * b) >> log_bits);
 }
@@ -145,13 +156,14 @@ double Philox::normal() {
 // e^y = 2^n e^t with an |t| up to log(2) / 2, e^t by its series. The two parts of log(2) make
 // n log(2) exact but for the last digits of the small part.
 double exponential_of(double y) {
+    static constexpr auto factors = inverse_factorials();
     constexpr double log2_e = 0x1.71547652b82fep+0;
     constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
     const auto n = static_cast<std::int64_t>(y * log2_e + (y < 0 ? -0.5 : 0.5));
     const double t = (y - static_cast<double>(n) * ln2_high) - static_cast<double>(n) * ln2_low;
-    double sum = 1;
-    for (int term = 14; term > 0; --term) {
-        sum = 1 + sum * t / term;
+    double sum = 0;
+    for (auto term = factors.rbegin(); term != factors.rend(); ++term) {
+        sum = *term + sum * t;
     }
     return sum * std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52);
 }

@@ -26,25 +26,42 @@ constexpr std::uint64_t square_root(Wide square) {
     return root;
 }
 
-// 2^(-1/2), 2^(-1/4), 2^(-1/8), ... times 2^64.
-constexpr std::array<std::uint64_t, fraction_bits> roots_of_half() {
-    std::array<std::uint64_t, fraction_bits> roots{};
-    Wide square = Wide{1} << 127;
-    for (std::uint64_t &root : roots) {
-        root = square_root(square);
-        square = Wide{root} << 64;
-    }
-    return roots;
+constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::uint64_t>((Wide{a} * b) >> 64);
 }
 
-// number / 2^(exponent / 2^48), rounded down but for the last bits of 63: the power bit by bit.
-std::uint64_t divided_by_power(std::uint64_t number, std::uint64_t exponent) {
-    static constexpr auto roots = roots_of_half();
-    std::uint64_t power = std::uint64_t{1} << 63;
-    for (int i = 0; i < fraction_bits; ++i) {
-        if ((exponent >> (fraction_bits - 1 - i) & 1) != 0) {
-            power = static_cast<std::uint64_t>((Wide{power} * roots[i]) >> 64);
+constexpr int digit_bits = 6;
+constexpr std::size_t digits = fraction_bits / digit_bits;
+constexpr std::size_t digit_values = 1 << digit_bits;
+
+// 2^(-d / 64), 2^(-d / 64^2), ... times 2^64 for the digits d of an exponent, above 0: products of
+// 2^(-1/2), 2^(-1/4), 2^(-1/8), ... for the bits of d.
+constexpr auto powers_by_digit() {
+    std::array<std::array<std::uint64_t, digit_values>, digits> powers{};
+    Wide square = Wide{1} << 127;
+    for (auto &digit : powers) {
+        for (std::size_t bit = digit_values / 2; bit > 0; bit /= 2) {
+            const std::uint64_t root = square_root(square);
+            square = Wide{root} << 64;
+            digit[bit] = root;
         }
+        for (std::size_t value = 1; value < digit_values; ++value) {
+            const std::size_t rest = value & (value - 1);
+            digit[value] =
+                rest == 0 ? digit[value] : high_product(digit[rest], digit[value ^ rest]);
+        }
+    }
+    return powers;
+}
+
+// number / 2^(exponent / 2^48), rounded down but for the last bits of 63: the power digit by digit.
+std::uint64_t divided_by_power(std::uint64_t number, std::uint64_t exponent) {
+    static constexpr auto powers = powers_by_digit();
+    std::uint64_t power = std::uint64_t{1} << 63;
+    for (std::size_t i = 0; i < digits; ++i) {
+        const std::size_t shift = digit_bits * (digits - 1 - i);
+        const std::uint64_t digit = exponent >> shift & (digit_values - 1);
+        power = digit == 0 ? power : high_product(power, powers[i][digit]);
     }
     return static_cast<std::uint64_t>((Wide{number} * power) >> 63 >> (exponent >> fraction_bits));
 }

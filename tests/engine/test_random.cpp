@@ -102,6 +102,22 @@ void the_logarithm_is_right_within_one_unit() {
     }
 }
 
+// Bit by bit the logarithm of base 2 comes out exactly, rounded down.
+void the_logarithm_agrees_with_the_one_found_bit_by_bit() {
+    __extension__ typedef unsigned __int128 Wide;
+    constexpr std::uint64_t ln2_times_2_64 = 0xB17217F7D1CF79AB;
+    Philox random{5};
+    for (int i = 0; i < 100'000; ++i) {
+        const std::uint64_t x = random.next() >> i % 64 | 1;
+        const std::uint64_t log2 = (std::uint64_t{64} << 48) - heapfit::log2_fixed(x);
+        const auto expected = static_cast<std::uint64_t>((Wide{log2} * ln2_times_2_64) >> 64);
+        const std::uint64_t log = heapfit::negative_log(x);
+        CHECK(log + 1 >= expected && log <= expected + 1);
+    }
+    CHECK(heapfit::negative_log(UINT64_MAX) == 0);
+    CHECK(heapfit::negative_log(std::uint64_t{1} << 63) == 195103586505167);
+}
+
 void exponential_numbers_have_their_mean() {
     constexpr std::uint64_t mean = 1'000'000;
     constexpr int count = 100'000;
@@ -132,6 +148,7 @@ int main() {
     RUN(bounded_numbers_are_below_their_bound_and_even);
     RUN(a_large_bound_is_as_even);
     RUN(the_logarithm_is_right_within_one_unit);
+    RUN(the_logarithm_agrees_with_the_one_found_bit_by_bit);
     RUN(exponential_numbers_have_their_mean);
     RUN(an_exponential_number_is_its_mean_times_the_logarithm);
 }
