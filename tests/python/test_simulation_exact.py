@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.plan import Plan
+from heapfit.plan import Plan, Pool
 from heapfit.simulation.arrivals import Periodic, Poisson
 from heapfit.simulation.closed_form import exact_metrics, size_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService, UniformHolding
@@ -101,6 +101,40 @@ def test_holding_times_of_the_same_mean_give_the_same():
     assert exact_metrics(other, CHAINED) == exact_metrics(TRAFFIC, CHAINED)
 
 
+PACKETS = replace(TRAFFIC, sizes=BimodalSize(40, 43, 1500, 26))
+
+
+def class_pools(**tunables: int) -> Scheme:
+    """40 B and 1500 B exactly, the rest by the pools of 512, 1024 and 1536 B."""
+    sizes = ((40, True), (512, False), (1024, False), (1500, True), (1536, False))
+    pools = tuple(Pool(size, 4, is_exact) for size, is_exact in sizes)
+    plan = Plan("class_pools", tunables, pools)
+    return Scheme("one", plan, plan.engine().smallest_region)
+
+
+def test_class_pools_that_refuse_are_an_erlang_system_each():
+    exact = exact_metrics(PACKETS, class_pools(overflow=2))
+    each = 0.31 / 1459  # of the sizes from 41 to 1499
+    shares = [0.43, 472 * each, 512 * each, 0.26, 475 * each]
+    admitted = sum(share * (1 - _engine.erlang_b(4, 10 * share)) for share in shares)
+    assert exact["request_admission"] == pytest.approx(admitted)
+
+
+def test_class_pools_simulated_agree_with_the_closed_form():
+    scheme = class_pools(overflow=2)
+    simulation = _engine.Simulation(scheme.plan.engine(), scheme.region, PACKETS.engine(), 1)
+    simulation.run(1000)
+    simulation.reset_counts()
+    simulation.run(400_000)
+    counts = simulation.counts()
+    exact = exact_metrics(PACKETS, scheme)
+    bytes_admitted = counts.admitted_bytes / counts.requested_bytes
+    assert exact["bandwidth_admission"] == pytest.approx(bytes_admitted, abs=0.004)
+    assert exact["request_admission"] == pytest.approx(counts.admitted / counts.requests, abs=0.004)
+    used = (counts.used_byte_ns - counts.live_byte_ns) / counts.time_ns
+    assert exact["internal_fragmentation"] == pytest.approx(used, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("traffic", "one"),
     [
@@ -110,6 +144,8 @@ def test_holding_times_of_the_same_mean_give_the_same():
         (replace(TRAFFIC, sizes=UniformSize(1, 2**31)), CHAINED),
         (TRAFFIC, scheme("partition_pool", partition_size=512, partitions=30)),
         (TRAFFIC, scheme("tlsf")),
+        (PACKETS, class_pools()),
+        (PACKETS, class_pools(overflow=2, growth=1)),
     ],
 )
 def test_without_its_conditions_there_is_no_closed_form(traffic, one):

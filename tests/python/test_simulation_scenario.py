@@ -89,6 +89,8 @@ def test_a_star_in_a_grid_stands_for_every_scheme(tmp_path):
         ("[8, 12]", "[8, inf]", "traffic.arrivals.rate: must be a number"),
         ("[8, 12]", "[]", 'grid[0]."traffic.arrivals.rate": must be a list of at least one'),
         ("[8, 12]", "[8, true]", 'grid[0]."traffic.arrivals.rate": must be a list of numbers'),
+        ("[8, 12]", '[8, "twelve"]',
+         'grid[0]."traffic.arrivals.rate": must be numbers or words, not both'),
         ('"traffic.arrivals.rate"', '"traffic.arivals.rate"',
          "grid: traffic.arivals.rate: there is no table traffic.arivals"),
         ('"traffic.arrivals.rate"', '"run.seed"', 'grid[0]."run.seed": a key of a grid begins'),

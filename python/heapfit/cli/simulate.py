@@ -131,10 +131,15 @@ def _notes(found: SimulationResult) -> Iterator[str]:
         "overhead: bytes beyond what the region can hand out, over these. admission: bytes "
         "admitted over bytes requested; by requests: their numbers. memory, pool: bytes requested "
         "by live blocks over the region, over what it can hand out. utility: admission times "
-        "memory, our reading of what the article does not define."
+        "memory, our reading of Elsayed and Galal's combined utility."
     )
     if any(result.exact for result in found.results):
-        yield "exact: Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool."
+        yield (
+            "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
+            "whose full pools refuse."
+        )
+    else:
+        yield "exact: none of the schemes has a closed form under this traffic."
     requests = sum(result.requests for result in found.results)
     if requests:
         yield (

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact answers without simulation, where mathematics has them.
 
-Arrivals must be Poisson, and holding times drawn for each request: then Erlang's loss formula
-serves a fixed pool and Kaufman and Roberts' recurrence chained partitions, whatever the
-distribution of holding times. A request of n bytes takes as many partitions as hold it, so a
-distribution of sizes becomes a few classes with exact shares.
+Arrivals must be Poisson, and holding times drawn for each request: then Erlang's loss formula is
+for a fixed pool, and for each of several class pools that do not help each other out; Kaufman and
+Roberts' recurrence is for chained partitions. Both hold for every distribution of holding times. A
+request of n bytes takes as many partitions as hold it, so a distribution of sizes becomes a few
+classes with exact shares.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from heapfit import _engine
 from heapfit.simulation.arrivals import Poisson
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heapfit.simulation.scheme import Scheme
-    from heapfit.simulation.sizes import SizeLaw
+    from heapfit.simulation.sizes import DrawnSizes, SizeLaw
     from heapfit.simulation.traffic import Traffic
 
 _MOST_SIZES = 1 << 22  # different ones that are told apart
@@ -46,7 +47,7 @@ def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
     """
     import numpy as np
 
-    if isinstance(sizes, ListedSizes) or _range(sizes) > _MOST_SIZES:
+    if not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
     units, places = np.unique(
@@ -58,61 +59,112 @@ def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
     return SizeClasses(units[occurs], share[occurs], bytes_each)
 
 
-def _range(sizes: SizeLaw) -> int:
-    least = getattr(sizes, "least", None) or getattr(sizes, "ack_size", None) or 0
-    return sizes.most - least if least else 0
+def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
+    """Whether each size's share can be written down."""
+    least = getattr(sizes, "least", None) or getattr(sizes, "ack_size", None) or sizes.most
+    return not isinstance(sizes, ListedSizes) and sizes.most - least <= _MOST_SIZES
 
 
 def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
     """The metrics that have a closed form, by name; None if none applies."""
-    if not isinstance(traffic.arrivals, Poisson) or traffic.sizes is None:
-        return None
+    solver = _SOLVERS.get(scheme.plan.allocator)
     mean_holding = traffic.holding.mean
-    unit = _unit(scheme)
-    if mean_holding is None or unit is None:
+    if not isinstance(traffic.arrivals, Poisson) or mean_holding is None:
         return None
-    classes = size_classes(traffic.sizes, unit)
-    if classes is None:
+    if solver is None or traffic.sizes is None:
         return None
     offered = mean_holding / traffic.arrivals.interval
-    refused = _refused(scheme, unit, classes, offered)
-    return _metrics(scheme, unit, classes, refused, offered)
+    losses = solver(scheme, traffic.sizes, offered)
+    return None if losses is None else _metrics(scheme, losses, offered)
 
 
-def _unit(scheme: Scheme) -> int | None:
-    """Bytes of what a request takes one or more of; None where there is no such thing."""
-    if scheme.plan.allocator not in ("fixed_pool", "chained_pool"):
-        return None
-    plan = scheme.plan.engine()
-    key = "block_size" if scheme.plan.allocator == "fixed_pool" else "partition_size"
-    return math.ceil(plan.scalars[key] / plan.alignment) * int(plan.alignment)
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    """For each class of requests what share of it is refused."""
+
+    share: NDArray[np.float64]  # of all requests
+    mean_size: NDArray[np.float64]  # bytes
+    used: NDArray[np.float64]  # bytes that an admitted request holds
+    refused: NDArray[np.float64]  # of the class
 
 
-def _refused(
-    scheme: Scheme, unit: int, classes: SizeClasses, offered: float
-) -> NDArray[np.float64]:
-    """The share of each class that is refused. A fixed pool serves requests of one unit alone."""
+def _fixed_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+    """Erlang-B, for the requests that fit a block."""
     import numpy as np
 
-    units = scheme.capacity() // unit
-    if scheme.plan.allocator == "chained_pool":
-        return _engine.kaufman_roberts(units, classes.units, offered * classes.share)
+    block = _rounded(scheme, "block_size")
+    classes = size_classes(sizes, block)
+    if classes is None:
+        return None
     fits = classes.units == 1
-    blocking = _engine.erlang_b(units, offered * float(classes.share[fits].sum()))
-    return np.where(fits, blocking, 1.0)
+    blocks = scheme.capacity() // block
+    refused = _engine.erlang_b(blocks, offered * float(classes.share[fits].sum()))
+    return _Losses(
+        classes.share,
+        classes.mean_size,
+        np.full(len(fits), float(block)),
+        np.where(fits, refused, 1.0),
+    )
 
 
-def _metrics(
-    scheme: Scheme,
-    unit: int,
-    classes: SizeClasses,
-    refused: NDArray[np.float64],
-    offered: float,
-) -> dict[str, float]:
-    admitted = classes.share * (1 - refused)  # of all requests
-    live = float(offered * (admitted * classes.mean_size).sum())
-    used = float(offered * (admitted * classes.units).sum() * unit)
-    by_bytes = live / float(offered * (classes.share * classes.mean_size).sum())
+def _chained_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+    """Kaufman and Roberts."""
+    partition = _rounded(scheme, "partition_size")
+    classes = size_classes(sizes, partition)
+    if classes is None:
+        return None
+    units = scheme.capacity() // partition
+    refused = _engine.kaufman_roberts(units, classes.units, offered * classes.share)
+    used = classes.units.astype(float) * partition
+    return _Losses(classes.share, classes.mean_size, used, refused)
+
+
+def _class_pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+    """Erlang-B for each pool, if a full one refuses and does not grow."""
+    import numpy as np
+
+    plan = scheme.plan.engine()
+    if plan.scalars["overflow"] != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
+        return None
+    values, shares = sizes.distribution()
+    chosen = plan.pools_for(values[shares > 0])
+    values, shares = values[shares > 0], shares[shares > 0]
+    if (chosen == _engine.NO_POOL).any():
+        return None  # the shared allocator serves these, or nobody
+    pools, places = np.unique(chosen, return_inverse=True)
+    share = np.bincount(places, shares).astype(float)
+    blocks = [plan.pools[pool] for pool in pools.tolist()]
+    refused = [
+        _engine.erlang_b(count, offered * part)
+        for (_, count, _, _), part in zip(blocks, share.tolist(), strict=True)
+    ]
+    used = [float(_round_up(size, plan.alignment)) for size, _, _, _ in blocks]
+    mean_size = np.bincount(places, shares * values) / share
+    return _Losses(share, mean_size, np.array(used), np.array(refused))
+
+
+_REFUSE = 2  # overflow of class_pools
+_SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
+    "fixed_pool": _fixed_pool,
+    "chained_pool": _chained_pool,
+    "class_pools": _class_pools,
+}
+
+
+def _rounded(scheme: Scheme, tunable: str) -> int:
+    plan = scheme.plan.engine()
+    return _round_up(plan.scalars[tunable], plan.alignment)
+
+
+def _round_up(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _metrics(scheme: Scheme, losses: _Losses, offered: float) -> dict[str, float]:
+    admitted = losses.share * (1 - losses.refused)  # of all requests
+    live = float(offered * (admitted * losses.mean_size).sum())
+    used = float(offered * (admitted * losses.used).sum())
+    by_bytes = live / float(offered * (losses.share * losses.mean_size).sum())
     return {
         "bandwidth_admission": by_bytes,
         "request_admission": float(admitted.sum()),

@@ -108,4 +108,6 @@ def _read_values(table: Table, key: str) -> tuple[Value, ...]:
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             table.refuse(key, "must be a list of numbers or words")
+    if len({isinstance(value, str) for value in values}) > 1:
+        table.refuse(key, "must be numbers or words, not both")
     return tuple(values)  # type: ignore[arg-type]

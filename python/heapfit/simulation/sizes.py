@@ -144,7 +144,8 @@ class ListedSizes:
         return max(self.sizes)
 
 
-SizeLaw: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalSize | ListedSizes
+DrawnSizes: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalSize
+SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
 def read_sizes(table: Table) -> SizeLaw:
