@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from heapfit.report import rendering
 from heapfit.report.figure import Chart
+from heapfit.report.numbers import NO_BREAK, NOT_MEASURED
 from heapfit.report.simulation_charts import metric_chart
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 
@@ -48,27 +49,26 @@ def render(found: SimulationResult) -> str:
         figures_shown=figures,
         metrics=METRICS,
         overhead_ratio=OVERHEAD_RATIO,
-        cell=_cell,
+        lines=_lines,
         plan_text=_plan_text,
         requests=sum(result.requests for result in found.results),
         command=f"heapfit simulate {found.scenario.path.name}",
     )
 
 
-def _cell(result: Result, name: str) -> str:
-    """A metric as text: the mean with its half-width, and the exact value where there is one."""
+def _lines(result: Result, name: str) -> list[str]:
+    """A metric as lines of a cell: the mean, its half-width, the exact value; what there is."""
     decimals = 4 if METRICS[name].is_share else 0
     found, exact = result.estimates.get(name), result.exact.get(name)
-    texts = []
-    if found is not None:
-        width = "" if found.half_width is None else f" ± {found.half_width:,.{decimals}f}"
-        texts.append(f"{found.mean:,.{decimals}f}{width}")
+    lines = [NOT_MEASURED if found is None else f"{found.mean:,.{decimals}f}"]
+    if found is not None and found.half_width is not None:
+        lines.append(f"±{NO_BREAK}{found.half_width:,.{decimals}f}")
     if exact is not None:
-        texts.append(f"exact {exact:,.{decimals}f}")
-    return "; ".join(texts) or "–"
+        lines.append(f"exact{NO_BREAK}{exact:,.{decimals}f}")
+    return lines
 
 
 def _plan_text(result: Result) -> str:
     plan = result.scheme.plan
-    settings = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
-    return ":".join(filter(None, [plan.allocator, settings]))
+    settings = ", ".join(f"{name}={value}" for name, value in plan.scalars.items())
+    return ": ".join(filter(None, [plan.allocator, settings]))
