@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chains of equal buffers that hold packets: how many for each buffer size, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heapfit.progress import Progress, no_progress
+from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.run_out import RunOut, least_count
+
+if TYPE_CHECKING:
+    from heapfit.sizing.demand import Demand, Integers
+    from heapfit.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a packet lies in buffers of one size. All in bytes."""
+
+    buffer_size: int  # as it is set
+    first: int  # of the packet, in a chain's first buffer
+    later: int  # in each later one
+    extra: int  # stored beside the packet: the link's header
+    memory: int  # that a buffer costs, its own bookkeeping included
+
+    def buffers(self, sizes: Integers) -> Integers:
+        """How many a packet of each size takes."""
+        beyond = np.maximum(sizes + self.extra - self.first, 0)
+        return 1 + (beyond + self.later - 1) // self.later
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPool:
+    """The buffers of one size that a trace needs."""
+
+    layout: Layout
+    run_out: RunOut
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all of them."""
+        return self.layout.memory * self.run_out.count
+
+
+def size_buffers(
+    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = no_progress
+) -> tuple[BufferPool, ...]:
+    """The least count for each layout, in the order given: one pass each."""
+    return tuple(
+        BufferPool(layout, least_count(_demand(trace, layout, progress), admission))
+        for layout in layouts
+    )
+
+
+def size_packets(trace: Trace, admission: float, progress: Progress = no_progress) -> RunOut:
+    """The least count of what each packet takes one of, whatever its size."""
+    (demand,) = measure_demand(trace, 1, one_unit, progress)
+    return least_count(demand, admission)
+
+
+def least_memory(pools: Sequence[BufferPool]) -> BufferPool:
+    """The one that costs least; of equal ones the larger buffer, which needs fewer chains."""
+    return min(pools, key=lambda pool: (pool.memory, -pool.layout.buffer_size))
+
+
+def _demand(trace: Trace, layout: Layout, progress: Progress) -> Demand:
+    def assign(sizes: Integers) -> tuple[Integers, Integers]:
+        return np.zeros(len(sizes), dtype=np.int64), layout.buffers(sizes)
+
+    (demand,) = measure_demand(trace, 1, assign, progress)
+    return demand
+
+
+def one_unit(sizes: Integers) -> tuple[Integers, Integers]:
+    """All blocks in one pool, one unit each."""
+    return np.zeros(len(sizes), dtype=np.int64), np.ones(len(sizes), dtype=np.int64)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least count of a pool for an admission, and how often it still runs out, with an interval.
+
+    share of requests that need more than `count`, on pools that never refuse
+    |
+    |*
+    | **                          seen: from the trace itself
+    |    ****
+    |- - - - -*- - - - - - - - -  3 / looks: rarer than that a trace cannot show
+    |           \\
+    |             \\               extrapolated: the tail goes on as it fell last
+    +--------------+----------- count
+
+docs/sizing.md has the definitions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.sizing.demand import BLOCKS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.sizing.demand import Demand
+
+CONFIDENCE_PERCENT = 95
+_T_95 = (  # Student's t, two-sided, by degrees of freedom from 1
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093),
+)
+_RULE_OF_THREE = 3.0  # none in n: below 3 / n with 95 % confidence
+_DECADES = 1.5  # of the tail that an extrapolation goes on from
+
+
+@dataclass(frozen=True, slots=True)
+class RunOut:
+    """How often a pool of a count runs out. Shares of the requests to the pool."""
+
+    count: int
+    share: float  # in the trace, or extrapolated
+    lowest: float  # of the interval of 95 %
+    highest: float
+    is_beyond: bool  # so rare that the trace cannot show it: count or share is extrapolated
+    time_share: float | None  # of the time in which all of it is taken; None without times
+
+
+def check_admission(admission: float) -> None:
+    """HeapfitError unless it is a share above 0 and below 1."""
+    if not 0 < admission < 1:
+        raise HeapfitError(
+            f"admission: {admission:g} must be above 0 and below 1 (0.999: one request in 1,000 "
+            "may be refused)"
+        )
+
+
+def looks(demand: Demand) -> float:
+    """Independent looks at the pool that its requests amount to.
+
+    By Little's law a block lives `mean_live` requests on average, and two looks closer than twice
+    that see much the same blocks.
+    """
+    return demand.requests / max(1.0, 2 * demand.mean_live)
+
+
+def rarest_shown(demand: Demand) -> float:
+    """The share of requests below which the trace cannot show that a pool runs out.
+
+    None seen in n independent looks: below 3 / n with 95 % confidence.
+    """
+    return min(1.0, _RULE_OF_THREE / max(looks(demand), 1e-9))
+
+
+def least_count(demand: Demand, admission: float) -> RunOut:
+    """The least count by which at least that share of the requests is admitted."""
+    refused = round(1 - admission, 15)
+    if refused >= rarest_shown(demand):
+        return run_out(demand, _least_seen(demand, refused))
+    count = extrapolated_count(demand, refused)
+    found = run_out(demand, count)
+    return RunOut(count, refused, 0.0, found.highest, True, found.time_share)
+
+
+def run_out(demand: Demand, count: int) -> RunOut:
+    """How often a pool of `count` units runs out in the trace."""
+    share = demand.share_above(count)
+    lowest, highest = interval(share, demand.shares_above(count), rarest_shown(demand))
+    return RunOut(count, share, lowest, highest, False, demand.time_share_from(count))
+
+
+def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:
+    """Of 95 % for a share, by those of the trace's stretches; of none seen, up to `none_seen`."""
+    if share == 0:
+        return 0.0, none_seen
+    if len(stretches) < 2:
+        return 0.0, 1.0
+    deviation = float(stretches.std(ddof=1))
+    half = _T_95[min(len(stretches), BLOCKS) - 2] * deviation / math.sqrt(len(stretches))
+    return max(0.0, share - half), min(1.0, share + half)
+
+
+def _least_seen(demand: Demand, refused: float) -> int:
+    """By bisection: the share falls as the count grows."""
+    low, high = 0, demand.peak
+    while low < high:
+        middle = (low + high) // 2
+        if demand.share_above(middle) <= refused:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def extrapolated_count(demand: Demand, refused: float) -> int:
+    """Where the tail arrives that goes on falling as it fell over the last decades it shows.
+
+    A guess, and a safe one only while the true tail falls at least as fast.
+    """
+    shown = max(rarest_shown(demand), 1 / max(demand.requests, 1))
+    start = min(shown * 10**_DECADES, 0.5)
+    if shown >= start:  # too few looks for a slope
+        return demand.peak
+    near, far = _least_seen(demand, start), _least_seen(demand, shown)
+    slope = (far - near) / math.log10(start / shown)  # units a decade
+    reached = far + slope * math.log10(shown / refused)
+    return max(demand.peak, math.ceil(reached))

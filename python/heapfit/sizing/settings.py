@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of embedded systems as their files have them, with the chance to run out beside each."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.sizing.run_out import RunOut
+
+if TYPE_CHECKING:
+    from heapfit.trace import TraceInfo
+
+_WIDTH = 88  # columns of a comment
+
+
+class Form(StrEnum):
+    """How a system's files write a setting down."""
+
+    DEFINE = "define"  # #define NAME VALUE
+    KCONFIG = "kconfig"  # CONFIG_NAME=VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A figure of the system itself, which a build of it may have otherwise."""
+
+    name: str
+    value: int
+    meaning: str
+    source: str  # where it was found, or how it was inferred
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One line to copy."""
+
+    name: str
+    value: int
+    standard: str  # the system's own, in words
+    run_out: RunOut | None  # None where the value itself decides nothing
+    why: str  # what was counted
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to set buffers, of those compared."""
+
+    buffer_size: int
+    count: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All lines for one system from one trace."""
+
+    system: str
+    form: Form
+    admission: float
+    settings: tuple[Setting, ...]
+    memory: int  # bytes of RAM that they cost, by the assumptions
+    choices: tuple[Choice, ...]  # buffer sizes compared; none where there was no choice
+    assumptions: tuple[Assumption, ...]
+    remarks: tuple[str, ...]
+
+
+def assumed(
+    standard: Sequence[Assumption], given: Mapping[str, int], system: str
+) -> dict[str, Assumption]:
+    """The assumptions by name, with the values given instead of their own."""
+    known = {one.name: one for one in standard}
+    for name, value in given.items():
+        if name not in known:
+            raise HeapfitError(
+                f"assume: {system} has no assumption named '{name}' (it has {', '.join(known)})"
+            )
+        if not 0 <= value <= 2**20:
+            raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")
+        one = known[name]
+        known[name] = Assumption(name, value, one.meaning, "given")
+    return known
+
+
+def as_text(settings: Settings, trace: TraceInfo, name: str) -> str:
+    """Lines to copy into the system's own file."""
+    lines = _commented(settings.form, _heading(settings, trace, name))
+    for one in settings.settings:
+        lines += ["", *_commented(settings.form, told(one)), _line(settings.form, one)]
+    return "\n".join([*lines, ""])
+
+
+def told(setting: Setting) -> str:
+    """What a value rests on, in words."""
+    found = setting.run_out
+    chance = "" if found is None else f" {chance_told(found)}"
+    return f"{setting.why}{chance} Default: {setting.standard}."
+
+
+def chance_told(found: RunOut) -> str:
+    """How often it runs out, in a sentence."""
+    if found.is_beyond and found.share > 0:
+        return (
+            f"Runs out for {share_told(found.share)} of requests by EXTRAPOLATION; the trace "
+            f"itself shows no more than: below {share_told(found.highest)}."
+        )
+    if found.share == 0:
+        return (
+            f"Never ran out in the trace, which shows: below {share_told(found.highest)} of "
+            "requests."
+        )
+    return (
+        f"Runs out for {share_told(found.share)} of requests (95 %: {share_told(found.lowest)} to "
+        f"{share_told(found.highest)})."
+    )
+
+
+def share_told(share: float) -> str:
+    """A small share as people say it.
+
+    >>> [share_told(0.0), share_told(0.034), share_told(0.00052), share_told(1e-6)]
+    ['0', '3.4 %', '5.2e-04', '1.0e-06']
+    """
+    if share == 0:
+        return "0"
+    return f"{100 * share:.2g} %" if share >= 0.001 else f"{share:.1e}"
+
+
+def _heading(settings: Settings, trace: TraceInfo, name: str) -> str:
+    values = ", ".join(f"{one.name}={one.value}" for one in settings.assumptions)
+    queue = f", released by {trace.queue}" if trace.queue else ""
+    return (
+        f"{settings.system}: sized by heapfit from {name} ({trace.events:,} events{queue}), to "
+        f"admit {settings.admission:g} of requests. {settings.memory:,} bytes. Assumed: {values}."
+    )
+
+
+def _commented(form: Form, text: str) -> list[str]:
+    rows = textwrap.wrap(text.replace("*/", "* /"), _WIDTH)
+    if form is Form.KCONFIG:
+        return [f"# {row}" for row in rows]
+    opening = [f"/* {row}" if i == 0 else f" * {row}" for i, row in enumerate(rows)]
+    return [*opening[:-1], f"{opening[-1]} */"]
+
+
+def _line(form: Form, setting: Setting) -> str:
+    if form is Form.KCONFIG:
+        return f"CONFIG_{setting.name}={setting.value}"
+    return f"#define {setting.name} {setting.value}"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FreeRTOS: configTOTAL_HEAP_SIZE for heap_4 (and each region of heap_5).
+
+portable/MemMang/heap_4.c of the kernel: free chunks in address order, the first that fits is taken
+and split, neighbours coalesce; BlockLink_t stands before every block, and once at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heapfit.plan import Plan
+from heapfit.sizing.heap_region import size_heap
+from heapfit.sizing.settings import Assumption, Form, Setting, Settings, assumed
+from heapfit.sizing.systems.named import named_settings
+
+if TYPE_CHECKING:
+    from heapfit.progress import Progress
+    from heapfit.sizing.systems import Wanted
+    from heapfit.trace import Trace
+
+ASSUMPTIONS = (
+    Assumption("alignment", 8, "portBYTE_ALIGNMENT in bytes", "most 32-bit ports"),
+    Assumption(
+        "block_link", 8, "sizeof(BlockLink_t), aligned, in bytes", "heap_4.c with 32-bit pointers"
+    ),
+)
+
+
+def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+    """One heap for every request of the trace."""
+    known = assumed(ASSUMPTIONS, wanted.assume, "freertos")
+    alignment, link = known["alignment"].value, known["block_link"].value
+    plan = Plan(
+        "first_fit",
+        {
+            "alignment": alignment,
+            "list": 1,
+            "header_size": max(4, link),
+            "least_split": 2 * link + 1,
+        },
+    )
+    own = named_settings(trace, wanted, progress)
+    heap = size_heap(trace, plan, wanted.admission, wanted.named, progress)
+    around = link + alignment  # pxEnd, and what aligning both ends may cost
+    total = Setting(
+        "configTOTAL_HEAP_SIZE",
+        heap.run_out.count + around,
+        "none: every project sets it",
+        heap.run_out,
+        "Region of heapfit's first fit by address with heap_4's header and split, and "
+        f"{around} bytes for pxEnd and alignment. Stacks and queues of tasks that the trace does "
+        "not hold come on top.",
+    )
+    return Settings(
+        system="FreeRTOS heap_4",
+        form=Form.DEFINE,
+        admission=wanted.admission,
+        settings=(*(setting for setting, _ in own), total),
+        memory=total.value + sum(size * setting.value for setting, size in own),
+        choices=(),
+        assumptions=tuple(known.values()),
+        remarks=(f"without a refusal in the trace: {heap.r_safe + around:,} bytes",),
+    )

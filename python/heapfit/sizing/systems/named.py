@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes of a heap trace that the user knows by name: a pool of its own for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heapfit.errors import HeapfitError
+from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.run_out import least_count
+from heapfit.sizing.settings import Setting
+
+if TYPE_CHECKING:
+    from heapfit.progress import Progress
+    from heapfit.sizing.demand import Assign, Integers
+    from heapfit.sizing.systems import Wanted
+    from heapfit.trace import Trace
+
+
+def named_settings(
+    trace: Trace, wanted: Wanted, progress: Progress
+) -> tuple[tuple[Setting, int], ...]:
+    """The setting of each named size, with the size."""
+    sizes = sorted(wanted.named)
+    if not sizes:
+        return ()
+    demands = measure_demand(trace, len(sizes), _just(sizes), progress)
+    found = []
+    for size, demand in zip(sizes, demands, strict=True):
+        if demand.requests == 0:
+            raise HeapfitError(
+                f"name: the trace never asks for {size} bytes ({wanted.named[size]})"
+            )
+        run_out = least_count(demand, wanted.admission)
+        why = f"Blocks of {size} bytes at once."
+        found.append(
+            (Setting(wanted.named[size], run_out.count, "see the system", run_out, why), size)
+        )
+    return tuple(found)
+
+
+def _just(sizes: list[int]) -> Assign:
+    """A pool for each of the sizes, ascending, and none for any other."""
+    known = np.array(sizes, dtype=np.int64)
+
+    def assign(requests: Integers) -> tuple[Integers, Integers]:
+        pool = np.minimum(np.searchsorted(known, requests), len(known) - 1)
+        pool = np.where(known[pool] == requests, pool, -1)
+        return pool, np.ones(len(requests), dtype=np.int64)
+
+    return assign

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Zephyr: NET_PKT_* and NET_BUF_* from packets, HEAP_MEM_POOL_SIZE from a heap trace.
+
+Names and standards: subsys/net/ip/Kconfig and kernel/Kconfig. A packet is a net_pkt and a chain of
+net_buf, each with NET_BUF_DATA_SIZE bytes (NET_BUF_FIXED_DATA_SIZE, include/zephyr/net_buf.h). The
+kernel's heap has chunks of 8 bytes behind a header of 4, or 8 from 256 KiB on (lib/heap/heap.h).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heapfit.plan import Plan
+from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
+from heapfit.sizing.heap_region import size_heap
+from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
+from heapfit.sizing.systems.named import named_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heapfit.progress import Progress
+    from heapfit.sizing.run_out import RunOut
+    from heapfit.sizing.systems import Wanted
+    from heapfit.trace import Trace
+
+ASSUMPTIONS = (
+    Assumption(
+        "net_buf",
+        24,
+        "sizeof(struct net_buf) in bytes",
+        "include/zephyr/net_buf.h, 32-bit pointers",
+    ),
+    Assumption(
+        "user_data", 4, "NET_PKT_BUF_USER_DATA_SIZE, aligned, in bytes", "its Kconfig default"
+    ),
+    Assumption(
+        "net_pkt",
+        88,
+        "sizeof(struct net_pkt) in bytes",
+        "a guess: it depends on the protocols built in; see `net mem` or a map file",
+    ),
+    Assumption("link_header", 14, "stored with each packet, in bytes", "Ethernet"),
+    Assumption("mtu", 1500, "largest IP packet that one buffer is tried for, in bytes", "Ethernet"),
+)
+_STANDARD_BUFFER = 128
+_TRIED = (64, _STANDARD_BUFFER, 256, 512, 1024)
+_BIG_HEAP = 8 * 0x7FFF  # bytes; above, a chunk's header has 8
+_BUCKETS = 24  # lists of free chunks, 4 bytes each; more than any such heap has
+_HEAP_CONTROL = 16 + 4 * _BUCKETS + 8 + 8  # struct z_heap, lists, the end's header, alignment
+
+
+def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+    """From packets or from a heap trace, as the trace is."""
+    known = assumed(ASSUMPTIONS, wanted.assume, "zephyr")
+    if trace.info.kind == "packets":
+        return _from_packets(trace, wanted, known, progress)
+    return _from_heap(trace, wanted, known, progress)
+
+
+def _from_packets(
+    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+) -> Settings:
+    whole = -(-(known["mtu"].value + known["link_header"].value) // 4) * 4
+    sizes = sorted({*(size for size in _TRIED if size < whole), whole})
+    pools = size_buffers(
+        trace, [_layout(size, known) for size in sizes], wanted.admission, progress
+    )
+    packets = size_packets(trace, wanted.admission, progress)
+    best = least_memory(pools)
+    other = "RX" if wanted.is_sent else "TX"
+    return Settings(
+        system="Zephyr",
+        form=Form.KCONFIG,
+        admission=wanted.admission,
+        settings=_packet_settings(best, packets, "TX" if wanted.is_sent else "RX"),
+        memory=best.memory + known["net_pkt"].value * packets.count,
+        choices=tuple(
+            Choice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
+        ),
+        assumptions=tuple(known.values()),
+        remarks=(
+            "NET_BUF_DATA_SIZE holds for received and sent packets alike",
+            f"{other} counts: size them from a capture of just these packets"
+            + ("" if wanted.is_sent else " with --sent"),
+        ),
+    )
+
+
+def _packet_settings(best: BufferPool, packets: RunOut, way: str) -> tuple[Setting, ...]:
+    return (
+        Setting(
+            "NET_BUF_DATA_SIZE",
+            best.layout.buffer_size,
+            str(_STANDARD_BUFFER),
+            None,
+            "Costs least of the sizes compared, whole chains of net_buf counted.",
+        ),
+        Setting(
+            f"NET_BUF_{way}_COUNT",
+            best.run_out.count,
+            "36 with Ethernet, else 16",
+            best.run_out,
+            "Buffers of the chains of all packets at once.",
+        ),
+        Setting(
+            f"NET_PKT_{way}_COUNT",
+            packets.count,
+            "14 with Ethernet, else 4",
+            packets,
+            "Packets at once.",
+        ),
+    )
+
+
+def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
+    own = known["net_buf"].value + known["user_data"].value
+    return Layout(size, size, size, known["link_header"].value, own + -(-size // 4) * 4)
+
+
+def _from_heap(
+    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+) -> Settings:
+    own = named_settings(trace, wanted, progress)
+    plan = Plan("tlsf", {"alignment": 8, "second_level": 1})
+    heap = size_heap(trace, plan, wanted.admission, wanted.named, progress)
+    size = Setting(
+        "HEAP_MEM_POOL_SIZE",
+        -(-(heap.run_out.count + _HEAP_CONTROL) // 8) * 8,
+        "0, or what drivers ask for",
+        heap.run_out,
+        "Region of heapfit's tlsf with two classes a power of two, and Zephyr's control data: like "
+        "sys_heap (one class, three chunks looked at), not its code.",
+    )
+    big = (
+        ("from 256 KiB on a chunk's header has 8 bytes, of which 4 are counted here",)
+        if size.value > _BIG_HEAP
+        else ()
+    )
+    return Settings(
+        system="Zephyr",
+        form=Form.KCONFIG,
+        admission=wanted.admission,
+        settings=(*(setting for setting, _ in own), size),
+        memory=size.value + sum(one * setting.value for setting, one in own),
+        choices=(),
+        assumptions=tuple(known.values()),
+        remarks=(f"without a refusal in the trace: {heap.r_safe + _HEAP_CONTROL:,} bytes", *big),
+    )
