@@ -26,6 +26,7 @@ COMMANDS = (
     "profile",
     "design",
     "compare",
+    "size",
     "generate",
     "simulate",
     "slotbuf",

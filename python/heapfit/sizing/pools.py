@@ -58,8 +58,13 @@ class PoolSizing:
 
     @property
     def is_beyond(self) -> bool:
-        """Whether any count is."""
+        """Whether any count is extrapolated."""
         return any(pool.run_out.is_beyond for pool in self.pools)
+
+    def curve(self) -> tuple[PoolSizing, ...]:
+        """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
+        refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
+        return tuple(self.at(round(1 - one, 15)) for one in refused)
 
     def at(self, admission: float) -> PoolSizing:
         """The same pools for another admission."""

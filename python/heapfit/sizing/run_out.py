@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
-from heapfit.sizing.demand import BLOCKS
+from heapfit.simulation.statistics import student_t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from heapfit.sizing.demand import Demand
 
 CONFIDENCE_PERCENT = 95
-_T_95 = (  # Student's t, two-sided, by degrees of freedom from 1
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093),
-)
 _RULE_OF_THREE = 3.0  # none in n: below 3 / n with 95 % confidence
 _DECADES = 1.5  # of the tail that an extrapolation goes on from
 
@@ -100,7 +96,11 @@ def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> 
     if len(stretches) < 2:
         return 0.0, 1.0
     deviation = float(stretches.std(ddof=1))
-    half = _T_95[min(len(stretches), BLOCKS) - 2] * deviation / math.sqrt(len(stretches))
+    half = (
+        student_t(CONFIDENCE_PERCENT / 100, len(stretches) - 1)
+        * deviation
+        / math.sqrt(len(stretches))
+    )
     return max(0.0, share - half), min(1.0, share + half)
 
 

@@ -122,11 +122,11 @@ def chance_told(found: RunOut) -> str:
 def share_told(share: float) -> str:
     """A small share as people say it.
 
-    >>> [share_told(0.0), share_told(0.034), share_told(0.00052), share_told(1e-6)]
-    ['0', '3.4 %', '5.2e-04', '1.0e-06']
+    >>> [share_told(one) for one in (0.0, 1.0, 0.034, 0.00052, 1e-6)]
+    ['0', '100 %', '3.4 %', '5.2e-04', '1.0e-06']
     """
-    if share == 0:
-        return "0"
+    if share == 0 or share >= 0.1:
+        return f"{round(100 * share)} %" if share else "0"
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{share:.1e}"
 
 

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemes that grow: for each kind of allocator one number that makes it larger.
+
+fixed_pool        buffers of the largest request       the number of buffers
+chained_pool      partitions of one size, scattered    the number of partitions
+partition_pool    partitions of one size, in runs      the number of partitions
+class_pools       powers of two and special sizes      how rarely each pool may be full
+budgeted          special sizes, the rest shared       the region
+tlsf, best_fit    any size                             the region
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.design.special_pools import SPECIAL_PERCENT, pool_sizes
+from heapfit.errors import HeapfitError
+from heapfit.plan import LARGEST_REGION, Plan, Pool
+from heapfit.simulation.scheme import Scheme
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit.simulation.traffic import Traffic
+
+PARTITION_SIZES = (32, 64, 128, 256, 512, 1024)  # bytes; those below the largest request are tried
+_CONTIGUOUS = (64, 256)  # the same for runs, which must be simulated
+_SMALLEST_BLOCKING = 60  # class_pools' number counts halves: blocking 2^-(number / 4)
+_REGION_STEP = 64  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One kind of scheme; `make` gives the one of each number, larger for larger numbers."""
+
+    name: str
+    make: Callable[[int], Scheme]
+    most: int  # the largest number there can be
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What traffic asks for on average, where that is known."""
+
+    largest: int  # bytes
+    offered: float | None  # erlangs: requests live at once if none were refused
+    sizes: NDArray[np.uint64] | None  # different ones
+    shares: NDArray[np.float64] | None  # of requests
+
+
+def load_of(traffic: Traffic) -> Load:
+    """The traffic's load; HeapfitError where even its sizes are not known."""
+    from heapfit.simulation.sizes import ListedSizes
+
+    sizes = traffic.sizes
+    if sizes is None:
+        raise HeapfitError(
+            "traffic: a recording is sized as a trace: heapfit size TRACE --admission A"
+        )
+    distribution = None if isinstance(sizes, ListedSizes) else sizes.distribution()
+    interval = getattr(traffic.arrivals, "interval", None)
+    mean = traffic.holding.mean
+    offered = mean / interval if mean and interval else None
+    if distribution is None:
+        return Load(sizes.most, offered, None, None)
+    return Load(sizes.most, offered, *distribution)
+
+
+def families_for(
+    load: Load, overhead: int = 0, buffer_size: int | None = None
+) -> tuple[Family, ...]:
+    """All kinds that suit the load; `overhead` is bookkeeping a buffer or partition, in bytes."""
+    if buffer_size is not None and buffer_size < load.largest:
+        raise HeapfitError(
+            f"buffer: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
+        )
+    below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
+    families = [_fixed(buffer_size or load.largest, overhead)]
+    families += [_partitions("chained_pool", size, overhead) for size in below]
+    families += [
+        _partitions("partition_pool", size, overhead)
+        for size in below
+        if size in _CONTIGUOUS or len(below) == 1
+    ]
+    if load.sizes is not None and load.offered is not None:
+        families.append(_class_pools(load))
+        budgeted = _budgeted(load)
+        families += [budgeted] if budgeted is not None else []
+    return (*families, _any_size("tlsf"), _any_size("best_fit"))
+
+
+def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:
+    return Scheme(name, plan, plan.engine().smallest_region if region is None else region)
+
+
+def _fixed(largest: int, overhead: int) -> Family:
+    def make(number: int) -> Scheme:
+        scalars = {"block_size": largest, "blocks": number, "overhead": overhead}
+        return _scheme("fixed_pool", Plan("fixed_pool", scalars))
+
+    return Family("fixed_pool", make, LARGEST_REGION // (largest + overhead + 16))
+
+
+def _partitions(allocator: str, size: int, overhead: int) -> Family:
+    """With bits for metadata and best fit where runs matter: what admits most."""
+    name = f"{allocator} {size} B"
+    runs: Mapping[str, int] = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
+
+    def make(number: int) -> Scheme:
+        scalars = {"partition_size": size, "partitions": number, "overhead": overhead, **runs}
+        return _scheme(name, Plan(allocator, scalars))
+
+    return Family(name, make, min(1 << 24, LARGEST_REGION // (size + overhead + 8)))
+
+
+def _special(load: Load) -> tuple[int, ...]:
+    assert load.sizes is not None and load.shares is not None
+    return tuple(load.sizes[load.shares >= SPECIAL_PERCENT / 100].tolist())
+
+
+def _class_pools(load: Load) -> Family:
+    """Each pool's count follows from Erlang-B for one blocking that all pools share."""
+    assert load.sizes is not None and load.shares is not None and load.offered is not None
+    from heapfit.sizing.demand import smallest_that_fits
+
+    sizes = pool_sizes(_special(load), load.largest)
+    places, _ = smallest_that_fits(sizes)(load.sizes.astype(np.int64))
+    offered = load.offered * np.bincount(places, load.shares, minlength=len(sizes))
+
+    def make(number: int) -> Scheme:
+        blocking = 2.0 ** -(number / 4)
+        pools = tuple(
+            Pool(size, _servers(erlangs, blocking), is_exact)
+            for (size, is_exact), erlangs in zip(sizes, offered.tolist(), strict=True)
+            if erlangs > 0
+        )
+        return _scheme("class_pools", Plan("class_pools", {"search": 1}, pools))
+
+    return Family("class_pools", make, _SMALLEST_BLOCKING)
+
+
+def _servers(offered: float, blocking: float) -> int:
+    """The least number of servers that Erlang-B refuses no more with."""
+    low, high = 1, 2 + int(offered)
+    while _engine.erlang_b(high, offered) > blocking:
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        if _engine.erlang_b(middle, offered) <= blocking:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _budgeted(load: Load) -> Family | None:
+    """Dedicated blocks of the special sizes: as many as are live on average; none, no family."""
+    assert load.sizes is not None and load.shares is not None and load.offered is not None
+    special = [
+        (size, share)
+        for size, share in zip(load.sizes.tolist(), load.shares.tolist(), strict=True)
+        if share >= SPECIAL_PERCENT / 100
+    ]
+    if not special:
+        return None
+    pools = tuple(Pool(size, max(1, int(load.offered * share)), True) for size, share in special)
+    plan = Plan("budgeted", {}, pools, Plan("tlsf"))
+    return _by_region("budgeted", plan)
+
+
+def _any_size(allocator: str) -> Family:
+    return _by_region(allocator, Plan(allocator))
+
+
+def _by_region(name: str, plan: Plan) -> Family:
+    least = plan.engine().smallest_region
+
+    def make(number: int) -> Scheme:
+        return _scheme(name, plan, least + number * _REGION_STEP)
+
+    return Family(name, make, (LARGEST_REGION - least) // _REGION_STEP)

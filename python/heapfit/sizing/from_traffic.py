@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least memory of each scheme that admits a share of offered traffic.
+
+Where a closed form applies (Poisson arrivals on fixed or chained pools) the answer is exact and
+instant. Elsewhere it is found by bisection over simulations, all offered the same draws; then the
+memory has an interval too: from where the admission's interval first reaches the aim to where all
+of it does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+from heapfit.progress import Progress, no_progress
+from heapfit.simulation.closed_form import exact_metrics
+from heapfit.simulation.replication import Task, estimate_metric, replicate
+from heapfit.simulation.scenario import RunSettings
+from heapfit.sizing.families import Family, families_for, load_of
+from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
+
+if TYPE_CHECKING:
+    from heapfit.simulation.scheme import Scheme
+    from heapfit.simulation.traffic import Traffic
+
+_REFUSALS = 50  # that a replication should see
+_FEWEST, _MOST = 20_000, 2_000_000  # requests of a replication
+_LEAST_REFUSALS = 10  # in a replication; below that a simulation shows too little
+_WARM_UP = 20_000  # requests
+_STEPS = 512  # a simulated memory is found to one part in so many
+METRICS = {"bytes": "bandwidth_admission", "requests": "request_admission"}
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is to be admitted, and how hard to look."""
+
+    admission: float
+    by: str = "bytes"  # or requests
+    overhead: int = 0  # bookkeeping of a buffer or partition that is modelled, in bytes
+    buffer_size: int | None = None  # of the fixed pool [the largest request]
+    exact_alone: bool = False  # nothing is simulated
+    replications: int = 8
+    seed: int = 1
+    curve: bool = False  # other refusal probabilities too
+
+
+@dataclass(frozen=True, slots=True)
+class SizedScheme:
+    """A kind of scheme with the least memory for one admission."""
+
+    name: str
+    admission: float  # asked for
+    scheme: Scheme | None  # None: no size reaches it, or it is too rare to simulate
+    lowest: int  # bytes of memory; the interval, equal where the answer is exact
+    highest: int
+    reached: float  # the admission there
+    half_width: float | None  # of `reached`; None where it is exact
+    why_not: str = ""
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes, bookkeeping included."""
+        return None if self.scheme is None else self.scheme.region
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a closed form gave it."""
+        return self.scheme is not None and self.half_width is None
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficSizing:
+    """Every kind of scheme, least memory first; then the same for the curve's other aims."""
+
+    aim: Aim
+    schemes: tuple[SizedScheme, ...]
+    curve: tuple[SizedScheme, ...] = ()
+
+
+def size_for(
+    traffic: Traffic, aim: Aim, workers: int = 1, progress: Progress = no_progress
+) -> TrafficSizing:
+    """Sizes every kind of scheme that suits the traffic."""
+    check_admission(aim.admission)
+    families = families_for(load_of(traffic), aim.overhead, aim.buffer_size)
+    if aim.exact_alone:
+        families = tuple(one for one in families if _is_exact(traffic, one))
+    if not families:
+        raise HeapfitError(
+            "traffic: no closed form applies (arrivals must be Poisson, holding times drawn for "
+            "each request): leave --exact out"
+        )
+    schemes: list[SizedScheme] = []
+    curve: list[SizedScheme] = []
+    with ThreadPoolExecutor(workers) as executor:  # the engine lets other threads run
+        for done, family in enumerate(families):
+            progress("size", done / len(families))
+            search = _Search(traffic, family, aim, executor)
+            schemes.append(search.least(aim.admission))
+            if aim.curve:
+                curve += [search.least(one) for one in curve_aims(aim.admission)]
+    progress("size", 1.0)
+    ranked = sorted(schemes, key=lambda one: (one.memory is None, one.memory or 0, one.name))
+    return TrafficSizing(aim, tuple(ranked), tuple(curve))
+
+
+def curve_aims(admission: float) -> list[float]:
+    """Admissions that refuse 30 %, 10 %, 3 %, ... down to the one asked for.
+
+    >>> curve_aims(0.99)
+    [0.7, 0.9, 0.97, 0.99]
+    """
+    refused = 1 - admission
+    steps = [first / 10**k for k in range(1, 16) for first in (3, 1)]
+    return [round(1 - step, 15) for step in steps if step > refused * 1.01] + [admission]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An admission; its half-width is None where it is exact."""
+
+    admission: float
+    half_width: float | None
+
+    def lowest(self) -> float:
+        """Of the interval."""
+        return self.admission - (self.half_width or 0.0)
+
+    def highest(self) -> float:
+        """Of the interval."""
+        return self.admission + (self.half_width or 0.0)
+
+
+class _Search:
+    """One family's schemes by number; each is measured once for a number of requests."""
+
+    def __init__(self, traffic: Traffic, family: Family, aim: Aim, executor: Executor) -> None:
+        self._traffic = traffic
+        self._family = family
+        self._aim = aim
+        self._executor = executor
+        self._known: dict[tuple[int, int], _Found] = {}
+        self._is_exact = _is_exact(traffic, family)
+
+    def least(self, admission: float) -> SizedScheme:
+        """The scheme with the least memory for an admission."""
+        requests = 0 if self._is_exact else _requests(admission)
+        if requests and requests * (1 - admission) < _LEAST_REFUSALS:
+            wanted = 1 / (1 - admission)
+            return self._none(admission, f"too rare to simulate: 1 in {wanted:,.0f}")
+        number = self._first(admission, requests, lambda found: found.admission)
+        if number is None:
+            return self._none(admission, "no memory reaches it")
+        found = self._measure(number, requests)
+        ends = [number, number]
+        if requests:
+            ends = [
+                self._first(admission, requests, end) or number
+                for end in (_Found.highest, _Found.lowest)
+            ]
+        scheme = self._family.make(number)
+        low, high = (self._family.make(end).region for end in ends)
+        name = self._family.name
+        return SizedScheme(name, admission, scheme, low, high, found.admission, found.half_width)
+
+    def _none(self, admission: float, why: str) -> SizedScheme:
+        return SizedScheme(self._family.name, admission, None, 0, 0, 0.0, None, why)
+
+    def _first(self, admission: float, requests: int, of: Callable[[_Found], float]) -> int | None:
+        """The least number for which that reaches the admission, by doubling and bisection."""
+        low, high = 0, 1
+        while of(self._measure(high, requests)) < admission:
+            if high == self._family.most:
+                return None
+            low, high = high, min(2 * high, self._family.most)
+        while high - low > (max(1, high // _STEPS) if requests else 1):
+            middle = (low + high) // 2
+            if of(self._measure(middle, requests)) >= admission:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _measure(self, number: int, requests: int) -> _Found:
+        key = (number, requests)
+        if key not in self._known:
+            scheme = self._family.make(number)
+            self._known[key] = self._simulate(scheme, requests) if requests else self._solve(scheme)
+        return self._known[key]
+
+    def _solve(self, scheme: Scheme) -> _Found:
+        found = exact_metrics(self._traffic, scheme)
+        assert found is not None
+        return _Found(found[METRICS[self._aim.by]], None)
+
+    def _simulate(self, scheme: Scheme, requests: int) -> _Found:
+        run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
+        tasks = [
+            Task(self._traffic, scheme, run, number) for number in range(self._aim.replications)
+        ]
+        seen = [one for some in self._executor.map(replicate, tasks) for one in some]
+        found = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
+        return _Found(0.0, 0.0) if found is None else _Found(found.mean, found.half_width or 0.0)
+
+
+def _is_exact(traffic: Traffic, family: Family) -> bool:
+    return exact_metrics(traffic, family.make(1)) is not None
+
+
+def _requests(admission: float) -> int:
+    """Of a replication: so many that some are refused."""
+    return min(max(math.ceil(_REFUSALS / (1 - admission)), _FEWEST), _MOST)
