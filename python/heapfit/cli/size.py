@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,14 +21,21 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.size_output import (
+    pools_json,
+    print_pools,
+    print_settings,
+    print_traffic,
+    settings_json,
+    traffic_json,
+)
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
     from heapfit.progress import Progress
-    from heapfit.sizing.from_traffic import Aim, SizedScheme, TrafficSizing
-    from heapfit.sizing.pools import PoolSizing, SizedPool
-    from heapfit.sizing.run_out import RunOut
-    from heapfit.sizing.settings import Settings
+    from heapfit.sizing.from_traffic import Aim
+    from heapfit.sizing.pools import PoolSizing
+    from heapfit.sizing.systems import Wanted
     from heapfit.trace import Trace
 
 
@@ -101,8 +109,8 @@ def command(
         bool, typer.Option("--curve", help="Other refusal probabilities too.")
     ] = False,
     replications: Annotated[
-        int, typer.Option("--replications", min=2, max=10_000, help="Of a simulation.")
-    ] = 8,
+        int | None, typer.Option("--replications", min=2, max=10_000, help="Of a simulation [8].")
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option("--workers", min=1, max=1024, help="Threads [one for each processor]."),
@@ -118,11 +126,20 @@ def command(
     """Size pools and heaps so that a share of requests is admitted, with the chance to run out."""
     if (source is None) == (traffic is None):
         raise typer.BadParameter("give a trace or capture, or --traffic FILE, and not both")
+    given: dict[str, object] = {
+        **{"--overhead": overhead, "--buffer": buffer, "--exact": exact, "--curve": curve},
+        **{"--workers": workers, "--replications": replications, "--assume": assume},
+        **{"--name": name, "--sent": sent, "--pools": pools, "--report": report},
+        **{"--queue": queue, "--settings": settings},
+    }
+    _refuse_strangers(traffic is not None, settings is not None, given)
     if traffic is not None:
-        from heapfit.sizing.from_traffic import Aim
+        from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim
 
+        has_curve = curve or report is not None
         aim = Aim(
-            admission, by.value, overhead, buffer, exact, replications, seed, curve or bool(report)
+            *(admission, by.value, overhead, buffer, exact),
+            *(replications or STANDARD_REPLICATIONS, seed, has_curve),
         )
         _size_traffic(traffic, aim, workers, report, as_json)
         return
@@ -131,10 +148,26 @@ def command(
     with console.progress() as progress, opened_trace(source, importing, progress) as trace:
         _require_queue(source, trace, queue)
         if settings is not None:
-            wanted = (admission, _values(assume), _names(name), sent)
-            _print_settings(trace, source.name, settings.value, wanted, progress, as_json)
+            from heapfit.sizing.systems import Wanted
+
+            wanted = Wanted(admission, _values(assume), _names(name), sent)
+            _size_settings(trace, source.name, settings.value, wanted, progress, as_json)
         else:
             _size_trace(trace, source, admission, _sizes(pools), progress, report, as_json)
+
+
+def _refuse_strangers(is_traffic: bool, is_settings: bool, given: Mapping[str, object]) -> None:
+    """Options that say nothing where they stand."""
+    of_traffic = ("--overhead", "--buffer", "--exact", "--curve", "--workers", "--replications")
+    of_settings = ("--assume", "--name", "--sent")
+    strangers = [*(() if is_traffic else of_traffic), *(() if is_settings else of_settings)]
+    strangers += ["--pools"] if is_traffic or is_settings else []
+    strangers += ["--report"] if is_settings else []
+    strangers += ["--queue", "--settings"] if is_traffic else []
+    for name in strangers:
+        if given.get(name):
+            kind = "traffic" if is_traffic else "settings" if is_settings else "a trace's pools"
+            raise typer.BadParameter(f"{name} says nothing about {kind}")
 
 
 def _require_queue(source: Path, trace: Trace, queue: str | None) -> None:
@@ -158,89 +191,11 @@ def _size_traffic(
     if report is not None:
         from heapfit.report.sizing_page import write_traffic_page
 
-        write_traffic_page(report, found, path)
+        write_traffic_page(report, found, path, _typed_traffic(path, aim))
     if as_json:
-        console.out_json(_traffic_json(found, path))
+        console.out_json(traffic_json(found, path))
     else:
-        _print_traffic(found, path)
-
-
-def _print_traffic(found: TrafficSizing, path: Path) -> None:
-    aim = found.aim
-    console.out(f"{path.name}: least memory that admits {aim.admission:g} of the {aim.by}")
-    _print_schemes(found.schemes)
-    if found.curve:
-        console.out("")
-        rows = [
-            (one.name, f"{1 - one.admission:.1e}", one.memory)
-            for one in found.curve
-            if one.memory is not None
-        ]
-        console.out_table(("scheme", "refused", "memory"), rows)
-    console.out(
-        "memory: bytes, bookkeeping included; from, to: where 95 % confidence puts it; without"
-    )
-    console.out("them it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool).")
-
-
-def _print_schemes(schemes: Sequence[SizedScheme]) -> None:
-    rows = [
-        (
-            one.name,
-            one.memory,
-            None if one.memory is None or one.is_exact else one.lowest,
-            None if one.memory is None or one.is_exact else one.highest,
-            _what(one),
-            None if one.memory is None else f"{1 - one.reached:.2e}",
-        )
-        for one in schemes
-    ]
-    columns = ("scheme", "memory", "from", "to", "made of", "refused")
-    console.out_table(columns, rows)
-
-
-def _what(sized: SizedScheme) -> str:
-    """What a scheme is made of, in words."""
-    if sized.scheme is None:
-        return str(sized.why_not)
-    plan, scalars = sized.scheme.plan, sized.scheme.plan.scalars
-    if "blocks" in scalars:
-        return f"{scalars['blocks']:,} x {scalars['block_size']:,} B"
-    if "partitions" in scalars:
-        return f"{scalars['partitions']:,} x {scalars['partition_size']:,} B"
-    if plan.pools:
-        return ", ".join(f"{pool.count} x {pool.size}" for pool in plan.pools)
-    return "one heap"
-
-
-def _traffic_json(found: TrafficSizing, path: Path) -> dict[str, Any]:
-    aim = found.aim
-    return {
-        "traffic": str(path),
-        "admission": aim.admission,
-        "by": aim.by,
-        "overhead": aim.overhead,
-        "seed": aim.seed,
-        "schemes": [_scheme_json(one) for one in found.schemes],
-        "curve": [_scheme_json(one) for one in found.curve],
-    }
-
-
-def _scheme_json(one: SizedScheme) -> dict[str, Any]:
-    from heapfit.plan import plan_table
-
-    return {
-        "scheme": one.name,
-        "admission": one.admission,
-        "memory": one.memory,
-        "lowest": None if one.memory is None else one.lowest,
-        "highest": None if one.memory is None else one.highest,
-        "reached": one.reached,
-        "half_width": one.half_width,
-        "exact": one.is_exact,
-        "plan": None if one.scheme is None else plan_table(one.scheme.plan),
-        "why_not": one.why_not,
-    }
+        print_traffic(found, path)
 
 
 def _size_trace(
@@ -258,128 +213,42 @@ def _size_trace(
     if report is not None:
         from heapfit.report.sizing_page import write_trace_page
 
-        write_trace_page(report, found, trace.info, source)
+        write_trace_page(report, found, source, _typed_trace(source, found, sizes, trace))
     if as_json:
-        console.out_json(_pools_json(found, trace))
+        console.out_json(pools_json(found, trace))
     else:
-        _print_pools(found, trace, source.name)
+        print_pools(found, trace, source.name)
 
 
-def _print_pools(found: PoolSizing, trace: Trace, name: str) -> None:
-    from heapfit.sizing.settings import share_told
-
-    queue = f", released by {trace.info.queue}" if trace.info.queue else ""
-    console.out(
-        f"{name}: {trace.info.events:,} events{queue}; {found.admission:g} of the requests to "
-        "each pool admitted"
-    )
-    rows = [
-        (
-            f"{'=' if pool.is_exact else ''}{pool.size}",
-            pool.demand.requests,
-            pool.demand.peak,
-            pool.run_out.count,
-            pool.memory,
-            share_told(pool.run_out.share) + ("*" if pool.run_out.is_beyond else ""),
-            f"{share_told(pool.run_out.lowest)} to {share_told(pool.run_out.highest)}",
-            None if pool.run_out.time_share is None else share_told(pool.run_out.time_share),
-        )
-        for pool in found.pools
-    ]
-    columns = ("pool", "requests", "most live", "count", "bytes", "runs out", "95 %", "time full")
-    console.out_table(columns, rows)
-    console.out(f"{found.memory:,} bytes of blocks together, bookkeeping not counted.")
-    console.out("=40: for requests of just 40 bytes. runs out: share of the pool's requests that")
-    console.out("need more than `count` blocks when none is ever refused, so an upper bound.")
-    if found.is_beyond:
-        console.out("* extrapolated: the trace is too short to show so rare an event; it shows no")
-        console.out("  more than the end of the interval.")
-
-
-def _pools_json(found: PoolSizing, trace: Trace) -> dict[str, Any]:
-    return {
-        "trace": trace.info.program or trace.info.source,
-        "events": trace.info.events,
-        "queue": trace.info.queue,
-        "admission": found.admission,
-        "memory": found.memory,
-        "pools": [_pool_json(pool) for pool in found.pools],
-        "curve": [
-            {"admission": one.admission, "memory": one.memory, "beyond_trace": one.is_beyond}
-            for one in found.curve()
-        ],
-    }
-
-
-def _pool_json(pool: SizedPool) -> dict[str, Any]:
-    return {
-        "size": pool.size,
-        "exact": pool.is_exact,
-        "requests": pool.demand.requests,
-        "most_live": pool.demand.peak,
-        "independent_looks": pool.looks,
-        "bytes": pool.memory,
-        **_run_out_json(pool.run_out),
-    }
-
-
-def _run_out_json(found: RunOut) -> dict[str, Any]:
-    return {
-        "count": found.count,
-        "runs_out": found.share,
-        "lowest": found.lowest,
-        "highest": found.highest,
-        "beyond_trace": found.is_beyond,
-        "time_full": found.time_share,
-    }
-
-
-def _print_settings(
-    trace: Trace,
-    name: str,
-    system: str,
-    wanted: tuple[float, Mapping[str, int], Mapping[int, str], bool],
-    progress: Progress,
-    as_json: bool,
+def _size_settings(
+    trace: Trace, name: str, system: str, wanted: Wanted, progress: Progress, as_json: bool
 ) -> None:
     from heapfit.sizing.settings import as_text
-    from heapfit.sizing.systems import Wanted, settings_for
+    from heapfit.sizing.systems import settings_for
 
-    found = settings_for(system, trace, Wanted(*wanted), progress)
+    found = settings_for(system, trace, wanted, progress)
+    text = as_text(found, trace.info, name)
     if as_json:
-        console.out_json(_settings_json(found, as_text(found, trace.info, name)))
-        return
-    for line in as_text(found, trace.info, name).splitlines():
-        console.out(line)
-    for choice in found.choices:
-        console.note(
-            f"{choice.buffer_size:,} B buffers: {choice.count:,} of them, {choice.memory:,} B"
-        )
-    for remark in found.remarks:
-        console.note(remark)
+        console.out_json(settings_json(found, text))
+    else:
+        print_settings(found, text)
 
 
-def _settings_json(found: Settings, text: str) -> dict[str, Any]:
-    from dataclasses import asdict
+def _typed_traffic(path: Path, aim: Aim) -> str:
+    """The command that gives this, with all that decides it."""
+    words = ["heapfit", "size", "--traffic", str(path), "--admission", f"{aim.admission:.15g}"]
+    words += ["--by", aim.by, "--overhead", str(aim.overhead), "--curve"]
+    words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []
+    words += ["--exact"] if aim.exact_alone else []
+    words += ["--replications", str(aim.replications), "--seed", str(aim.seed)]
+    return shlex.join(words)
 
-    return {
-        "system": found.system,
-        "admission": found.admission,
-        "memory": found.memory,
-        "settings": [
-            {
-                "name": one.name,
-                "value": one.value,
-                "default": one.standard,
-                "run_out": None if one.run_out is None else _run_out_json(one.run_out),
-            }
-            for one in found.settings
-        ],
-        "choices": [asdict(one) for one in found.choices],
-        "assumptions": [asdict(one) for one in found.assumptions],
-        "remarks": list(found.remarks),
-        "text": text,
-    }
+
+def _typed_trace(source: Path, found: PoolSizing, sizes: Sequence[int], trace: Trace) -> str:
+    words = ["heapfit", "size", str(source), "--admission", f"{found.admission:.15g}"]
+    words += ["--pools", ",".join(map(str, sizes))] if sizes else []
+    words += ["--queue", trace.info.queue] if trace.info.queue and trace.path != source else []
+    return shlex.join(words)
 
 
 def _values(given: Sequence[str] | None) -> dict[str, int]:

@@ -13,13 +13,11 @@ from heapfit.sizing.settings import share_told
 if TYPE_CHECKING:
     from heapfit.sizing.from_traffic import TrafficSizing
     from heapfit.sizing.pools import PoolSizing
-    from heapfit.trace import TraceInfo
 
 
-def write_traffic_page(path: Path, found: TrafficSizing, traffic: Path) -> None:
+def write_traffic_page(path: Path, found: TrafficSizing, traffic: Path, command: str) -> None:
     """Writes the page of a sizing for offered traffic to `path`."""
     chart = scheme_chart(found.curve)
-    command = f"heapfit size --traffic {traffic.name} --admission {found.aim.admission:g} --curve"
     text = rendering.render(
         "sizing.html.j2",
         f"sizing for {traffic.name}",
@@ -36,10 +34,9 @@ def write_traffic_page(path: Path, found: TrafficSizing, traffic: Path) -> None:
     rendering.write_page(path, text)
 
 
-def write_trace_page(path: Path, found: PoolSizing, trace: TraceInfo, source: Path) -> None:
+def write_trace_page(path: Path, found: PoolSizing, source: Path, command: str) -> None:
     """Writes the page of a sizing from a trace to `path`."""
     chart = pool_chart(found.curve())
-    queue = f" --queue {trace.queue}" if trace.queue else ""
     text = rendering.render(
         "sizing.html.j2",
         f"sizing from {source.name}",
@@ -51,6 +48,6 @@ def write_trace_page(path: Path, found: PoolSizing, trace: TraceInfo, source: Pa
         schemes=None,
         pools=found,
         told=share_told,
-        command=f"heapfit size {source.name} --admission {found.admission:g}{queue}",
+        command=command,
     )
     rendering.write_page(path, text)

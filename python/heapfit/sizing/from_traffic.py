@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from heapfit.simulation.scheme import Scheme
     from heapfit.simulation.traffic import Traffic
 
+STANDARD_REPLICATIONS = 8
+
 _REFUSALS = 50  # that a replication should see
 _FEWEST, _MOST = 20_000, 2_000_000  # requests of a replication
 _LEAST_REFUSALS = 10  # in a replication; below that a simulation shows too little
@@ -44,7 +46,7 @@ class Aim:
     overhead: int = 0  # bookkeeping of a buffer or partition that is modelled, in bytes
     buffer_size: int | None = None  # of the fixed pool [the largest request]
     exact_alone: bool = False  # nothing is simulated
-    replications: int = 8
+    replications: int = STANDARD_REPLICATIONS
     seed: int = 1
     curve: bool = False  # other refusal probabilities too
 
@@ -151,8 +153,7 @@ class _Search:
         """The scheme with the least memory for an admission."""
         requests = 0 if self._is_exact else _requests(admission)
         if requests and requests * (1 - admission) < _LEAST_REFUSALS:
-            wanted = 1 / (1 - admission)
-            return self._none(admission, f"too rare to simulate: 1 in {wanted:,.0f}")
+            return self._none(admission, f"too rare to simulate: {1 - admission:.1e} refused")
         number = self._first(admission, requests, lambda found: found.admission)
         if number is None:
             return self._none(admission, "no memory reaches it")

@@ -114,7 +114,7 @@ def _refused_shares(
     for events in stretches[1:]:
         replay.feed(events)
         result = replay.result()
-        counts.append((result.refusals, result.allocations + result.resizes + result.refusals))
+        counts.append((result.refusals, result.allocations + result.resizes))
     return np.diff(np.array(counts, dtype=np.float64), axis=0)
 
 

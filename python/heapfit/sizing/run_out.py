@@ -119,8 +119,11 @@ def _least_seen(demand: Demand, refused: float) -> int:
 def extrapolated_count(demand: Demand, refused: float) -> int:
     """Where the tail arrives that goes on falling as it fell over the last decades it shows.
 
-    A guess, and a safe one only while the true tail falls at least as fast.
+    A guess, and a safe one only while the true tail falls at least as fast. Where the tail ends
+    abruptly, the most ever needed being needed often, that looks like a limit: it is the answer.
     """
+    if demand.share_above(demand.peak - 1) >= rarest_shown(demand):
+        return demand.peak
     shown = max(rarest_shown(demand), 1 / max(demand.requests, 1))
     start = min(shown * 10**_DECADES, 0.5)
     if shown >= start:  # too few looks for a slope

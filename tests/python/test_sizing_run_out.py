@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts of pools from a trace, against the law that the trace was drawn from."""
+
+import math
+
+import pytest
+
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan
+from heapfit.replay import replay_trace
+from heapfit.sizing.demand import measure_demand, smallest_that_fits
+from heapfit.sizing.heap_region import size_heap
+from heapfit.sizing.pools import size_pools
+from heapfit.sizing.run_out import extrapolated_count, least_count, looks, rarest_shown, run_out
+from heapfit.workloads import generate_workload, parse_workload
+
+POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
+
+
+def poisson_tail(mean: float, least: int) -> float:
+    """The chance of `least` or more."""
+    return 1 - sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(least))
+
+
+@pytest.fixture(scope="module")
+def poisson(tmp_path_factory):
+    path = tmp_path_factory.mktemp("poisson") / "trace"
+    return generate_workload(parse_workload(POISSON.format(400_000)), path)
+
+
+@pytest.fixture(scope="module")
+def demand(poisson):
+    (found,) = measure_demand(poisson, 1, smallest_that_fits([(2000, False)]))
+    return found
+
+
+@pytest.mark.parametrize("count", [8, 12, 16, 18])
+def test_shares_are_those_of_the_law(demand, count):
+    expected = poisson_tail(10, count)
+    found = run_out(demand, count)
+    assert found.share == pytest.approx(expected, rel=0.12)
+    assert found.time_share == pytest.approx(expected, rel=0.12)
+
+
+@pytest.mark.parametrize("count", [10, 13, 16])
+def test_intervals_hold_the_laws_share_in_95_of_100_traces(tmp_path, count):
+    held = 0
+    for seed in range(40):
+        spec = parse_workload(POISSON.format(40_000), seed)
+        trace = generate_workload(spec, tmp_path / f"{seed}")
+        (found,) = measure_demand(trace, 1, smallest_that_fits([(2000, False)]))
+        lowest, highest = run_out(found, count).lowest, run_out(found, count).highest
+        held += lowest <= poisson_tail(10, count) <= highest
+    assert held >= 36
+
+
+def test_looks_follow_from_littles_law(demand):
+    assert demand.mean_live == pytest.approx(10, rel=0.02)
+    assert looks(demand) == pytest.approx(200_000 / 20, rel=0.03)
+    assert rarest_shown(demand) == 3 / looks(demand)
+
+
+@pytest.mark.parametrize("refused", [0.1, 0.01, 0.001])
+def test_the_least_count_is_that_of_the_law(demand, refused):
+    exact = next(n for n in range(100) if poisson_tail(10, n) <= refused)
+    found = least_count(demand, 1 - refused)
+    assert abs(found.count - exact) <= 1
+    assert found.share <= refused < demand.share_above(found.count - 1)
+    assert not found.is_beyond
+
+
+def test_what_is_too_rare_for_the_trace_is_extrapolated_and_told(demand):
+    found = least_count(demand, 1 - 1e-6)
+    exact = next(n for n in range(100) if poisson_tail(10, n) <= 1e-6)
+    assert found.is_beyond
+    assert found.share == pytest.approx(1e-6)
+    assert exact <= found.count <= exact + 8  # a Poisson tail falls faster than it is continued
+    assert found.highest == rarest_shown(demand) > 1e-4
+    assert extrapolated_count(demand, 1e-9) > found.count
+
+
+def test_a_limit_of_the_program_is_not_extrapolated(tmp_path):
+    trace = generate_workload(parse_workload("t2_w4"), tmp_path / "t")  # at most 10 of each size
+    for pool in size_pools(trace, 1 - 1e-6).pools:
+        assert pool.run_out.is_beyond
+        assert pool.run_out.count == 10
+
+
+def test_a_pool_of_the_count_refuses_no_larger_a_share(poisson, demand):
+    for count in (9, 12, 15):
+        plan = Plan("fixed_pool", {"block_size": 2000, "blocks": count})
+        result = replay_trace(poisson, plan, plan.engine().smallest_region, keep_going=True)
+        refused = result.refusals / result.allocations
+        assert refused <= demand.share_above(count)
+        assert refused == pytest.approx(_erlang_b(count, 10), rel=0.1)
+
+
+def _erlang_b(servers, offered):
+    blocking = 1.0
+    for n in range(1, servers + 1):
+        blocking = offered * blocking / (n + offered * blocking)
+    return blocking
+
+
+def test_a_trace_with_few_looks_shows_little(tmp_path):
+    trace = generate_workload(parse_workload("poisson_500:events=4000"), tmp_path / "t")
+    (pool,) = size_pools(trace, 0.999, [2000]).pools
+    assert pool.looks < 10
+    assert pool.run_out.is_beyond
+    assert pool.run_out.highest > 0.3
+    assert pool.run_out.count >= pool.demand.peak
+
+
+def test_pools_are_those_a_design_would_have(tmp_path):
+    trace = generate_workload(parse_workload("campus:packets=20000"), tmp_path / "t")
+    sizing = size_pools(trace, 0.99)
+    assert [(pool.size, pool.is_exact) for pool in sizing.pools] == [
+        *[(40, True), (64, False), (128, False), (256, False)],
+        *[(512, False), (1024, False), (1500, True)],
+    ]
+    assert sizing.requests == 20_000
+    assert sizing.memory == sum(pool.size * pool.run_out.count for pool in sizing.pools)
+    memory = [one.memory for one in sizing.curve()]
+    assert memory == sorted(memory)
+    assert [one.is_beyond for one in sizing.curve()][-1]
+
+
+@pytest.mark.parametrize("admission", [0.0, 1.0, -0.5, 2.0, math.nan, math.inf])
+def test_an_admission_that_is_no_share_is_refused(poisson, admission):
+    with pytest.raises(HeapfitError, match=r"admission: .* must be above 0 and below 1"):
+        size_pools(poisson, admission)
+
+
+def test_pools_that_do_not_hold_the_largest_request_are_refused(poisson):
+    with pytest.raises(HeapfitError, match=r"asks for 2,000 bytes, above the largest pool of 512"):
+        size_pools(poisson, 0.99, [64, 512])
+    with pytest.raises(HeapfitError, match="pools: sizes must be 1 to"):
+        size_pools(poisson, 0.99, [0, 5000])
+
+
+def test_a_heap_is_as_small_as_the_refused_share_allows(tmp_path):
+    trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
+    heap = size_heap(trace, Plan("tlsf"), 0.99)
+    assert heap.run_out.count < heap.r_safe
+    assert 0.005 < heap.run_out.share <= 0.01
+    assert heap.run_out.lowest < heap.run_out.share < heap.run_out.highest
+    result = replay_trace(trace, Plan("tlsf"), heap.run_out.count, keep_going=True)
+    assert result.refusals / heap.requests == heap.run_out.share
+
+
+def test_a_heap_for_what_the_trace_cannot_show_is_r_safe(tmp_path):
+    trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
+    heap = size_heap(trace, Plan("tlsf"), 1 - 1e-6)
+    assert (heap.run_out.count, heap.run_out.share) == (heap.r_safe, 0)
+    assert heap.run_out.is_beyond
+    assert heap.run_out.highest == pytest.approx(3 / heap.looks)
+
+
+def test_sizes_that_live_elsewhere_are_left_out_of_the_heap(tmp_path):
+    trace = generate_workload(parse_workload("t2_w4:events=20000"), tmp_path / "t")
+    whole = size_heap(trace, Plan("best_fit"), 0.999)
+    rest = size_heap(trace, Plan("best_fit"), 0.999, without=[2952, 1978])
+    assert 15_000 < rest.r_safe < 20_000 < whole.r_safe  # 10 x (1040 + 528) at most
+    with pytest.raises(HeapfitError, match="no request is left for the heap"):
+        size_heap(trace, Plan("best_fit"), 0.999, without=[2952, 1978, 1040, 528])

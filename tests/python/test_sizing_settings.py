@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of embedded systems: names, values by hand, and text that their files take."""
+
+import subprocess
+
+import pytest
+from test_sizing_demand import ALLOC, FREE, trace_of
+
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan
+from heapfit.replay import replay_trace
+from heapfit.sizing.buffers import Layout
+from heapfit.sizing.settings import as_text
+from heapfit.sizing.systems import SYSTEMS, Wanted, assumptions_of, settings_for
+from heapfit.workloads import generate_workload, parse_workload
+
+
+@pytest.fixture
+def burst(tmp_path):
+    """100 bursts of 10 packets of 1,500 B and 5 of 40 B, each burst held until its end."""
+    sizes = [1500] * 10 + [40] * 5
+    events = []
+    for round_number in range(100):
+        first = round_number * len(sizes)
+        names = range(first, first + len(sizes))
+        time = round_number * 1000
+        events += [(ALLOC, name, size, time) for name, size in zip(names, sizes, strict=True)]
+        events += [(FREE, name, 0, time + 500) for name in names]
+    return trace_of(tmp_path / "burst", events, kind="packets")
+
+
+@pytest.fixture
+def heap(tmp_path):
+    return generate_workload(parse_workload("t2_w4:events=20000"), tmp_path / "heap")
+
+
+def values(settings):
+    return {one.name: one.value for one in settings.settings}
+
+
+def wanted(**choices):
+    return Wanted(**({"admission": 0.9999} | choices))
+
+
+def test_lwip_pbufs_hold_every_burst(burst):
+    found = settings_for("lwip", burst, wanted(admission=0.65))
+    by_size = {choice.buffer_size: choice for choice in found.choices}
+    # A burst's last packet needs all: whole frames of 1,514 B in 1,516 take 15 pbufs, in 592 B
+    # 10 x 3 and 5; two thirds of the packets need 10 and 30 at most.
+    assert by_size[1516].count == 10
+    assert by_size[592].count == 30
+    assert by_size[592].memory == 30 * (16 + 592)
+    whole = settings_for("lwip", burst, wanted(admission=0.999))
+    assert {choice.buffer_size: choice.count for choice in whole.choices}[592] >= 35
+    best = min(found.choices, key=lambda choice: choice.memory)
+    assert values(found)["PBUF_POOL_BUFSIZE"] == best.buffer_size
+    assert values(found)["PBUF_POOL_SIZE"] == best.count
+    assert values(found)["MEMP_NUM_TCPIP_MSG_INPKT"] == 10
+    assert found.memory == best.memory
+
+
+def test_a_link_header_may_cost_a_buffer_more():
+    import numpy as np
+
+    layout = Layout(buffer_size=512, first=512, later=512, extra=14, memory=528)
+    assert layout.buffers(np.array([1, 498, 499, 1010, 1011])).tolist() == [1, 1, 2, 2, 3]
+
+
+def test_openthread_messages_lose_their_metadata_in_the_first_buffer(burst):
+    found = settings_for("openthread", burst, wanted(admission=0.65))
+    by_size = {choice.buffer_size: choice.count for choice in found.choices}
+    chain = 1 + -(-(1500 - (128 - 4 - 48)) // (128 - 4))
+    assert by_size[128] == 10 * chain
+    assert set(values(found)) == {
+        "OPENTHREAD_CONFIG_MESSAGE_BUFFER_SIZE",
+        "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS",
+    }
+    other = settings_for("openthread", burst, wanted(admission=0.65, assume={"metadata": 60}))
+    chain = 1 + -(-(1500 - (128 - 4 - 60)) // (128 - 4))
+    assert {one.buffer_size: one.count for one in other.choices}[128] == 10 * chain
+
+
+def test_zephyr_counts_buffers_and_packets(burst):
+    found = settings_for("zephyr", burst, wanted(admission=0.65))
+    by_size = {choice.buffer_size: choice for choice in found.choices}
+    assert by_size[128].count == 10 * 12  # 1,514 B in 128 B
+    assert by_size[128].memory == 120 * (24 + 4 + 128)
+    assert values(found)["NET_PKT_RX_COUNT"] == 10
+    assert found.memory == min(one.memory for one in found.choices) + 10 * 88
+    sent = settings_for("zephyr", burst, wanted(is_sent=True))
+    assert {"NET_BUF_TX_COUNT", "NET_PKT_TX_COUNT"} < set(values(sent))
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("lwip", "MEM_SIZE"),
+        ("zephyr", "HEAP_MEM_POOL_SIZE"),
+        ("freertos", "configTOTAL_HEAP_SIZE"),
+    ],
+)
+def test_a_heap_setting_holds_the_whole_trace(heap, system, name):
+    found = settings_for(system, heap, wanted())
+    size = values(found)[name]
+    plan = Plan("first_fit", {"list": 1, "header_size": 8})
+    needed = replay_trace(heap, plan, 10**6).footprint
+    assert 0.95 * needed < size < 1.1 * needed
+    assert found.settings[-1].run_out.share == 0
+
+
+def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
+    whole = settings_for("freertos", heap, wanted())
+    found = settings_for("freertos", heap, wanted(admission=0.9, named={2952: "MY_BLOCKS"}))
+    assert values(found)["MY_BLOCKS"] in (9, 10)
+    assert values(found)["configTOTAL_HEAP_SIZE"] < values(whole)["configTOTAL_HEAP_SIZE"] - 20_000
+    with pytest.raises(HeapfitError, match="name: the trace never asks for 77 bytes"):
+        settings_for("freertos", heap, wanted(named={77: "X"}))
+
+
+def test_lwips_header_is_longer_in_a_large_heap(tmp_path):
+    trace = generate_workload(parse_workload("t2_w3:events=2000"), tmp_path / "t")
+    (setting,) = settings_for("lwip", trace, wanted()).settings
+    assert setting.value > 64_000
+    assert "header of 12 bytes" in setting.why
+
+
+@pytest.mark.parametrize("system", ["lwip", "openthread"])
+def test_defines_pass_a_compiler(burst, tmp_path, system):
+    found = settings_for(system, burst, wanted())
+    names = " + ".join(values(found))
+    source = tmp_path / "options.c"
+    source.write_text(as_text(found, burst.info, "a */ b.pcap") + f"\nint sum = {names};\n")
+    subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
+
+
+def test_kconfig_lines_are_comments_or_assignments(burst):
+    found = settings_for("zephyr", burst, wanted())
+    lines = as_text(found, burst.info, "x.pcap").splitlines()
+    assert all(line == "" or line.startswith(("# ", "CONFIG_")) for line in lines)
+    assert f"CONFIG_NET_PKT_RX_COUNT={values(found)['NET_PKT_RX_COUNT']}" in lines
+    assert max(map(len, lines)) <= 100
+
+
+def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
+    for system in SYSTEMS:
+        trace = heap if system == "freertos" else burst
+        found = settings_for(system, trace, wanted())
+        text = " ".join(as_text(found, trace.info, "x").replace("*", " ").replace("#", "").split())
+        counts = [one for one in found.settings if one.run_out is not None]
+        assert counts
+        assert text.count("Runs out for") + text.count("Never ran out") == len(counts)
+        assert text.count("Default:") == len(found.settings)
+        assert "Assumed:" in text
+
+
+def test_every_assumption_has_a_source():
+    for system in SYSTEMS:
+        for one in assumptions_of(system):
+            assert one.meaning and one.source
+
+
+@pytest.mark.parametrize(
+    ("system", "choices", "message"),
+    [
+        ("lwip", {"assume": {"pbuf": 3}}, "lwip has no assumption named 'pbuf'"),
+        ("lwip", {"assume": {"mtu": 2**21}}, "mtu=2097152 is out of range"),
+        ("openthread", {"assume": {"metadata": 300}}, "leaves no room in a buffer of 256"),
+        ("mbed", {}, "'mbed' is none of lwip, zephyr, openthread, freertos"),
+        ("lwip", {"admission": 1.0}, "admission: 1 must be above 0 and below 1"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(burst, system, choices, message):
+    with pytest.raises(HeapfitError) as raised:
+        settings_for(system, burst, wanted(**choices))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_openthread_has_no_setting_for_a_heap(heap):
+    with pytest.raises(HeapfitError, match="messages are packets: give a capture"):
+        settings_for("openthread", heap, wanted())
