@@ -126,7 +126,7 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
     heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
     heapfit("size", "--traffic", traffic, "--exact", "--report", "traffic.html", folder=tmp_path)
     for name, words in (
-        ("trace.html", ("extrapolated", "2,952 B", "heapfit size t.txt --admission 0.999")),
+        ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --admission 0.999")),
         ("traffic.html", ("chained_pool 64 B", "--traffic traffic.toml", "exact")),
     ):
         text = (tmp_path / name).read_text()

@@ -15,6 +15,7 @@ import pytest
         ("README.md", ["scripts/readme.py"]),
         ("docs/packet-pools.md", ["scripts/readme.py", "docs/packet-pools.md"]),
         ("docs/simulation.md", ["scripts/readme.py", "docs/simulation.md"]),
+        ("docs/sizing.md", ["scripts/readme.py", "docs/sizing.md"]),
         ("docs/allocators.md", ["scripts/allocators_page.py"]),
         ("docs/workloads.md", ["scripts/workloads_page.py"]),
     ],

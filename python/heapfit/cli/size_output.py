@@ -63,7 +63,8 @@ def _what(sized: SizedScheme) -> str:
     if "partitions" in scalars:
         return f"{scalars['partitions']:,} x {scalars['partition_size']:,} B"
     if plan.pools:
-        return ", ".join(f"{pool.count} x {pool.size}" for pool in plan.pools)
+        blocks = sum(pool.count for pool in plan.pools)
+        return f"{len(plan.pools)} pools, {blocks:,} blocks"
     return "one heap"
 
 
