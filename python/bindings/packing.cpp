@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lifetimes of a trace, and how low they can be packed.
+#include <optional>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+
+#include "arrays.hpp"
+#include "heapfit/event_array.hpp"
+#include "heapfit/packing.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+using PythonProgress = std::optional<std::function<void(double)>>;
+
+// The lifetimes of one trace.
+struct Lifetimes {
+    std::vector<Lifetime> all;
+
+    explicit Lifetimes(const EventArray &events) {
+        const nb::gil_scoped_release release;
+        all = lifetimes_of(events.events());
+    }
+
+    template <auto Lifetime::*member> Array<std::uint64_t> column() const {
+        std::vector<std::uint64_t> values;
+        for (const Lifetime &one : all) {
+            values.push_back(one.*member);
+        }
+        return to_array(std::move(values));
+    }
+};
+
+// An interrupt ends the work and keeps what is best so far.
+bool goes_on(const PythonProgress &progress, double done) {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) {
+        PyErr_Clear();
+        return false;
+    }
+    if (progress) {
+        (*progress)(done);
+    }
+    return true;
+}
+
+Packing pack_all(const Lifetimes &lifetimes, std::uint64_t seed, std::uint64_t pairs,
+                 const PythonProgress &progress) {
+    const nb::gil_scoped_release release;
+    return pack(lifetimes.all, {seed, pairs}, [&](double done) { return goes_on(progress, done); });
+}
+
+Bytes check(const Lifetimes &lifetimes, const Column<Bytes> &offsets) {
+    return check_placement(lifetimes.all, as_span(offsets));
+}
+
+Array<std::uint64_t> offsets_of(const Packing &packing) {
+    return to_array(packing.offsets);
+}
+
+} // namespace
+
+void bind_packing(nb::module_ &module) {
+    constexpr auto fresh = nb::rv_policy::move;
+    nb::class_<Lifetimes>(module, "Lifetimes", "When a trace's bytes are live, in events.")
+        .def(nb::init<const EventArray &>(), nb::arg("events"))
+        .def("__len__", [](const Lifetimes &self) { return self.all.size(); })
+        .def_prop_ro("starts", &Lifetimes::column<&Lifetime::from>, fresh, "Ascending.")
+        .def_prop_ro("ends", &Lifetimes::column<&Lifetime::until>, fresh, "Not included.")
+        .def_prop_ro("sizes", &Lifetimes::column<&Lifetime::size>, fresh, "Bytes, above 0.");
+    nb::class_<Packing>(module, "Packing", "An offline placement.")
+        .def_prop_ro("offsets", &offsets_of, fresh, "Of each lifetime.")
+        .def_ro("height", &Packing::height, "Where the highest lifetime ends.")
+        .def_ro("peak", &Packing::peak, "Most bytes live at once: no height is below.")
+        .def_ro("orders", &Packing::orders, "Placed to their end, beside those in time.")
+        .def_ro("pairs", &Packing::pairs, "Overlapping lifetimes looked at.")
+        .def_ro("is_stopped", &Packing::is_stopped, "By an interrupt: the best so far.");
+    module.def("pack", &pack_all, nb::arg("lifetimes"), nb::arg("seed"), nb::arg("pairs"),
+               nb::arg("progress") = nb::none(), "Places all lifetimes as low as can be found.");
+    module.def("check_placement", &check, nb::arg("lifetimes"), nb::arg("offsets"),
+               "The height of a placement; HeapfitError if two lifetimes overlap.");
+}
+
+} // namespace heapfit::bindings

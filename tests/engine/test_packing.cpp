@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Offline placements: every one is checked by a checker that is itself checked pair by pair.
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "check.hpp"
+#include "heapfit/packing.hpp"
+#include "random_trace.hpp"
+
+using namespace heapfit;
+using heapfit::test::error_of;
+
+namespace {
+
+const auto watch_nothing = [](double) { return true; };
+
+bool overlap(std::uint64_t a, std::uint64_t a_end, std::uint64_t b, std::uint64_t b_end) {
+    return a < b_end && b < a_end;
+}
+
+bool is_placement(const std::vector<Lifetime> &lifetimes, const std::vector<Bytes> &offsets) {
+    for (std::size_t i = 0; i < lifetimes.size(); i++) {
+        for (std::size_t j = 0; j < i; j++) {
+            const Lifetime &a = lifetimes[i];
+            const Lifetime &b = lifetimes[j];
+            if (overlap(a.from, a.until, b.from, b.until) &&
+                overlap(offsets[i], offsets[i] + a.size, offsets[j], offsets[j] + b.size)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+Bytes height_of(const std::vector<Lifetime> &lifetimes, const std::vector<Bytes> &offsets) {
+    Bytes height = 0;
+    for (std::size_t i = 0; i < lifetimes.size(); i++) {
+        height = std::max(height, offsets[i] + lifetimes[i].size);
+    }
+    return height;
+}
+
+// The lowest height there is: some order from the bottom up gives it, each lifetime as low as it
+// goes.
+Bytes lowest_height(const std::vector<Lifetime> &lifetimes) {
+    std::vector<std::size_t> order(lifetimes.size());
+    for (std::size_t i = 0; i < order.size(); i++) {
+        order[i] = i;
+    }
+    Bytes lowest = UINT64_MAX;
+    do {
+        std::vector<Bytes> offsets(lifetimes.size());
+        std::vector<Lifetime> placed;
+        std::vector<Bytes> placed_at;
+        for (const std::size_t i : order) {
+            placed.push_back(lifetimes[i]);
+            placed_at.push_back(0);
+            while (!is_placement(placed, placed_at)) {
+                placed_at.back()++;
+            }
+            offsets[i] = placed_at.back();
+        }
+        lowest = std::min(lowest, height_of(lifetimes, offsets));
+    } while (std::ranges::next_permutation(order).found);
+    return lowest;
+}
+
+void lifetimes_are_those_of_every_size_an_object_had() {
+    test::TraceBuilder trace;
+    trace.alloc(10);
+    trace.alloc(0);
+    trace.resize(0, 20);
+    trace.resize(1, 5);
+    trace.free(0);
+    const std::vector<Lifetime> found = lifetimes_of(trace.events);
+    CHECK(found.size() == 3);
+    CHECK(found[0].from == 0 && found[0].until == 2 && found[0].size == 10);
+    CHECK(found[1].from == 2 && found[1].until == 4 && found[1].size == 20);
+    CHECK(found[2].from == 3 && found[2].until == 5 && found[2].size == 5);
+    CHECK(peak_of(found) == 25);
+}
+
+void the_peak_is_that_of_the_live_bytes() {
+    for (std::uint64_t seed = 1; seed <= 10; seed++) {
+        const auto events = draw(test::RandomTrace{.seed = seed});
+        std::int64_t peak = 0;
+        for (const auto &sizes : test::sizes_after_each_event(events)) {
+            std::int64_t live = 0;
+            for (const std::int64_t size : sizes) {
+                live += std::max<std::int64_t>(size, 0);
+            }
+            peak = std::max(peak, live);
+        }
+        CHECK(peak_of(lifetimes_of(events)) == static_cast<Bytes>(peak));
+    }
+}
+
+void the_checker_agrees_with_looking_at_every_pair() {
+    std::mt19937_64 random(3);
+    int right = 0;
+    int wrong = 0;
+    for (std::uint64_t seed = 1; seed <= 40; seed++) {
+        const auto lifetimes = lifetimes_of(
+            draw(test::RandomTrace{.seed = seed, .events = 40, .live_limit = 6, .sizes = {1, 3}}));
+        Packing packing = pack(lifetimes, {seed, 1000}, watch_nothing);
+        for (int i = 0; i < 20; i++) {
+            std::vector<Bytes> offsets = packing.offsets;
+            offsets[random() % offsets.size()] = random() % (packing.height + 1);
+            if (is_placement(lifetimes, offsets)) {
+                CHECK(check_placement(lifetimes, offsets) == height_of(lifetimes, offsets));
+                right++;
+            } else {
+                CHECK(error_of([&] {
+                          (void)check_placement(lifetimes, offsets);
+                      }).ends_with("overlaps another in time and place"));
+                wrong++;
+            }
+        }
+    }
+    CHECK(right > 50 && wrong > 50);
+}
+
+void what_is_packed_is_a_placement_between_the_peak_and_its_height() {
+    for (std::uint64_t seed = 1; seed <= 30; seed++) {
+        const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = seed, .events = 600}));
+        for (const std::uint64_t pairs : {0u, 20'000u, 2'000'000u}) {
+            const Packing packing = pack(lifetimes, {seed, pairs}, watch_nothing);
+            CHECK(is_placement(lifetimes, packing.offsets));
+            CHECK(packing.height == check_placement(lifetimes, packing.offsets));
+            CHECK(packing.peak == peak_of(lifetimes) && packing.peak <= packing.height);
+        }
+    }
+}
+
+void more_effort_is_never_higher_and_often_lower() {
+    int lower = 0;
+    for (std::uint64_t seed = 1; seed <= 20; seed++) {
+        const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = seed, .events = 600}));
+        const Packing quick = pack(lifetimes, {1, 0}, watch_nothing);
+        const Packing slow = pack(lifetimes, {1, 2'000'000}, watch_nothing);
+        CHECK(slow.height <= quick.height);
+        lower += slow.height < quick.height ? 1 : 0;
+    }
+    CHECK(lower >= 10);
+}
+
+void six_lifetimes_are_packed_as_low_as_can_be() {
+    std::mt19937_64 random(11);
+    for (int i = 0; i < 25; i++) {
+        std::vector<Lifetime> lifetimes;
+        for (int j = 0; j < 6; j++) {
+            const std::uint64_t from = random() % 12;
+            lifetimes.push_back({from, from + 1 + random() % 8, 1 + random() % 6});
+        }
+        std::ranges::sort(lifetimes, {}, &Lifetime::from);
+        CHECK(pack(lifetimes, {1, 500'000}, watch_nothing).height == lowest_height(lifetimes));
+    }
+}
+
+void a_seed_gives_the_same_placement_again() {
+    const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 800}));
+    const Packing one = pack(lifetimes, {9, 300'000}, watch_nothing);
+    const Packing other = pack(lifetimes, {9, 300'000}, watch_nothing);
+    CHECK(one.offsets == other.offsets && one.pairs == other.pairs);
+}
+
+void a_stop_keeps_the_best_so_far() {
+    const auto lifetimes =
+        lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 20'000, .live_limit = 400}));
+    int told = 0;
+    const Packing packing = pack(lifetimes, {1, 1'000'000'000}, [&](double) { return ++told < 2; });
+    CHECK(told == 2 && packing.is_stopped);
+    CHECK(packing.height == check_placement(lifetimes, packing.offsets));
+}
+
+void nothing_is_packed_into_nothing() {
+    CHECK(pack({}, {}, watch_nothing).height == 0);
+    CHECK(check_placement({}, {}) == 0);
+}
+
+} // namespace
+
+int main() {
+    RUN(lifetimes_are_those_of_every_size_an_object_had);
+    RUN(the_peak_is_that_of_the_live_bytes);
+    RUN(the_checker_agrees_with_looking_at_every_pair);
+    RUN(what_is_packed_is_a_placement_between_the_peak_and_its_height);
+    RUN(more_effort_is_never_higher_and_often_lower);
+    RUN(six_lifetimes_are_packed_as_low_as_can_be);
+    RUN(a_seed_gives_the_same_placement_again);
+    RUN(a_stop_keeps_the_best_so_far);
+    RUN(nothing_is_packed_into_nothing);
+}
