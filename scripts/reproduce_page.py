@@ -40,8 +40,8 @@ def line(identity: str, result: RowResult, one: Finding, is_last: bool) -> str:
     its = one.figure
     number = "" if its.published == "stated" else f" **{cell(its.published)}**"
     allowed = f"; allowed: {its.allowed}" if its.allowed else ""
-    assumed = f"Assumed: {result.assumed}." if is_last and result.assumed else ""
-    found = " ".join(filter(None, [cell(one.ours), cell(one.why), cell(assumed)]))
+    assumed = f"*Assumed: {cell(result.assumed)}.*" if is_last and result.assumed else ""
+    found = "<br>".join(filter(None, [cell(one.ours), cell(one.why), assumed]))
     published_cell = f"{cell(its.says)}{number} ({cell(its.where + allowed)})"
     return f"| {identity} | {published_cell} | {found} | {one.verdict} |"
 

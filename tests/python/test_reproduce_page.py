@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of the papers reproduced."""
 
+import json
+import subprocess
+import sys
+
 from page_reader import Page
 
 from heapfit.report.reproduce_page import render
@@ -18,3 +22,13 @@ def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):
             assert one.ours in text
     assert all(reference.startswith("#") for reference in page.attributes("href"))
     assert page.attributes("src") == []
+
+
+def test_the_command_writes_the_page_and_tells_where(tmp_path):
+    page = tmp_path / "papers.html"
+    words = ["reproduce", "000-2", "--small", "--json", "--report", str(page)]
+    done = subprocess.run(
+        [sys.executable, "-m", "heapfit", *words], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["report"] == str(page)
+    assert set(Page(page.read_text()).figures) == {"chart-000-1"}

@@ -165,7 +165,12 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
                 )
         layout: Layout = {
             "hovermode": "closest",
-            "xaxis": {"title": {"text": axis}, "anchor": "y2", "tickvals": found.axis},
+            "xaxis": {
+                "title": {"text": axis},
+                "anchor": "y2",
+                "tickvals": found.axis,
+                "ticktext": [f"{value:g}" for value in found.axis],
+            },
             "yaxis": _panel("admission, %", [0.55, 1.0]),
             "yaxis2": _panel("memory used, %", [0.0, 0.45]),
         }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -55,12 +56,16 @@ class Laboratory:
         return self._spread(step, work, items)
 
     def _spread(self, step: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        with ProcessPoolExecutor(self.workers, mp_context=get_context("spawn")) as pool:
+        pool = ProcessPoolExecutor(
+            self.workers,
+            mp_context=get_context("spawn"),
+            initializer=signal.signal,  # an interrupt is the parent's to tell
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
+        try:
             futures = [pool.submit(work, item) for item in items]
-            try:
-                for done, _ in enumerate(as_completed(futures), 1):
-                    self.progress(step, done / len(items))
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)
-                raise
+            for done, _ in enumerate(as_completed(futures), 1):
+                self.progress(step, done / len(items))
             return [future.result() for future in futures]
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -100,7 +100,7 @@ def measured(case: Case) -> Measured:
 
 def table_2(laboratory: Laboratory) -> list[Measured]:
     """Every workload at the usual length, by seed."""
-    seeds = range(1, (1 if laboratory.is_small else 5) + 1)
+    seeds = (1, 2) if laboratory.is_small else (1, 2, 3, 4, 5)
     cases = [Case(number, seed) for number in WORKLOADS for seed in seeds]
     return laboratory.map("table 2", measured, cases)
 
