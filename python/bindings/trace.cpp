@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace readers (text, .rep, CSV, wire): fed with bytes in chunks of any split, they give the
-// columns of the stored trace as numpy arrays that own the engine's vectors (no copy). Parsing
-// releases the GIL.
+// The trace readers (text, .rep, CSV, minimalloc's, wire): fed with bytes in chunks of any split,
+// they give the columns of the stored trace as numpy arrays that own the engine's vectors (no
+// copy). Parsing releases the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "heapfit/csv_trace.hpp"
+#include "heapfit/lifetime_trace.hpp"
 #include "heapfit/rep_trace.hpp"
 #include "heapfit/text_trace.hpp"
 #include "heapfit/wire_trace.hpp"
@@ -73,6 +74,7 @@ void bind_trace(nb::module_ &module) {
     bind_reader<TextTrace>(module, "TextTrace", "Reads the text form of a trace.");
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
+    bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
     bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
 }
 

@@ -136,7 +136,8 @@ class LineSplitter {
     std::uint64_t number_ = 0;
 };
 
-// A format read line by line. `Lines` has take(line, number, builder), finish(builder).
+// A format read line by line. `Lines` has take(line, number, builder) and finish() or
+// finish(builder).
 template <class Lines> class LineTrace {
   public:
     explicit LineTrace(OnUnknown on_unknown) : builder_(on_unknown) {}
@@ -147,7 +148,11 @@ template <class Lines> class LineTrace {
 
     void finish() {
         splitter_.finish([this](auto line, auto number) { take(line, number); });
-        lines_.finish();
+        if constexpr (requires { lines_.finish(builder_); }) {
+            lines_.finish(builder_);
+        } else {
+            lines_.finish();
+        }
         builder_.finish();
     }
 

@@ -25,6 +25,7 @@ COMMANDS = (
     "workload",
     "profile",
     "design",
+    "bounds",
     "compare",
     "size",
     "generate",

@@ -60,6 +60,10 @@ def _is_csv(head: bytes) -> bool:
     return {b"op", b"object"} <= set(first.split(b","))
 
 
+def _is_lifetimes(head: bytes) -> bool:
+    return {b"lower", b"upper", b"size"} <= set(_first_line(head).split(b","))
+
+
 def _open_text(stream: ByteStream, options: ImportOptions) -> Source:
     return ReaderSource(_engine.TextTrace(options.drop_unknown), stream)
 
@@ -70,6 +74,10 @@ def _open_rep(stream: ByteStream, options: ImportOptions) -> Source:
 
 def _open_csv(stream: ByteStream, options: ImportOptions) -> Source:
     return ReaderSource(_engine.CsvTrace(options.drop_unknown), stream)
+
+
+def _open_lifetimes(stream: ByteStream, options: ImportOptions) -> Source:
+    return ReaderSource(_engine.LifetimeTrace(options.drop_unknown), stream)
 
 
 def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
@@ -83,6 +91,7 @@ FORMATS = (
     Format("text", "text form (a c m r f lines)", _is_text, _open_text),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),
     Format("csv", "CSV with a header line naming op, object, size, ...", _is_csv, _open_csv),
+    Format("minimalloc", "CSV with columns id, lower, upper, size", _is_lifetimes, _open_lifetimes),
 )
 
 

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from heapfit.importers.stream import ByteStream
     from heapfit.trace import Columns
 
-    Reader: TypeAlias = _engine.TextTrace | _engine.RepTrace | _engine.CsvTrace | _engine.WireTrace
+    Reader: TypeAlias = (
+        _engine.TextTrace
+        | _engine.RepTrace
+        | _engine.CsvTrace
+        | _engine.LifetimeTrace
+        | _engine.WireTrace
+    )
 
 _BATCH = 1 << 17  # events; a batch may exceed it by a chunk's
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit bounds`: the least any heap can need for a trace, and the most some ever do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapfit.cli import console
+from heapfit.cli.arguments import (
+    STANDARD_QUEUE,
+    Alignment,
+    AlignmentOption,
+    AsJson,
+    DropUnknown,
+    PointerBitsOption,
+    Queue,
+    Seed,
+    Source,
+    import_options,
+)
+from heapfit.cli.opened_trace import opened_trace
+
+if TYPE_CHECKING:
+    from heapfit.bounds import Bounds
+
+_MILLION = 1_000_000
+
+
+def command(
+    source: Source,
+    alignment: AlignmentOption = Alignment.BYTES_8,
+    effort: Annotated[
+        int,
+        typer.Option(
+            "--effort",
+            min=0,
+            help="On the packing: million pairs of overlapping lifetimes looked at.",
+        ),
+    ] = 50,
+    seed: Seed = 1,
+    lifetimes: Annotated[
+        Path | None,
+        typer.Option("--lifetimes", help="Write the trace as minimalloc's CSV, times in events."),
+    ] = None,
+    queue: Queue = STANDARD_QUEUE,
+    drop_unknown: DropUnknown = False,
+    pointer_bits: PointerBitsOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what any heap needs for a trace at least, and what some allocators need at most."""
+    from heapfit.bounds import find_bounds, save_lifetimes
+    from heapfit.design.workload import load_workload
+
+    importing = import_options(queue, drop_unknown, pointer_bits)
+    with (
+        console.progress() as progress,
+        opened_trace(source, importing, progress) as trace,
+    ):
+        workload = load_workload(trace, int(alignment), progress)
+        bounds = find_bounds(workload, seed, effort * _MILLION, progress)
+        written = None if lifetimes is None else save_lifetimes(lifetimes, workload)
+    if as_json:
+        console.out_json({**asdict(bounds), "alignment": int(alignment)})
+        return
+    _print(bounds)
+    if written is not None:
+        console.out(f"{lifetimes}: {written:,} lifetimes")
+
+
+def _print(bounds: Bounds) -> None:
+    rows = [
+        ("U_max", bounds.u_max, "most live bytes: no region is smaller"),
+        ("offline packing", bounds.packing.height, "all lifetimes known, no headers"),
+        ("sum S_i P_i,max", bounds.static, "every size set aside for its own worst case"),
+        *((f"{one.name}, any order", one.size, one.why) for one in bounds.worst_cases),
+    ]
+    console.out_table(
+        ("bound", "bytes", "over U_max", "what"),
+        [(name, size, size / max(bounds.u_max, 1), why) for name, size, why in rows],
+    )
+    console.out(_packing_told(bounds))
+    console.out(
+        "any order: of requests with no more live bytes M, live blocks k, and bytes n of a block."
+    )
+
+
+def _packing_told(bounds: Bounds) -> str:
+    packing = bounds.packing
+    gap = packing.height / max(bounds.u_max, 1) - 1
+    least = "the least there is" if gap == 0 else f"at most {gap:.1%} above the least"
+    how = (
+        f"{packing.orders:,} orders tried"
+        if packing.orders
+        else "placed as requests come; for orders that look ahead too many lifetimes overlap "
+        "(--effort)"
+    )
+    if gap == 0 and not packing.orders:
+        how = "placed as requests come"
+    stopped = "; interrupted, the best so far" if packing.is_stopped else ""
+    return f"The packing is {least}: {how}{stopped}."

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds of a trace, and minimalloc's CSV in and out."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
+
+from heapfit import _engine
+from heapfit.bounds import find_bounds, save_lifetimes
+from heapfit.comparison import compare
+from heapfit.design.candidates import named_portfolio
+from heapfit.design.workload import Workload, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_any
+
+PAIRS = 2_000_000
+
+
+def loaded(source: Path, folder: Path) -> Workload:
+    folder.mkdir(exist_ok=True)
+    return load_workload(open_any(source, ImportOptions(), folder))
+
+
+@pytest.mark.parametrize("make", [table2, diverse, bimodal])
+def test_what_is_replayed_lies_between_the_bounds(tmp_path: Path, make) -> None:
+    workload = loaded(make(tmp_path / "t.heap", 1500), tmp_path / "in")
+    bounds = find_bounds(workload, pairs=PAIRS)
+    assert bounds.u_max == workload.profile.u_max
+    assert bounds.u_max <= bounds.packing.height
+    worst = {one.name: one.size for one in bounds.worst_cases}
+    rows = compare(workload, named_portfolio(workload, ["best_fit", "static_pools"], [])).rows
+    for row in rows:
+        assert row.r_safe is not None
+        assert bounds.packing.height < row.r_safe
+        assert row.r_safe <= 1.1 * worst[row.name] + 400  # control, and a bit a block of a pool
+    assert bounds.static <= worst["static_pools"]
+
+
+def test_static_is_every_size_at_its_own_peak(tmp_path: Path) -> None:
+    (tmp_path / "t.heap").write_text("# heap-events 1\na 0 10\na 1 10\nf 0\nf 1\na 2 7\nr 2 100\n")
+    bounds = find_bounds(loaded(tmp_path / "t.heap", tmp_path / "in"), pairs=PAIRS)
+    assert bounds.static == 10 * 2 + 7 + 100
+    worst = {one.name: one.size for one in bounds.worst_cases}
+    assert worst["static_pools"] == 16 * 2 + 8 + 104
+    assert worst["fixed_pool"] == 2 * 104
+
+
+def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
+    workload = loaded(table2(tmp_path / "t.heap", 300), tmp_path / "in")
+    lifetimes = _engine.Lifetimes(workload.events)
+    packed = _engine.pack(lifetimes, 1, PAIRS)
+    assert _engine.check_placement(lifetimes, packed.offsets) == packed.height
+    with pytest.raises(HeapfitError, match="overlaps another in time and place"):
+        _engine.check_placement(lifetimes, np.zeros(len(lifetimes), np.uint64))
+
+
+def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
+    workload = loaded(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
+    count = save_lifetimes(tmp_path / "out.csv", workload)
+    first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
+    assert first == "id,lower,upper,size"
+    assert second.startswith("0,0,")
+    assert len(rest) == count - 1
+    again = _engine.Lifetimes(loaded(tmp_path / "out.csv", tmp_path / "again").events)
+    before = _engine.Lifetimes(workload.events)
+    assert again.sizes.tolist() == before.sizes.tolist()
+    packed = _engine.pack(before, 1, PAIRS)
+    assert _engine.check_placement(again, packed.offsets) == packed.height
+
+
+def test_what_ends_when_another_begins_is_freed_first(tmp_path: Path) -> None:
+    csv = "id,size,upper,lower,offset\nb1,30,9,5,0\nb2,20,5,2,0\nb3,40,9,2,20\n"
+    (tmp_path / "m.csv").write_text(csv)
+    trace = open_any(tmp_path / "m.csv", ImportOptions(), tmp_path / "in")
+    columns = {name: [] for name in ("op", "object", "size", "time")}
+    for batch in trace.batches(tuple(columns)):
+        for name in columns:
+            columns[name] += batch[name].tolist()
+    assert columns["op"] == [0, 0, 4, 0, 4, 4]
+    assert columns["object"] == [0, 1, 0, 2, 2, 1]
+    assert columns["size"] == [20, 40, 0, 30, 0, 0]
+    assert columns["time"] == [0, 0, 3, 3, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("a,5,5,8", "line 2: lower 5 is not below upper 5"),
+        ("a,1,2", "line 2: 3 fields where the header names 4"),
+        ("a,1,2,-8", 'line 2: size "-8" is not a whole number'),
+        ("a,1,2,x", 'line 2: size "x" is not a whole number'),
+    ],
+)
+def test_a_bad_buffer_is_refused_with_its_line(tmp_path: Path, lines: str, told: str) -> None:
+    (tmp_path / "m.csv").write_text(f"id,lower,upper,size\n{lines}\n")
+    done = heapfit("import", "m.csv", folder=tmp_path)
+    assert done.returncode == 1
+    assert told in done.stderr
+
+
+def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path) -> None:
+    table2(tmp_path / "t.heap", 800)
+    shown = heapfit("bounds", "t.heap", "--effort", "1", "--lifetimes", "l.csv", folder=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "offline packing" in shown.stdout
+    assert "orders tried" in shown.stdout
+    assert "static_pools, any order" in shown.stdout
+    assert "l.csv: " in shown.stdout
+    content = heapfit_json("bounds", "l.csv", "--effort", "1", folder=tmp_path)
+    assert content["u_max"] <= content["packing"]["height"]
+    none = heapfit("bounds", "t.heap", "--effort", "0", folder=tmp_path)
+    assert "placed as requests come" in none.stdout
