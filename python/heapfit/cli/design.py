@@ -17,6 +17,7 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     Queue,
+    Seed,
     Source,
     import_options,
 )
@@ -50,6 +51,15 @@ def command(
             "--seconds", min=0.1, help="For exact budgets of one selection; then a gap is told."
         ),
     ] = STANDARD_SECONDS,
+    search: Annotated[
+        int,
+        typer.Option(
+            "--search",
+            min=0,
+            help="Million events to replay in a search for budgets of a small R_safe.",
+        ),
+    ] = 0,
+    seed: Seed = 1,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -67,9 +77,8 @@ def command(
         opened_trace(source, importing, progress) as trace,
     ):
         folder = output or Path("out") / name / "plans"
-        designs = design(
-            trace, name, folder, int(alignment), BudgetChoice(methods, seconds), progress
-        )
+        choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
+        designs = design(trace, name, folder, int(alignment), choice, progress)
     if as_json:
         ranking = ranking_json(designs.comparison)
         classes = classes_json(designs.classes, designs.rule)

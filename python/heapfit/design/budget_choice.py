@@ -19,10 +19,12 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BudgetChoice:
-    """Which methods, and how long the exact one may take."""
+    """Which methods, and how much work they may take."""
 
     methods: tuple[Method, ...]
     seconds: float = STANDARD_SECONDS  # for each selection of sizes; a gap may stay then
+    replayed_events: int = 0  # of a search by replaying that starts from these budgets
+    seed: int = 1  # of that search
 
 
 PUBLISHED_BUDGETS = BudgetChoice((Method.GREEDY,))

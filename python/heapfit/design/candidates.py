@@ -17,6 +17,7 @@ from heapfit.design.budget_choice import (
     Method,
 )
 from heapfit.design.certified_budgets import certified_budgets
+from heapfit.design.replayed_budgets import search_plans
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
 from heapfit.plan import LARGEST_REGION, Plan, PlanFile
@@ -74,9 +75,10 @@ def standard_portfolio(
 
     classes = best_classes(workload)
     found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
-    return replace(
-        _sorted_out([*found, *_budgets(workload, budget_choice, progress)]), classes=classes
-    )
+    found += _budgets(workload, budget_choice, progress)
+    if budget_choice.replayed_events > 0:
+        found.append(_replayed(found, workload, budget_choice, progress))
+    return replace(_sorted_out(found), classes=classes)
 
 
 def named_portfolio(
@@ -244,6 +246,24 @@ def _budgets(
                 )
             )
     return found
+
+
+def _replayed(
+    found: Sequence[Candidate | NotApplicable],
+    workload: Workload,
+    choice: BudgetChoice,
+    progress: Progress,
+) -> Candidate | NotApplicable:
+    name = "budgeted_replayed"
+    starts = [
+        one.plan
+        for one in found
+        if isinstance(one, Candidate) and one.plan.allocator == budgets.ALLOCATOR
+    ]
+    searched = search_plans(workload, starts, choice.replayed_events, choice.seed, progress)
+    if searched is None:
+        return NotApplicable(name, "no budgets to start from")
+    return _once(Candidate(name, searched.plan, searched.told, trained_on_this_trace=True), found)
 
 
 def _once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
