@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`heapfit simulate`, as typed."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 from small_scenarios import small
 from small_traces import heapfit, heapfit_json
@@ -79,3 +85,19 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
     done = heapfit("simulate", "nowhere.toml", folder=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "nowhere.toml: cannot be read" in done.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupt_ends_it_at_once_whatever_is_left_to_do(tmp_path, workers):
+    text = small(tmp_path, ("requests = 4000", "requests = 100_000_000_000")).read_text()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", "heapfit", "simulate", str(pipe), "--workers", workers]
+    running = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    pipe.write_text(text)  # waits until it reads
+    time.sleep(1)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+    out, told = running.communicate(timeout=60)
+    assert (running.returncode, out, told) == (130, "", "")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from heapfit import _engine
@@ -15,6 +15,7 @@ from heapfit.simulation.statistics import Estimate, estimate
 from heapfit.simulation.traffic import Traffic
 
 _EVERYTHING = 2**62  # requests; a recording ends before
+_SLICE = 1 << 20  # requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +35,42 @@ class Task:
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
-def replicate(task: Task) -> list[Observation]:
-    """One replication, or all batches of a run, in rounds; a recording is counted whole."""
+def replicate(task: Task, is_stopped: Callable[[], bool] = lambda: False) -> list[Observation]:
+    """One replication, or all batches of a run, in rounds; a recording is counted whole.
+
+    Once `is_stopped` says so, what is returned means nothing.
+    """
     run, traffic = task.run, task.traffic
     simulation = _engine.Simulation(
         task.scheme.plan.engine(), task.scheme.region, traffic.engine(), task.seed
     )
+
+    def observed(requests: int) -> Observation:
+        simulation.reset_counts()
+        _offer(simulation, requests, is_stopped)
+        return _observation(simulation.counts(), task.scheme)
+
     if traffic.is_recorded:
-        return [_observed(simulation, _EVERYTHING, task.scheme)]
-    simulation.run(run.warm_up)
-    simulation.reset_counts()
+        return [observed(_EVERYTHING)]
+    _offer(simulation, run.warm_up, is_stopped)
     if not is_batched(traffic, run):
-        return [_observed(simulation, run.requests, task.scheme)]
+        return [observed(run.requests)]
     batches: list[Observation] = []
-    while is_another_round(batches, run):
-        batches += _batches(simulation, task)
+    while is_another_round(batches, run) and not is_stopped():
+        batches += [observed(run.requests) for _ in range(run.replications)]
     return batches
+
+
+def _offer(simulation: _engine.Simulation, requests: int, is_stopped: Callable[[], bool]) -> None:
+    """Runs in slices, between which an interrupt is seen."""
+    while requests > 0 and not is_stopped():
+        asked = min(requests, _SLICE)
+        requests = requests - asked if simulation.run(asked) == asked else 0
 
 
 def is_batched(traffic: Traffic, run: RunSettings) -> bool:
     """Whether one long run is cut in batches."""
     return run.method == "batches" and not traffic.is_recorded
-
-
-def _batches(simulation: _engine.Simulation, task: Task) -> Iterator[Observation]:
-    for _ in range(task.run.replications):
-        yield _observed(simulation, task.run.requests, task.scheme)
-        simulation.reset_counts()
 
 
 def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
@@ -80,9 +90,7 @@ def estimate_metric(seen: list[Observation], name: str, confidence: float) -> Es
     return estimate(known, confidence) if len(known) == len(values) else None
 
 
-def _observed(simulation: _engine.Simulation, requests: int, scheme: Scheme) -> Observation:
-    simulation.run(requests)
-    counts = simulation.counts()
+def _observation(counts: _engine.SimulationCounts, scheme: Scheme) -> Observation:
     time = counts.time_ns or 1
     return Observation(
         region=scheme.region,

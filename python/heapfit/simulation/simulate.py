@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
@@ -133,8 +136,8 @@ def simulate(
 ) -> SimulationResult:
     """Simulates all schemes at all points in so many processes; closed forms stand beside."""
     cells = _cells(scenario)
-    with _executor(workers) as executor:
-        _run_rounds(cells, executor, progress)
+    with _workers(workers) as submit:
+        _run_rounds(cells, submit, progress)
     return SimulationResult(scenario, tuple(cell.result() for cell in cells))
 
 
@@ -159,35 +162,59 @@ def _cells(scenario: Scenario) -> list[_Cell]:
     ]
 
 
-@contextmanager
-def _executor(workers: int) -> Iterator[Executor]:
-    """Processes that share nothing with this one; a thread where one worker is enough."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+_Submit: TypeAlias = Callable[[Task], "Future[list[Observation]]"]
 
-    executor: Executor = (
-        ThreadPoolExecutor(1)
-        if workers == 1
-        else ProcessPoolExecutor(
-            workers,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=signal.signal,  # an interrupt is the parent's to tell
-            initargs=(signal.SIGINT, signal.SIG_IGN),
-        )
+
+@contextmanager
+def _workers(count: int) -> Iterator[_Submit]:
+    """What hands a task to one of so many workers; on leaving all stop."""
+    with _thread() if count == 1 else _processes(count) as submit:
+        yield submit
+
+
+@contextmanager
+def _thread() -> Iterator[_Submit]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    stopped = threading.Event()
+    executor = ThreadPoolExecutor(1)
+    try:
+        yield lambda task: executor.submit(replicate, task, stopped.is_set)
+    finally:
+        stopped.set()
+        executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[_Submit]:
+    """Processes that share nothing with this one, and that an interrupt ends at once."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    executor = ProcessPoolExecutor(
+        count,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_DFL),
     )
     try:
-        yield executor
+        yield lambda task: executor.submit(replicate, task)
+    except BrokenProcessPool as error:
+        raise HeapfitError(
+            "simulate: a worker process ended early (out of memory? try fewer --workers)"
+        ) from error
     finally:
         executor.shutdown(cancel_futures=True)
 
 
-def _run_rounds(cells: list[_Cell], executor: Executor, progress: Progress) -> None:
+def _run_rounds(cells: list[_Cell], submit: _Submit, progress: Progress) -> None:
     waiting: dict[Future[list[Observation]], tuple[_Cell, int]] = {}
     done = 0
 
     def ask(cell: _Cell) -> None:
         for task in cell.next_round():
-            waiting[executor.submit(replicate, task)] = (cell, task.number)
+            waiting[submit(task)] = (cell, task.number)
 
     for cell in cells:
         ask(cell)
