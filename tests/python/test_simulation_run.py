@@ -2,6 +2,8 @@
 """Simulations: replications, rounds, workers, batches, recordings, and what is written of them."""
 
 import json
+import multiprocessing
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +43,21 @@ def test_every_scheme_has_a_result_at_every_point_in_order(scenario, found):
 def test_any_number_of_workers_gives_the_same(scenario, found):
     for workers in (2, 3):
         assert simulate(scenario, workers) == found
+
+
+def test_a_worker_that_dies_is_told_in_one_line(scenario):
+    run = replace(scenario.run, requests=10**12)
+    killer = threading.Timer(3.0, kill_children)
+    killer.start()
+    with pytest.raises(HeapfitError, match="a worker process ended early"):
+        simulate(replace(scenario, run=run), workers=2)
+    killer.join()
+    assert multiprocessing.active_children() == []
+
+
+def kill_children():
+    for process in multiprocessing.active_children():
+        process.kill()
 
 
 def test_another_seed_gives_other_numbers_near_by(scenario, found):

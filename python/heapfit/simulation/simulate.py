@@ -187,25 +187,40 @@ def _thread() -> Iterator[_Submit]:
 
 @contextmanager
 def _processes(count: int) -> Iterator[_Submit]:
-    """Processes that share nothing with this one, and that an interrupt ends at once."""
+    """Processes that share nothing with this one, which sees all interrupts and ends them."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing.resource_tracker import ensure_running
 
-    executor = ProcessPoolExecutor(
-        count,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_DFL),
-    )
+    def submit(task: Task) -> Future[list[Observation]]:
+        with _interrupts_held():  # a process that is started here never sees one
+            return executor.submit(replicate, task)
+
+    ensure_running()  # else the first submit would, and let interrupts through
+    others = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
-        yield lambda task: executor.submit(replicate, task)
-    except BrokenProcessPool as error:
-        raise HeapfitError(
-            "simulate: a worker process ended early (out of memory? try fewer --workers)"
-        ) from error
+        yield submit
+    except BaseException as error:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise HeapfitError(
+                "simulate: a worker process ended early (out of memory? try fewer --workers)"
+            ) from error
+        raise
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _run_rounds(cells: list[_Cell], submit: _Submit, progress: Progress) -> None:
