@@ -212,7 +212,10 @@ def test_the_table_has_a_row_for_each_metric_of_each_scheme_at_each_point(tmp_pa
 def test_the_page_draws_every_metric_and_names_every_scheme(found):
     page = Page(render(found))
     figures = json.loads(next(text for kind, text in page.scripts if kind == "application/json"))
-    assert len(figures) == len(METRICS)
+    assert len(figures) == len(METRICS) + 1
+    assert [one["name"] for one in figures["chart-refusals"]["data"]] == [
+        "fixed", "chained", "general"
+    ]  # fmt: skip
     names = [trace["name"] for trace in figures["chart-bandwidth-admission"]["data"]]
     assert names == ["fixed", "fixed, exact", "chained", "chained, exact", "general"]
     assert sum(row[:2] and row[0] in ("8", "12") for row in page.rows) == len(found.results)

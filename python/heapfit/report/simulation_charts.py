@@ -47,6 +47,40 @@ def metric_chart(found: SimulationResult, metric: str) -> Chart | None:
     )
 
 
+def refusal_chart(found: SimulationResult) -> Chart | None:
+    """What share of the requests of each size is refused at the first point."""
+    point = found.results[0].point
+    shown = [one for one in found.results if one.point is point and one.observations]
+    if not shown:
+        return None
+    sizes = {bound for one in shown for bound, _, _ in one.refusals_by_size()}
+    ticks = {"tickvals": sorted(sizes), "type": "log", "tickformat": ",d"}
+    return Chart(
+        identity="chart-refusals",
+        meaning="Share of the requests of each size that is refused, for each scheme.",
+        data=[_refusals(one, _COLOURS[i % len(_COLOURS)]) for i, one in enumerate(shown)],
+        layout={
+            "xaxis": {"title": {"text": "request, at most so many bytes"}, **ticks},
+            "yaxis": {"title": {"text": "share refused"}, "rangemode": "tozero"},
+        },
+        height=400,
+    )
+
+
+def _refusals(result: Result, colour: str) -> Trace:
+    rows = result.refusals_by_size()
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plotly_text(result.scheme.name),
+        "x": [bound for bound, _, _ in rows],
+        "y": [refused / offered for _, offered, refused in rows],
+        "line": {"color": colour, "width": 1.8},
+        "marker": {"color": colour, "size": 6},
+        "hovertemplate": "%{y:.4~g}",
+    }
+
+
 def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: str) -> list[Trace]:
     """Simulated means with bars for their intervals, diamonds for the closed form."""
     shared = {"type": "scatter", "x": [one.point.values[key] for one in results]}

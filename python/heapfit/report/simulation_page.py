@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from heapfit.report import rendering
 from heapfit.report.figure import Chart
 from heapfit.report.numbers import NO_BREAK, NOT_MEASURED
-from heapfit.report.simulation_charts import metric_chart
+from heapfit.report.simulation_charts import metric_chart, refusal_chart
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 
 if TYPE_CHECKING:
@@ -39,10 +39,17 @@ def render(found: SimulationResult) -> str:
         for name, chart in charts.items()
         if chart is not None
     ]
+    refusals = refusal_chart(found)
+    point = [
+        f"{name} {found.results[0].point.values[key]}"
+        for key, name in found.scenario.short_keys().items()
+    ]
     return rendering.render(
         "simulation.html.j2",
         found.scenario.name,
-        [figure.chart for figure in figures],
+        [*(figure.chart for figure in figures), *([refusals] if refusals else [])],
+        refusals=refusals,
+        first_point=", ".join(point),
         scenario=found.scenario,
         keys=found.scenario.short_keys(),
         results=found.results,
