@@ -32,10 +32,9 @@ from heapfit.cli.size_output import (
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
-    from heapfit.progress import Progress
     from heapfit.sizing.from_traffic import Aim
     from heapfit.sizing.pools import PoolSizing
-    from heapfit.sizing.systems import Wanted
+    from heapfit.sizing.settings import Settings
     from heapfit.trace import Trace
 
 
@@ -148,12 +147,17 @@ def command(
     with console.progress() as progress, opened_trace(source, importing, progress) as trace:
         _require_queue(source, trace, queue)
         if settings is not None:
-            from heapfit.sizing.systems import Wanted
+            from heapfit.sizing.systems import Wanted, settings_for
 
             wanted = Wanted(admission, _values(assume), _names(name), sent)
-            _size_settings(trace, source.name, settings.value, wanted, progress, as_json)
+            printed = settings_for(settings.value, trace, wanted, progress)
+            _show_settings(printed, trace, source, as_json)
         else:
-            _size_trace(trace, source, admission, _sizes(pools), progress, report, as_json)
+            from heapfit.sizing.pools import size_pools
+
+            found = size_pools(trace, admission, _sizes(pools), progress)
+            typed = _typed_trace(source, found, pools, queue)
+            _show_pools(found, trace, source, (report, typed), as_json)
 
 
 def _refuse_strangers(is_traffic: bool, is_settings: bool, given: Mapping[str, object]) -> None:
@@ -198,36 +202,24 @@ def _size_traffic(
         print_traffic(found, path)
 
 
-def _size_trace(
-    trace: Trace,
-    source: Path,
-    admission: float,
-    sizes: Sequence[int],
-    progress: Progress,
-    report: Path | None,
-    as_json: bool,
+def _show_pools(
+    found: PoolSizing, trace: Trace, source: Path, report: tuple[Path | None, str], as_json: bool
 ) -> None:
-    from heapfit.sizing.pools import size_pools
-
-    found = size_pools(trace, admission, sizes, progress)
-    if report is not None:
+    page, typed = report
+    if page is not None:
         from heapfit.report.sizing_page import write_trace_page
 
-        write_trace_page(report, found, source, _typed_trace(source, found, sizes, trace))
+        write_trace_page(page, found, source, typed)
     if as_json:
         console.out_json(pools_json(found, trace))
     else:
         print_pools(found, trace, source.name)
 
 
-def _size_settings(
-    trace: Trace, name: str, system: str, wanted: Wanted, progress: Progress, as_json: bool
-) -> None:
+def _show_settings(found: Settings, trace: Trace, source: Path, as_json: bool) -> None:
     from heapfit.sizing.settings import as_text
-    from heapfit.sizing.systems import settings_for
 
-    found = settings_for(system, trace, wanted, progress)
-    text = as_text(found, trace.info, name)
+    text = as_text(found, trace.info, source.name)
     if as_json:
         console.out_json(settings_json(found, text))
     else:
@@ -244,10 +236,10 @@ def _typed_traffic(path: Path, aim: Aim) -> str:
     return shlex.join(words)
 
 
-def _typed_trace(source: Path, found: PoolSizing, sizes: Sequence[int], trace: Trace) -> str:
+def _typed_trace(source: Path, found: PoolSizing, pools: str | None, queue: str | None) -> str:
     words = ["heapfit", "size", str(source), "--admission", f"{found.admission:.15g}"]
-    words += ["--pools", ",".join(map(str, sizes))] if sizes else []
-    words += ["--queue", trace.info.queue] if trace.info.queue and trace.path != source else []
+    words += ["--pools", pools] if pools else []
+    words += ["--queue", queue] if queue else []
     return shlex.join(words)
 
 
