@@ -57,6 +57,16 @@ class Demand:
         above = self.needs[:, count + 1 :].sum(axis=1)
         return np.asarray(above[requests > 0] / requests[requests > 0], dtype=np.float64)
 
+    def looks_by_variance(self) -> float:
+        """Independent needs that would make the stretches' means differ as they do."""
+        needs = self.needs[self.needs.sum(axis=1) > 0]
+        units = np.arange(needs.shape[1])
+        means = needs @ units / needs.sum(axis=1)
+        mean = needs.sum(axis=0) @ units / needs.sum()
+        variance = float(needs.sum(axis=0) @ (units - mean) ** 2 / needs.sum())
+        between = float(means.var(ddof=1)) if len(means) > 1 else variance
+        return len(means) * variance / between if between > 0 else float(needs.sum())
+
     def time_share_from(self, count: int) -> float | None:
         """Share of the time in which `count` units or more are live; None without times."""
         total = int(self.time_us.sum())

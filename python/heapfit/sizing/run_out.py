@@ -56,12 +56,14 @@ def check_admission(admission: float) -> None:
 
 
 def looks(demand: Demand) -> float:
-    """Independent looks at the pool that its requests amount to.
+    """Independent looks at the pool that its requests amount to: the lesser of two estimates.
 
     By Little's law a block lives `mean_live` requests on average, and two looks closer than twice
-    that see much the same blocks.
+    that see much the same blocks. And the more the stretches' means differ, against the needs'
+    own variance, the fewer looks there are in each: bursts and queues last longer than a block.
     """
-    return demand.requests / max(1.0, 2 * demand.mean_live)
+    by_turnover = demand.requests / max(1.0, 2 * demand.mean_live)
+    return max(1.0, min(by_turnover, demand.looks_by_variance()))
 
 
 def rarest_shown(demand: Demand) -> float:
@@ -69,7 +71,7 @@ def rarest_shown(demand: Demand) -> float:
 
     None seen in n independent looks: below 3 / n with 95 % confidence.
     """
-    return min(1.0, _RULE_OF_THREE / max(looks(demand), 1e-9))
+    return min(1.0, _RULE_OF_THREE / looks(demand))
 
 
 def least_count(demand: Demand, admission: float) -> RunOut:
@@ -90,18 +92,15 @@ def run_out(demand: Demand, count: int) -> RunOut:
 
 
 def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:
-    """Of 95 % for a share, by those of the trace's stretches; of none seen, up to `none_seen`."""
-    if share == 0:
-        return 0.0, none_seen
+    """Of 95 % for a share: Student's t over the trace's stretches, and above no narrower than as
+    many independent looks allow. `none_seen` is 3 events in them, `share` so many.
+    """
     if len(stretches) < 2:
         return 0.0, 1.0
-    deviation = float(stretches.std(ddof=1))
-    half = (
-        student_t(CONFIDENCE_PERCENT / 100, len(stretches) - 1)
-        * deviation
-        / math.sqrt(len(stretches))
-    )
-    return max(0.0, share - half), min(1.0, share + half)
+    above = share + none_seen + 2 * math.sqrt(share * none_seen / _RULE_OF_THREE)
+    width = student_t(CONFIDENCE_PERCENT / 100, len(stretches) - 1) / math.sqrt(len(stretches))
+    half = width * float(stretches.std(ddof=1))
+    return max(0.0, share - half), min(1.0, max(above, share + half))
 
 
 def _least_seen(demand: Demand, refused: float) -> int:
