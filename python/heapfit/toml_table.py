@@ -83,6 +83,13 @@ class Table:
             self.refuse(key, f"must be 1 to 200 printable characters, not {show(value)}")
         return value
 
+    def file(self, key: str, folder: Path) -> Path:
+        """A file that is there; its path is relative to `folder`."""
+        path = folder / self.text(key)
+        if not path.is_file():
+            self.refuse(key, f"no such file: {path}")
+        return path
+
     def truth(self, key: str) -> bool:
         """True or false."""
         value = self._take(key)

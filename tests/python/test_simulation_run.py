@@ -181,7 +181,7 @@ def test_a_recording_with_drawn_holding_is_replicated(tmp_path):
 
 def test_a_recording_with_resizes_is_refused(tmp_path):
     scenario = recorded(tmp_path, ["alloc,0,10,0", "resize,0,20,5", "free,0,0,9"])
-    with pytest.raises(HeapfitError, match="has resizes"):
+    with pytest.raises(HeapfitError, match=r"a\.csv: has resizes"):
         simulate(scenario)
 
 

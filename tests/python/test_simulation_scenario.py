@@ -10,9 +10,9 @@ from small_scenarios import SMALL, small
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.simulation.arrivals import Poisson
-from heapfit.simulation.holding import ExponentialHolding
+from heapfit.simulation.holding import EmpiricalHolding, ExponentialHolding
 from heapfit.simulation.scenario import load_scenario, with_settings
-from heapfit.simulation.sizes import UniformSize
+from heapfit.simulation.sizes import EmpiricalSize, UniformSize
 from heapfit.simulation.traffic import load_traffic
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,6 +173,27 @@ def test_every_law_reaches_the_engine(tmp_path, part, law):
     fixed = point.schemes[0]
     simulation = _engine.Simulation(fixed.plan.engine(), fixed.region, point.traffic.engine(), 1)
     assert simulation.run(100) == 100
+
+
+def test_sizes_and_holding_times_are_drawn_as_a_recording_has_them(tmp_path):
+    lines = ["alloc,0,10,0", "alloc,1,0,5", "free,0,0,500000", "alloc,2,10,600000",
+             "free,2,0,1100000"]  # fmt: skip
+    (tmp_path / "a.csv").write_text("op,object,size,time\n" + "\n".join(lines) + "\n")
+    law = '{ law = "empirical", trace = "a.csv" }'
+    path = small(
+        tmp_path,
+        ('{ law = "uniform", least = 1, most = 100 }', law),
+        ('{ law = "exponential", mean = 1.0 }', law),
+    )
+    traffic = load_scenario(path).points[0].traffic
+    assert traffic.sizes == EmpiricalSize((1, 10), (1.0, 2.0))
+    assert traffic.holding == EmpiricalHolding((0.5,), (2.0,))
+
+
+def test_a_recording_that_is_not_there_is_told(tmp_path):
+    law = '"empirical", trace = "nowhere.csv"'
+    told = refusal(small(tmp_path, ('"uniform", least = 1, most = 100', law)))
+    assert told.startswith(f"traffic.sizes.trace: no such file: {tmp_path / 'nowhere.csv'}")
 
 
 def test_seed_and_stop_rule_can_be_replaced(tmp_path):

@@ -132,10 +132,7 @@ def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
 
 
 def _read_recorded(table: Table, folder: Path) -> ArrivalLaw:
-    trace = folder / table.text("trace")
-    if not trace.is_file():
-        table.refuse("trace", f"no such file: {trace}")
-    return Recorded(trace)
+    return Recorded(table.file("trace", folder))
 
 
 def read_interval(table: Table) -> float:

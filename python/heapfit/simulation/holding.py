@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.simulation.arrivals import LONGEST, SHORTEST, in_ns
+from heapfit.simulation.recording import recorded_holding
 from heapfit.toml_table import Table
 
 
@@ -129,12 +131,12 @@ HoldingLaw: TypeAlias = (
 )
 
 
-def read_holding(table: Table) -> HoldingLaw:
-    """A `[traffic.holding]` table."""
+def read_holding(table: Table, folder: Path) -> HoldingLaw:
+    """A `[traffic.holding]` table; a trace's path is relative to `folder`."""
     law = table.text("law")
     if law not in _READERS:
         table.refuse("law", f'no holding law "{law}" (one of {", ".join(_READERS)})')
-    holding = _READERS[law](table)
+    holding = _READERS[law](table, folder)
     table.finish()
     return holding
 
@@ -143,14 +145,14 @@ def _time(table: Table, key: str) -> float:
     return table.number(key, SHORTEST, LONGEST)
 
 
-def _read_uniform(table: Table) -> HoldingLaw:
+def _read_uniform(table: Table, _folder: Path) -> HoldingLaw:
     least, most = _time(table, "least"), _time(table, "most")
     if least > most:
         table.refuse("least", f"{least:g} is above most, which is {most:g}")
     return UniformHolding(least, most)
 
 
-def _read_fifo(table: Table) -> HoldingLaw:
+def _read_fifo(table: Table, _folder: Path) -> HoldingLaw:
     keys = ("bytes_per_second", "packets_per_second")
     rates = [table.number(key, 1e-6, 1e15) if table.has(key) else None for key in keys]
     if rates.count(None) != 1:
@@ -158,7 +160,9 @@ def _read_fifo(table: Table) -> HoldingLaw:
     return FifoService(*rates)
 
 
-def _read_empirical(table: Table) -> HoldingLaw:
+def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
+    if table.has("trace"):
+        return EmpiricalHolding(*recorded_holding(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
     weights = table.numbers("weights", 0, 1e15)
     if len(times) != len(weights):
@@ -168,12 +172,14 @@ def _read_empirical(table: Table) -> HoldingLaw:
     return EmpiricalHolding(times, weights)
 
 
-_READERS: dict[str, Callable[[Table], HoldingLaw]] = {
-    "exponential": lambda table: ExponentialHolding(_time(table, "mean")),
-    "fixed": lambda table: FixedHolding(_time(table, "mean")),
+_READERS: dict[str, Callable[[Table, Path], HoldingLaw]] = {
+    "exponential": lambda table, _: ExponentialHolding(_time(table, "mean")),
+    "fixed": lambda table, _: FixedHolding(_time(table, "mean")),
     "uniform": _read_uniform,
-    "lognormal": lambda table: LognormalHolding(_time(table, "mean"), table.number("sigma", 0, 10)),
+    "lognormal": lambda table, _: LognormalHolding(
+        _time(table, "mean"), table.number("sigma", 0, 10)
+    ),
     "fifo": _read_fifo,
     "empirical": _read_empirical,
-    "recorded": lambda _table: RecordedHolding(),
+    "recorded": lambda _table, _: RecordedHolding(),
 }

@@ -1,52 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arrivals of a stored trace, or of any file that can be imported, as the engine takes them."""
+"""What traffic takes from a recording: its arrivals, or only its sizes or holding times.
+
+A recording is a stored trace or any file that can be imported.
+"""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
-    from heapfit.trace import Trace
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NS_PER_US = 1000
+_US_PER_S = 1_000_000
 _RESIZE, _FREE = 3, 4  # docs/trace-schema.md
+_COLUMNS = ("op", "object", "size", "time")
 
 
 def load_recording(path: Path) -> _engine.RecordedArrivals:
-    """When each object of the trace was asked for, its size, and how long it was held.
+    """When each object was asked for, its size, and how long it was held.
 
-    HeapfitError if the trace cannot be read, holds a resize or has no times.
+    HeapfitError if the file cannot be read, has a resize or no times.
     """
+    columns = _read(path)
+    begins, holding = _lifetimes(path, columns)
+    return _engine.RecordedArrivals(
+        time_ns=begins * _NS_PER_US, size=_requests(columns), holding_ns=holding
+    )
+
+
+def recorded_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """The sizes of all requests, and how often each was asked for."""
+    import numpy as np
+
+    sizes, counts = np.unique(_requests(_read(path)), return_counts=True)
+    return tuple(sizes.tolist()), tuple(counts.astype(float).tolist())
+
+
+def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """How long objects were held, in seconds, and how often; those never freed are left out."""
+    import numpy as np
+
+    _, holding = _lifetimes(path, _read(path))
+    ended = holding[holding != _engine.HELD_FOREVER] // _NS_PER_US
+    if len(ended) == 0:
+        raise HeapfitError(f"{path}: nothing is ever freed, so there are no holding times")
+    times, counts = np.unique(ended, return_counts=True)
+    return tuple((times / _US_PER_S).tolist()), tuple(counts.astype(float).tolist())
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path) -> Mapping[str, NDArray[Any]]:
+    import numpy as np
+
     from heapfit.importers import ImportOptions, open_any
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        return _arrivals(open_any(path, ImportOptions(), Path(folder)))
+        batches = list(open_any(path, ImportOptions(), Path(folder)).batches(_COLUMNS))
+    return {name: np.concatenate([batch[name] for batch in batches]) for name in _COLUMNS}
 
 
-def _arrivals(trace: Trace) -> _engine.RecordedArrivals:
+def _requests(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64]:
+    """The size of every request; 0 is served as 1."""
     import numpy as np
 
-    batches = list(trace.batches(("op", "object", "size", "time")))
-    op, objects, size, time = (
-        np.concatenate([batch[name] for batch in batches])
-        for name in ("op", "object", "size", "time")
-    )
+    sizes: NDArray[np.uint64] = columns["size"][columns["op"] != _FREE].astype(np.uint64)
+    return np.maximum(sizes, 1)
+
+
+def _lifetimes(
+    path: Path, columns: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Microseconds at which each object was asked for, and nanoseconds that it was held."""
+    import numpy as np
+
+    op, time = columns["op"], columns["time"].astype(np.uint64)
     if (op == _RESIZE).any():
         raise HeapfitError(
-            f"{trace.path}: has resizes, which are no arrivals (`heapfit compare` replays them)"
+            f"{path}: has resizes, which are no arrivals (`heapfit compare` replays them)"
         )
     if len(time) > 1 and time[0] == time[-1]:
-        raise HeapfitError(f"{trace.path}: all its events have the same time")
-    asked, freed = op != _FREE, op == _FREE
-    begins = time[asked].astype(np.uint64) * _NS_PER_US
+        raise HeapfitError(f"{path}: all its events have the same time")
+    freed = op == _FREE
+    begins = time[~freed]
     holding = np.full(len(begins), _engine.HELD_FOREVER, np.uint64)
-    ended = objects[freed]  # an object's number is that of its allocation
-    holding[ended] = time[freed].astype(np.uint64) * _NS_PER_US - begins[ended]
-    return _engine.RecordedArrivals(
-        time_ns=begins, size=np.maximum(size[asked], 1).astype(np.uint64), holding_ns=holding
-    )
+    ended = columns["object"][freed]  # an object's number is that of its allocation
+    holding[ended] = (time[freed] - begins[ended]) * _NS_PER_US
+    return begins, holding

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from heapfit import _engine
+from heapfit.simulation.recording import recorded_sizes
 from heapfit.toml_table import Table
 
 if TYPE_CHECKING:
@@ -148,12 +150,12 @@ DrawnSizes: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalS
 SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
-def read_sizes(table: Table) -> SizeLaw:
-    """A `[traffic.sizes]` table."""
+def read_sizes(table: Table, folder: Path) -> SizeLaw:
+    """A `[traffic.sizes]` table; a trace's path is relative to `folder`."""
     law = table.text("law")
     if law not in _READERS:
         table.refuse("law", f'no size law "{law}" (one of {", ".join(_READERS)})')
-    sizes = _READERS[law](table)
+    sizes = _READERS[law](table, folder)
     table.finish()
     return sizes
 
@@ -166,15 +168,15 @@ def _read_range(table: Table) -> tuple[int, int]:
     return least, most
 
 
-def _read_uniform(table: Table) -> SizeLaw:
+def _read_uniform(table: Table, _folder: Path) -> SizeLaw:
     return UniformSize(*_read_range(table))
 
 
-def _read_exponential(table: Table) -> SizeLaw:
+def _read_exponential(table: Table, _folder: Path) -> SizeLaw:
     return ExponentialSize(*_read_range(table))
 
 
-def _read_bimodal(table: Table) -> SizeLaw:
+def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
     ack_size = table.whole("ack_size", 1, LARGEST)
     ack_percent = table.whole("ack_percent", 0, 100)
     mtu_size = table.whole("mtu_size", 1, LARGEST)
@@ -186,7 +188,9 @@ def _read_bimodal(table: Table) -> SizeLaw:
     return BimodalSize(ack_size, ack_percent, mtu_size, mtu_percent)
 
 
-def _read_empirical(table: Table) -> SizeLaw:
+def _read_empirical(table: Table, folder: Path) -> SizeLaw:
+    if table.has("trace"):
+        return EmpiricalSize(*recorded_sizes(table.file("trace", folder)))
     sizes = table.wholes("sizes", 1, LARGEST)
     weights = table.numbers("weights", 0, 1e15)
     if len(sizes) != len(weights):
@@ -196,7 +200,7 @@ def _read_empirical(table: Table) -> SizeLaw:
     return EmpiricalSize(sizes, weights)
 
 
-def _read_listed(table: Table) -> SizeLaw:
+def _read_listed(table: Table, _folder: Path) -> SizeLaw:
     return ListedSizes(table.wholes("sizes", 1, LARGEST))
 
 

@@ -57,8 +57,8 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
         if table.has("sizes"):
             table.refuse("sizes", "recorded arrivals bring their sizes (take it out)")
     else:
-        sizes = read_sizes(table.table("sizes"))
-    holding = read_holding(table.table("holding"))
+        sizes = read_sizes(table.table("sizes"), folder)
+    holding = read_holding(table.table("holding"), folder)
     if isinstance(holding, RecordedHolding) and not isinstance(arrivals, Recorded):
         table.refuse("holding", "is recorded, but the arrivals are not")
     table.finish()
