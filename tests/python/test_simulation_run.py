@@ -4,6 +4,7 @@
 import json
 import multiprocessing
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_any_number_of_workers_gives_the_same(scenario, found):
 
 def test_a_worker_that_dies_is_told_in_one_line(scenario):
     run = replace(scenario.run, requests=10**12)
-    killer = threading.Timer(3.0, kill_children)
+    killer = threading.Thread(target=kill_a_child)
     killer.start()
     with pytest.raises(HeapfitError, match="a worker process ended early"):
         simulate(replace(scenario, run=run), workers=2)
@@ -55,9 +56,10 @@ def test_a_worker_that_dies_is_told_in_one_line(scenario):
     assert multiprocessing.active_children() == []
 
 
-def kill_children():
-    for process in multiprocessing.active_children():
-        process.kill()
+def kill_a_child():
+    while not (children := multiprocessing.active_children()):
+        time.sleep(0.1)
+    children[0].kill()
 
 
 def test_another_seed_gives_other_numbers_near_by(scenario, found):
