@@ -5,7 +5,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.simulation.arrivals import Periodic, Poisson
+from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
 from heapfit.simulation.closed_form import size_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
@@ -84,13 +84,14 @@ def test_simulation_finds_what_the_closed_form_finds(monkeypatch):
     expected = exact(SMALL, admission=0.98)
     monkeypatch.setattr("heapfit.sizing.from_traffic.exact_metrics", lambda *_: None)
     monkeypatch.setattr(
-        "heapfit.sizing.from_traffic.families_for", lambda *_: families_for(load_of(SMALL))[:3]
+        "heapfit.sizing.from_traffic.families_for", lambda *_: families_for(load_of(SMALL))[:2]
     )
     for one in size_for(SMALL, aim, workers=2).schemes:
         assert one.half_width is not None
         assert one.lowest <= expected[one.name].memory <= one.highest * 1.01
 
 
+@pytest.mark.usefixtures("few")
 def test_the_same_seed_gives_the_same_with_any_number_of_workers():
     traffic = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
     aim = Aim(0.95, replications=3, seed=7)
@@ -108,6 +109,33 @@ def test_budgets_are_tried_where_a_size_is_frequent():
     assert (40, True) in [(p.size, p.is_exact) for p in found["class_pools"].scheme.plan.pools]
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Some kinds of schemes only: all of them take their time."""
+    kept = ("fixed_pool", "chained_pool 256 B", "class_pools", "tlsf")
+    monkeypatch.setattr(
+        "heapfit.sizing.from_traffic.families_for",
+        lambda *given: tuple(one for one in families_for(*given) if one.name in kept),
+    )
+
+
+@pytest.mark.usefixtures("few")
+def test_bursts_need_more_than_the_same_load_without():
+    calm = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
+    bursts = Traffic(
+        OnOff(on=1.0, off=3.0, interval=0.025), UniformSize(80, 2000), ExponentialHolding(1.0)
+    )
+    assert load_of(bursts).offered == load_of(calm).offered == pytest.approx(10)
+    aim = Aim(0.95, replications=4)
+    needed = [
+        {one.name: one.memory for one in size_for(traffic, aim, workers=2).schemes}
+        for traffic in (calm, bursts)
+    ]
+    assert needed[0].keys() == needed[1].keys()
+    assert all(needed[1][name] > 1.1 * memory for name, memory in needed[0].items())
+
+
+@pytest.mark.usefixtures("few")
 def test_a_queue_is_sized_by_simulation_alone():
     traffic = Traffic(
         Periodic(0.01), UniformSize(80, 2000), FifoService(None, packets_per_second=101.0)

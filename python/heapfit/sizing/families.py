@@ -21,16 +21,18 @@ from heapfit import _engine
 from heapfit.design.special_pools import SPECIAL_PERCENT, pool_sizes
 from heapfit.errors import HeapfitError
 from heapfit.plan import LARGEST_REGION, Plan, Pool
+from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
 from heapfit.simulation.scheme import Scheme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heapfit.simulation.arrivals import ArrivalLaw
     from heapfit.simulation.traffic import Traffic
 
 PARTITION_SIZES = (32, 64, 128, 256, 512, 1024)  # bytes; those below the largest request are tried
 _CONTIGUOUS = (64, 256)  # the same for runs, which must be simulated
-_SMALLEST_BLOCKING = 60  # class_pools' number counts halves: blocking 2^-(number / 4)
+_MOST_QUARTERS = 200  # class_pools' number: each pool blocks 2^-(number / 4) of Poisson arrivals
 _REGION_STEP = 64  # bytes
 
 
@@ -63,12 +65,19 @@ def load_of(traffic: Traffic) -> Load:
             "traffic: a recording is sized as a trace: heapfit size TRACE --admission A"
         )
     distribution = None if isinstance(sizes, ListedSizes) else sizes.distribution()
-    interval = getattr(traffic.arrivals, "interval", None)
+    interval = _mean_interval(traffic.arrivals)
     mean = traffic.holding.mean
     offered = mean / interval if mean and interval else None
     if distribution is None:
         return Load(sizes.most, offered, None, None)
     return Load(sizes.most, offered, *distribution)
+
+
+def _mean_interval(arrivals: ArrivalLaw) -> float | None:
+    """Seconds between two arrivals, averaged over all time; None where it takes more to know."""
+    if isinstance(arrivals, OnOff):
+        return arrivals.interval * (arrivals.on + arrivals.off) / arrivals.on
+    return arrivals.interval if isinstance(arrivals, Poisson | Periodic) else None
 
 
 def families_for(
@@ -141,7 +150,7 @@ def _class_pools(load: Load) -> Family:
         )
         return _scheme("class_pools", Plan("class_pools", {"search": 1}, pools))
 
-    return Family("class_pools", make, _SMALLEST_BLOCKING)
+    return Family("class_pools", make, _MOST_QUARTERS)
 
 
 def _servers(offered: float, blocking: float) -> int:
