@@ -293,13 +293,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (needed <= own && needed >= own / 2) {
         return block;
     }
-    void *moved = heap_alloc(heap, plan, size);
-    if (moved == NULL) {
-        return needed <= own ? block : NULL;
-    }
-    copy_payload(moved, block, own - TAGS_SIZE < size ? own - TAGS_SIZE : size);
-    heap_free(heap, plan, block);
-    return moved;
+    void *moved = move_block(heap, plan, block, own - TAGS_SIZE, size);
+    return moved == NULL && needed <= own ? block : moved;
 }
 
 /* Cuts a used chunk at `offset` into two used ones. */

@@ -187,13 +187,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (size <= usable && order == place.order) {
         return block;
     }
-    void *moved = heap_alloc(heap, plan, size);
-    if (moved == NULL) {
-        return size <= usable ? block : NULL;
-    }
-    copy_payload(moved, block, usable < size ? usable : size);
-    heap_free(heap, plan, block);
-    return moved;
+    void *moved = move_block(heap, plan, block, usable, size);
+    return moved == NULL && size <= usable ? block : moved;
 }
 
 /* A block with room for every gap; the block begins at the atom that has the alignment. */

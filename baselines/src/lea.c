@@ -282,12 +282,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (grow_chunk(heap, plan, chunk, needed)) {
         return block;
     }
-    void *moved = heap_alloc(heap, plan, size);
-    if (moved != NULL) {
-        copy_payload(moved, block, own - HEADER_SIZE);
-        heap_free(heap, plan, block);
-    }
-    return moved;
+    return move_block(heap, plan, block, own - HEADER_SIZE, size);
 }
 
 /* Takes a chunk with room for every gap, and frees what is before and behind the block. */

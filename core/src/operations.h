@@ -15,6 +15,8 @@
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
+#include "src/region.h"
+
 /* Each as its namesake in hfit_operations. */
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size);
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block);
@@ -27,6 +29,18 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
                       void *context);
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan);
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan);
+
+/* For heap_resize: moves a block of `usable` bytes to a new one of `size` bytes. NULL, and nothing
+ * moved, if there is none. */
+static inline void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, size_t usable,
+                               size_t size) {
+    void *moved = heap_alloc(heap, plan, size);
+    if (moved != NULL) {
+        copy_payload(moved, block, usable < size ? usable : size);
+        heap_free(heap, plan, block);
+    }
+    return moved;
+}
 
 /* True below safety level 2; there, whether the heap's metadata hold, and if not that is told. */
 static inline bool is_heap_sound(const hfit_heap *heap, const hfit_plan *plan) {

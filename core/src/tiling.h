@@ -226,18 +226,6 @@ static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk,
     return true;
 }
 
-/* Moves a used chunk's payload to a new block of `size` bytes. */
-static void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, uint32_t header,
-                        size_t size) {
-    void *moved = heap_alloc(heap, plan, size);
-    if (moved != NULL) {
-        const size_t usable = chunk_size(header) - header_size(plan);
-        copy_payload(moved, block, usable < size ? usable : size);
-        heap_free(heap, plan, block);
-    }
-    return moved;
-}
-
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
@@ -254,7 +242,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (grow_chunk(heap, plan, chunk, needed)) {
         return block;
     }
-    return move_block(heap, plan, block, chunk.header, size);
+    return move_block(heap, plan, block, chunk_size(chunk.header) - header_size(plan), size);
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
