@@ -52,7 +52,7 @@ ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 3
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py

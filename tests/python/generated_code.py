@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of generated C share: plan files, compilers and what nm tells."""
 
+import hashlib
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from heapfit import _engine
@@ -52,18 +56,43 @@ def plan_file(
     )
 
 
+@cache
+def _compiled() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="generated-objects-")
+
+
+def _shared_object(folder: Path, source: Path, command: tuple[str, ...]) -> Path:
+    """The object of a source of core, compiled once for all folders that have the same files of
+    core: these depend on no plan."""
+    digest = hashlib.sha256(repr((source.name, command)).encode())
+    for file in sorted([*folder.glob("src/*"), *folder.glob("hfit/*")]):
+        if file.name != "stamp.h":
+            digest.update(file.read_bytes())
+    made = Path(_compiled().name) / f"{digest.hexdigest()}.o"
+    if not made.exists():
+        _compile(folder, source, made, command)
+    return made
+
+
+def _compile(folder: Path, source: Path, made: Path, command: tuple[str, ...]) -> None:
+    files = ("-c", str(source.relative_to(folder)), "-o", str(made))
+    subprocess.run([*command, *files], cwd=folder, check=True, capture_output=True, text=True)
+
+
 def compile_objects(
     folder: Path, objects: Path, *options: str, compiler: str = "gcc"
 ) -> list[Path]:
     """The objects of a generated folder, alone; CalledProcessError with the compiler's words."""
     objects.mkdir(exist_ok=True)
+    own = (NO_MEMSET,) if compiler == "gcc" else ()
+    command = (compiler, *STRICT, *own, *options, "-I.")
     made = []
     for source in [*sorted(folder.glob("*.c")), *sorted(folder.glob("src/*.c"))]:
         made.append(objects / f"{source.stem}.o")
-        own = (NO_MEMSET,) if compiler == "gcc" else ()
-        arguments = [*STRICT, *own, *options, "-I.", "-c", str(source.relative_to(folder))]
-        command = [compiler, *arguments, "-o", str(made[-1])]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        if source.parent == folder:
+            _compile(folder, source, made[-1], command)
+        else:
+            shutil.copy(_shared_object(folder, source, command), made[-1])
     return made
 
 
