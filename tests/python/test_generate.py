@@ -155,6 +155,7 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("src/pool_layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
     ],
 )
+@pytest.mark.usefixtures("unmeasured")
 def test_files_of_another_core_refuse_to_compile(
     pools_folder: Path, tmp_path: Path, file: str, old: str, new: str
 ) -> None:
@@ -167,6 +168,7 @@ def test_files_of_another_core_refuse_to_compile(
 
 
 @pytest.mark.parametrize("file", ["app_heap.h", "app_heap.c"])
+@pytest.mark.usefixtures("unmeasured")
 def test_files_of_another_plan_refuse_to_compile(
     pools_folder: Path, tmp_path: Path, file: str
 ) -> None:
@@ -177,6 +179,7 @@ def test_files_of_another_plan_refuse_to_compile(
     assert "Regenerate" in refused.value.stderr
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_two_heaps_with_prefixes_of_their_own_share_core(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "net", "net")
     generate(plan_file(PLANS["first_fit"]), tmp_path / "ui", "ui")
@@ -238,6 +241,7 @@ def test_a_plan_that_is_no_heap_is_refused(
         Plan("class_pools", pools=tuple(Pool(8 * i + 8, i % 9, i % 2 == 0) for i in range(300))),
     ],
 )
+@pytest.mark.usefixtures("unmeasured")
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
     generate(plan_file(plan, region=2_000_000), tmp_path / "code")
     objects = compile_objects(tmp_path / "code", tmp_path)

@@ -9,11 +9,7 @@ from generated_code import HERE, PLANS, compile_objects, plan_file
 
 from heapfit.generate import generate
 
-
-@pytest.fixture(autouse=True)
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The README's code sizes, which cost a compilation, are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -10,11 +10,7 @@ from heapfit.errors import HeapfitError
 from heapfit.generate import folder as folder_module
 from heapfit.generate import generate
 
-
-@pytest.fixture(autouse=True)
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The README's code sizes, which cost a compilation, are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 @pytest.fixture

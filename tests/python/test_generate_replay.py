@@ -28,10 +28,7 @@ EVENT = np.dtype(
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 
 
-@pytest.fixture(autouse=True)
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The README's code sizes, which cost a compilation, are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of generated folders share."""
+
+import pytest
+
+
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's code sizes, which cost compilations, are test_generate's business."""
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
