@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,6 +33,7 @@ from heapfit.design.budget_choice import (
 
 if TYPE_CHECKING:
     from heapfit.comparison import Row
+    from heapfit.design.plans import Designs
 
 
 def command(
@@ -80,11 +81,20 @@ def command(
         choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
         designs = design(trace, name, folder, int(alignment), choice, progress)
     if as_json:
-        ranking = ranking_json(designs.comparison)
-        classes = classes_json(designs.classes, designs.rule)
-        paths = [str(path) for path in designs.paths]
-        console.out_json({**ranking, "plans": paths, "classes": classes})
-        return
+        console.out_json(_json(designs))
+    else:
+        _print(designs)
+
+
+def _json(designs: Designs) -> dict[str, Any]:
+    return {
+        **ranking_json(designs.comparison),
+        "plans": [str(path) for path in designs.paths],
+        "classes": classes_json(designs.classes, designs.rule),
+    }
+
+
+def _print(designs: Designs) -> None:
     print_ranking(designs.comparison)
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
