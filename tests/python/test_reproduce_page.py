@@ -12,9 +12,9 @@ from heapfit.reproduce.rows import reproduce
 
 
 def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):
-    results = reproduce(["000-2", "001-3", "001-15", "003-14"], laboratory)
+    results = reproduce(["000-2", "001-3", "001-15", "003-6", "003-14"], laboratory)
     page = Page(render(results, laboratory))
-    assert set(page.figures) == {"chart-000-1", "chart-001-3", "chart-003-5"}
+    assert set(page.figures) == {"chart-000-1", "chart-001-3", "chart-003-3", "chart-003-5"}
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     for result in results:
         for one in result.findings:

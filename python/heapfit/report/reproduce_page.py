@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapfit.report import rendering
-from heapfit.report.reproduce_charts import PaperFigure, figures_of
+from heapfit.report.reproduce_charts import figures_of
+from heapfit.report.reproduce_parts import PaperFigure
 from heapfit.reproduce.finding import verdicts_told
 from heapfit.reproduce.published import published
 

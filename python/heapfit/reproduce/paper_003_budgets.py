@@ -89,8 +89,8 @@ def constraints(_: Laboratory) -> list[Finding]:
 
 
 def example(_: Laboratory) -> list[Finding]:
-    """Row 6: blocks of 48, 24 and 8 B; 1, 4, 4 of them at t1 and 3, 2, 1 at t2."""
-    walk = walked(_two_states((1, 4, 4), (3, 2, 1)))
+    """Row 6."""
+    walk = example_walk()
     at_peak = int(walk.live[int(walk.used.argmax())][0])
     raised = int(walk.used_with([at_peak, 0, 0]).max())
     smaller = walk.greedy()[0]
@@ -163,6 +163,11 @@ def table_1(laboratory: Laboratory) -> list[Finding]:
         if same
         else Finding(figure("003-9", "ratio"), ratio_told, Verdict.DIFFERS, check),
     ]
+
+
+def example_walk() -> Walked:
+    """Blocks of 48, 24 and 8 B; 1, 4, 4 of them at t1 and 3, 2, 1 at t2, the peak."""
+    return walked(_two_states((1, 4, 4), (3, 2, 1)))
 
 
 ROWS = {
