@@ -27,6 +27,13 @@ def histogram(counts: dict[int, int]) -> Histogram:
     return Histogram(sizes, np.array([counts[int(size)] for size in sizes], np.uint64))
 
 
+def test_requests_of_0_count_as_requests_of_1() -> None:
+    assert special_sizes(histogram({0: 500, 1: 500, 40: 1000})) == (1, 40)
+    assert special_sizes(histogram({0: 60, 1: 60, 40: 1000})) == (1, 40)
+    plan = special_pools_plan("class_pools", events([0, 1, 40]), pool_sizes((1, 40), 40), 8)
+    assert [pool.size for pool in plan.pools] == [1, 40]
+
+
 def paper_mix() -> Histogram:
     """43 % of 40 B, 26 % of 1500 B, the rest over many sizes of 0.02 % each."""
     rest = dict.fromkeys(range(41, 1500), 2)

@@ -8,6 +8,7 @@ fits (39 -> 64), else the smallest special that fits (1200 -> 1500).
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
@@ -27,10 +28,12 @@ LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
 def special_sizes(profile: Profile) -> tuple[int, ...]:
     """The sizes with at least 10 % of all allocations, ascending."""
-    counts = dict(zip(profile.sizes.tolist(), profile.allocations.tolist(), strict=True))
-    total = sum(counts.values())
+    counts: Counter[int] = Counter()
+    for size, count in zip(profile.sizes.tolist(), profile.allocations.tolist(), strict=True):
+        counts[max(size, 1)] += count  # a request of 0 is served as 1 byte
+    total = counts.total()
     return tuple(
-        max(size, 1)  # a request of 0 is served as 1 byte
+        size
         for size, count in counts.items()
         if count > 0 and 100 * count >= SPECIAL_PERCENT * total and size <= LARGEST_POOL
     )
