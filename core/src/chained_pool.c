@@ -62,11 +62,11 @@ static uint32_t flags_of(uint32_t word) {
     return word & (PARTITION_USED | PARTITION_FIRST);
 }
 
-size_t hfit_chained_pool_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return smallest_partitions(plan);
 }
 
-hfit_heap *hfit_chained_pool_init(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     hfit_heap *heap = begin_partitions(region, region_size, plan);
     if (heap != NULL) {
         store_word(heap, FREE_COUNT, 0);
@@ -336,7 +336,7 @@ static uint32_t piece_after(const hfit_heap *heap, const partition_layout *layou
 
 void *hfit_chained_pool_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
                                    const void *piece, size_t *size) {
-    const partition_layout layout = layout_of(heap, plan);
+    const partition_layout layout = layout_of(heap, HFIT_PLAN_OF_BUILD(plan));
     const uint32_t partition =
         piece == NULL ? first_of(heap, &layout, block) : piece_after(heap, &layout, piece);
     if (partition == NO_PARTITION) {
@@ -396,7 +396,11 @@ static bool count_chain(const hfit_heap *heap, uint32_t partition, chain_counts 
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
-    chain_counts counts = {0, 0, 0, 0};
+    chain_counts counts;
+    counts.links = 0;
+    counts.linked = 0;
+    counts.difference = 0;
+    counts.unused = 0;
     if (!are_partitions_sound(heap, plan)) {
         return false;
     }

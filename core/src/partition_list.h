@@ -117,6 +117,14 @@ static inline void list_init(hfit_heap *heap, const partition_layout *layout) {
     store_link(heap, layout, 0, NO_PARTITION);
 }
 
+/* Member by member, since compilers turn the copy of a struct into a call of memcpy. */
+static inline void copy_place(list_place *to, const list_place *from) {
+    to->group = from->group;
+    to->length = from->length;
+    to->previous = from->previous;
+    to->previous_end = from->previous_end;
+}
+
 /* Finds the free group that holds a run such as requested. False if there is none, or a link is
  * damaged. One step a free group. */
 static inline bool list_find(const hfit_heap *heap, const partition_layout *layout,
@@ -129,7 +137,7 @@ static inline bool list_find(const hfit_heap *heap, const partition_layout *layo
     while (place.group != NO_PARTITION) {
         if (place.length < found->length &&
             place_from(request, place.group) + request->count <= place.group + place.length) {
-            *found = place;
+            copy_place(found, &place);
             if (!request->smallest || place.length == request->count) {
                 break;
             }
