@@ -183,20 +183,15 @@ def speed_rows(measured: Measured, pools: Measured) -> Iterator[tuple[object, ..
 
 def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[object, ...]]:
     for name, plan in plans.items():
-        for few in (False, True) if plan.shared else (False,):
-            sizes = [
-                [
-                    code_size(workbench, board, Build("Os", level), plan, few).total
-                    for level in range(3)
-                ]
-                for board in BOARDS.values()
-            ]
-            aims = SIZES.get(name, (None, None))
-            verdicts = [verdict(*pair) for pair in zip(sizes[0], aims, strict=False)]
-            told = "/".join(map(str, aims)) if aims[0] else ""
-            title = f"{name}, few operations" if few else name
-            shown_sizes = ("/".join(map(str, of_board)) for of_board in sizes)
-            yield (title, *shown_sizes, told, ", ".join(filter(None, verdicts)))
+        sizes = [
+            [code_size(workbench, board, Build("Os", level), plan).total for level in range(3)]
+            for board in BOARDS.values()
+        ]
+        aims = SIZES.get(name, (None, None))
+        verdicts = [verdict(*pair) for pair in zip(sizes[0], aims, strict=False)]
+        told = "/".join(map(str, aims)) if aims[0] else ""
+        shown_sizes = ("/".join(map(str, of_board)) for of_board in sizes)
+        yield (name, *shown_sizes, told, ", ".join(filter(None, verdicts)))
     yield from ((f"({peer})", size, "", "", "", "") for peer, size in CODE.items())
 
 

@@ -332,7 +332,7 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return load_word(heap, FOOTPRINT);
 }
 
-size_t hfit_buddy_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_alignment_allowed(plan->alignment) ? base_for(plan, 1) + atom_size(plan) : 0;
 }
 
@@ -345,9 +345,8 @@ static uint32_t atoms_in(const hfit_plan *plan, uint32_t region_size) {
     return atoms;
 }
 
-hfit_heap *hfit_buddy_init(void *region, size_t region_size, const hfit_plan *plan) {
-    if (!is_region_usable(region, region_size, plan) ||
-        region_size < hfit_buddy_smallest_region(plan)) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    if (!is_region_usable(region, region_size, plan) || region_size < heap_smallest_region(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

@@ -300,16 +300,16 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return load_word(heap, LOW_FOOTPRINT);
 }
 
-size_t HFIT_THIS(smallest_region)(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     if (!is_alignment_allowed(plan->alignment) || step_of(plan) > LOW_MOST_STEP) {
         return 0;
     }
     return first_chunk(plan) + chunk_size(plan, 0);
 }
 
-hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *plan) {
-    if (!is_region_usable(region, region_size, plan) || HFIT_THIS(smallest_region)(plan) == 0 ||
-        region_size < HFIT_THIS(smallest_region)(plan)) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    if (!is_region_usable(region, region_size, plan) || heap_smallest_region(plan) == 0 ||
+        region_size < heap_smallest_region(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

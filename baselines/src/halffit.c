@@ -333,13 +333,12 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return load_word(heap, FOOTPRINT);
 }
 
-size_t hfit_halffit_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_alignment_allowed(plan->alignment) ? first_fragment(plan) + FRAGMENT_LEAST : 0;
 }
 
-hfit_heap *hfit_halffit_init(void *region, size_t region_size, const hfit_plan *plan) {
-    if (!is_region_usable(region, region_size, plan) ||
-        region_size < hfit_halffit_smallest_region(plan)) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    if (!is_region_usable(region, region_size, plan) || region_size < heap_smallest_region(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

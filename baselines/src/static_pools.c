@@ -8,22 +8,33 @@
 #include "src/pool_heap.h"
 #include "src/size_class.h"
 
-static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
-    const size_t size_class = class_of(plan, size);
-    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, size_class) : plan->pools.count;
-    return pool < plan->pools.count && serves(plan, pool, size_class) ? pool : HFIT_NO_POOL;
+static FORCE_INLINE uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+    const size_t block_size = block_for(plan, size);
+    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, block_size) : plan->pools.count;
+    return pool < plan->pools.count && serves(plan, pool, block_size) ? pool : HFIT_NO_POOL;
 }
 
-static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
-    return size == 0 ? HFIT_NO_POOL : next_pool(plan, size, HFIT_NO_POOL);
+static FORCE_INLINE bool quick_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    *pool = next_pool(plan, size, HFIT_NO_POOL);
+    return *pool != HFIT_NO_POOL;
 }
 
-static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
-    return quick_pool(plan, size);
+static inline bool knows_first(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
 }
 
-static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
-    return quick_pool(plan, size);
+static inline bool may_overflow(const hfit_pools_plan *plan) {
+    (void)plan;
+    return false;
+}
+
+static inline bool likely_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    return quick_pool(plan, size, pool);
+}
+
+static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    return quick_pool(plan, size, pool);
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
@@ -34,11 +45,6 @@ static inline bool finds_by_bits(const hfit_pools_plan *plan) {
 static inline bool may_grow(const hfit_pools_plan *plan) {
     (void)plan;
     return false;
-}
-
-static inline bool is_built_for(const hfit_pools_plan *plan) {
-    (void)plan;
-    return true;
 }
 
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
@@ -71,7 +77,7 @@ const hfit_allocator hfit_static_pools_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
-    .next_pool = next_pool,
+    .next_pool = told_pool,
     .complete = hfit_static_pools_complete,
     .account =
         {

@@ -235,11 +235,11 @@ static inline uint32_t least_split(const hfit_plan *plan) {
     return 0;
 }
 
-size_t hfit_best_fit_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_alignment_allowed(plan->alignment) ? smallest_tiling(plan, CONTROL_SIZE) : 0;
 }
 
-hfit_heap *hfit_best_fit_init(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) || region_size < SMALLEST_REGION) {
         return NULL;
     }

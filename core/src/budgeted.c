@@ -8,48 +8,58 @@
 #include "src/pool_heap.h"
 #include "src/size_class.h"
 
-/* The entry of the index for a size class: its product's highest bits (Knuth, volume 3, 6.4). */
-static inline uint32_t entry_of(const hfit_pool_index *index, size_t size_class) {
-    return ((uint32_t)size_class * index->multiplier) >> index->shift;
+/* The entry of the index for a block size: its product's highest bits (Knuth, volume 3, 6.4). */
+static inline uint32_t entry_of(const hfit_pool_index *index, size_t block_size) {
+    return ((uint32_t)block_size * index->multiplier) >> index->shift;
 }
 
-static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
-    const size_t size_class = class_of(plan, size);
+static FORCE_INLINE bool quick_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    const size_t block_size = block_for(plan, size);
     if (plan->index.table == NULL) {
-        return HFIT_NO_POOL;
+        return false;
     }
-    const uint32_t pool = plan->index.table[entry_of(&plan->index, size_class)];
-    return LIKELY(serves(plan, pool, size_class)) ? pool : HFIT_NO_POOL;
+    *pool = plan->index.table[entry_of(&plan->index, block_size)];
+    return LIKELY(serves(plan, *pool, block_size));
+}
+
+static inline bool knows_first(const hfit_pools_plan *plan) {
+    return plan->index.table != NULL && !plan->borrow;
 }
 
 /* The pool of just the request's class; where the plan lets it borrow, the larger ones after it. */
-static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
-    const bool has_index = plan->index.table != NULL;
-    if (after == HFIT_NO_POOL && has_index && !plan->borrow) {
-        return quick_pool(plan, size);
+static FORCE_INLINE uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+    if (after == HFIT_NO_POOL && knows_first(plan)) {
+        uint32_t own;
+        return quick_pool(plan, size, &own) ? own : HFIT_NO_POOL;
     }
     if (after != HFIT_NO_POOL && !plan->borrow) {
         return HFIT_NO_POOL;
     }
-    const size_t size_class = class_of(plan, size);
-    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, size_class) : after + 1;
-    return pool < plan->pools.count && (plan->borrow || serves(plan, pool, size_class))
-               ? pool
-               : HFIT_NO_POOL;
+    const size_t block_size = block_for(plan, size);
+    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, block_size) : after + 1;
+    if (pool >= plan->pools.count) {
+        return HFIT_NO_POOL;
+    }
+    const bool may_serve =
+        plan->borrow ? size <= plan->pools.items[pool].block_size : serves(plan, pool, block_size);
+    return may_serve ? pool : HFIT_NO_POOL;
+}
+
+static inline bool may_overflow(const hfit_pools_plan *plan) {
+    return plan->borrow != 0;
 }
 
 /* The hash of a size takes as long as the search of eight budgets for an address. */
-static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
+static inline bool likely_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
     (void)plan;
     (void)size;
-    return HFIT_NO_POOL;
+    (void)pool;
+    return false;
 }
 
 /* A shared heap may have served any size. */
-static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
-    (void)plan;
-    (void)size;
-    return HFIT_NO_POOL;
+static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    return likely_pool(plan, size, pool);
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
@@ -60,11 +70,6 @@ static inline bool finds_by_bits(const hfit_pools_plan *plan) {
 static inline bool may_grow(const hfit_pools_plan *plan) {
     (void)plan;
     return false;
-}
-
-static inline bool is_built_for(const hfit_pools_plan *plan) {
-    (void)plan;
-    return true;
 }
 
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
@@ -86,7 +91,8 @@ static bool is_index_sound(const hfit_pools_plan *plan) {
         }
     }
     for (uint32_t i = 0; i < plan->pools.count; i++) {
-        if (quick_pool(plan, plan->pools.items[i].size) != i) {
+        uint32_t pool;
+        if (!quick_pool(plan, plan->pools.items[i].size, &pool) || pool != i) {
             return false;
         }
     }
@@ -111,7 +117,7 @@ static bool fill_table(const hfit_pools_plan *plan, uint8_t *table) {
         table[entry] = EMPTY_ENTRY;
     }
     for (uint32_t i = 0; i < plan->pools.count; i++) {
-        uint8_t *entry = &table[entry_of(index, class_of(plan, plan->pools.items[i].size))];
+        uint8_t *entry = &table[entry_of(index, plan->pools.items[i].block_size)];
         if (*entry != EMPTY_ENTRY) {
             return false;
         }
@@ -168,7 +174,7 @@ const hfit_allocator hfit_budgeted_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
-    .next_pool = next_pool,
+    .next_pool = told_pool,
     .complete = hfit_budgeted_complete,
     .account =
         {

@@ -33,9 +33,26 @@ static uint32_t first_of(const hfit_pool_list *pools, bool special, uint32_t poo
     return pool < pools->count ? pool : HFIT_NO_POOL;
 }
 
+/* Entry n of the index is the first pool for n bytes. */
+static FORCE_INLINE bool quick_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    if (size >= plan->index.entries) {
+        return false;
+    }
+    *pool = plan->index.table[size];
+    return true;
+}
+
+static inline bool knows_first(const hfit_pools_plan *plan) {
+    return plan->index.entries != 0;
+}
+
 /* The pool of just this size, then the general ones, then the special ones that are larger. */
-static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+static FORCE_INLINE uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
     const hfit_pool_list *pools = &plan->pools;
+    if (after == HFIT_NO_POOL && knows_first(plan)) {
+        uint32_t first;
+        return quick_pool(plan, size, &first) ? first : HFIT_NO_POOL;
+    }
     const uint32_t rank = rank_of(pools, size);
     const bool has_own = rank < pools->count && pools->items[rank].size == size;
     const uint32_t larger = has_own ? rank + 1 : rank;
@@ -53,30 +70,24 @@ static uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
     return general != HFIT_NO_POOL ? general : first_of(pools, true, larger);
 }
 
-/* Entry n of the index is the first pool for n bytes. */
-static inline uint32_t quick_pool(const hfit_pools_plan *plan, size_t size) {
-    return size < plan->index.entries ? plan->index.table[size] : HFIT_NO_POOL;
+static inline bool may_overflow(const hfit_pools_plan *plan) {
+    return plan->overflow == HFIT_OVERFLOW_LARGER;
 }
 
-static inline uint32_t likely_pool(const hfit_pools_plan *plan, size_t size) {
-    return quick_pool(plan, size);
+static inline bool likely_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    return quick_pool(plan, size, pool);
 }
 
-static inline uint32_t own_pool(const hfit_pools_plan *plan, size_t size) {
-    return size < plan->index.own ? plan->index.table[size] : HFIT_NO_POOL;
+static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *pool) {
+    return plan->index.own != 0 && quick_pool(plan, size, pool);
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
-    return HFIT_POOL_TRAVERSAL && plan->search == HFIT_SEARCH_FIRST_FIT;
+    return plan->search == HFIT_SEARCH_FIRST_FIT;
 }
 
 static inline bool may_grow(const hfit_pools_plan *plan) {
-    return HFIT_POOL_GROWTH && plan->growth != 0;
-}
-
-static inline bool is_built_for(const hfit_pools_plan *plan) {
-    return (HFIT_POOL_TRAVERSAL || plan->search == HFIT_SEARCH_STACK) &&
-           (HFIT_POOL_GROWTH || plan->growth == 0);
+    return plan->growth != 0;
 }
 
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
@@ -108,8 +119,7 @@ enum { MOST_GROWTH = 256, MOST_GROWTH_STEPS = 1024, STANDARD_GROWTH_STEPS = 16 }
 static bool is_growth_sound(const hfit_pools_plan *plan) {
     uint64_t largest = 0;
     if (plan->pools.count > 0) {
-        largest =
-            pool_block_size(&plan->pools.items[plan->pools.count - 1], plan->common.alignment);
+        largest = plan->pools.items[plan->pools.count - 1].block_size;
     }
     return plan->growth <= MOST_GROWTH && plan->growth_steps <= MOST_GROWTH_STEPS &&
            pools_end(plan) <= HFIT_LARGEST_BLOCK - 8 * MOST_GROWTH_STEPS &&
@@ -162,7 +172,7 @@ const hfit_allocator hfit_class_pools_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_pools_plan),
     .ignores_region_end = false,
-    .next_pool = next_pool,
+    .next_pool = told_pool,
     .complete = hfit_class_pools_complete,
     .account =
         {

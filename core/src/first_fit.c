@@ -118,13 +118,13 @@ static bool is_plan_sound(const hfit_plan *plan) {
            p->least_split <= LARGEST_LEAST_SPLIT;
 }
 
-size_t hfit_first_fit_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_plan_sound(plan) ? smallest_tiling(plan, CONTROL_SIZE) : 0;
 }
 
-hfit_heap *hfit_first_fit_init(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan) ||
-        region_size < hfit_first_fit_smallest_region(plan)) {
+        region_size < heap_smallest_region(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

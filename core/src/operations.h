@@ -5,19 +5,24 @@
  *
  *   hfit_<name>_alloc   lock -> is_heap_sound -> heap_alloc -> unlock
  *
+ * `init` and `smallest_region` touch no heap that exists, and take no lock. Here, and nowhere else,
+ * the plan of a build takes the place of the one given (hfit/plan_of_build.h).
+ *
  * A source that includes this file first defines HFIT_THIS(operation) as hfit_<name>_##operation,
- * then defines the static functions declared below, and `init` and `smallest_region`, which touch
- * no heap that exists, as HFIT_THIS(init) and HFIT_THIS(smallest_region).
+ * then defines the static functions declared below.
  */
 #ifndef HFIT_OPERATIONS_H
 #define HFIT_OPERATIONS_H
 
 #include "hfit/config.h"
 #include "hfit/contract.h"
+#include "hfit/plan_of_build.h"
 
 #include "src/region.h"
 
 /* Each as its namesake in hfit_operations. */
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan);
+static size_t heap_smallest_region(const hfit_plan *plan);
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size);
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block);
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
@@ -51,71 +56,87 @@ static inline bool is_heap_sound(const hfit_heap *heap, const hfit_plan *plan) {
     return false;
 }
 
+hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *plan) {
+    return heap_init(region, region_size, HFIT_PLAN_OF_BUILD(plan));
+}
+
+size_t HFIT_THIS(smallest_region)(const hfit_plan *plan) {
+    return heap_smallest_region(HFIT_PLAN_OF_BUILD(plan));
+}
+
 void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *block = is_heap_sound(heap, plan) ? heap_alloc(heap, plan, size) : NULL;
+    void *block = is_heap_sound(heap, own) ? heap_alloc(heap, own, size) : NULL;
     HFIT_UNLOCK(heap);
     return block;
 }
 
 void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    if (is_heap_sound(heap, plan)) {
-        heap_free(heap, plan, block);
+    if (is_heap_sound(heap, own)) {
+        heap_free(heap, own, block);
     }
     HFIT_UNLOCK(heap);
 }
 
 void HFIT_THIS(free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    if (is_heap_sound(heap, plan)) {
-        heap_free_sized(heap, plan, block, size);
+    if (is_heap_sound(heap, own)) {
+        heap_free_sized(heap, own, block, size);
     }
     HFIT_UNLOCK(heap);
 }
 
 void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *resized = is_heap_sound(heap, plan) ? heap_resize(heap, plan, block, size) : NULL;
+    void *resized = is_heap_sound(heap, own) ? heap_resize(heap, own, block, size) : NULL;
     HFIT_UNLOCK(heap);
     return resized;
 }
 
 void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                size_t size) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *block =
-        is_heap_sound(heap, plan) ? heap_alloc_aligned(heap, plan, alignment, size) : NULL;
+    void *block = is_heap_sound(heap, own) ? heap_alloc_aligned(heap, own, alignment, size) : NULL;
     HFIT_UNLOCK(heap);
     return block;
 }
 
 size_t HFIT_THIS(usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const size_t size = is_heap_sound(heap, plan) ? heap_usable_size(heap, plan, block) : 0;
+    const size_t size = is_heap_sound(heap, own) ? heap_usable_size(heap, own, block) : 0;
     HFIT_UNLOCK(heap);
     return size;
 }
 
 void HFIT_THIS(walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
                      void *context) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    if (is_heap_sound(heap, plan)) {
-        heap_walk(heap, plan, visitor, context);
+    if (is_heap_sound(heap, own)) {
+        heap_walk(heap, own, visitor, context);
     }
     HFIT_UNLOCK(heap);
 }
 
 bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const bool is_sound = heap_check(heap, plan);
+    const bool is_sound = heap_check(heap, own);
     HFIT_UNLOCK(heap);
     return is_sound;
 }
 
 size_t HFIT_THIS(footprint)(const hfit_heap *heap, const hfit_plan *plan) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const size_t footprint = heap_footprint(heap, plan);
+    const size_t footprint = heap_footprint(heap, own);
     HFIT_UNLOCK(heap);
     return footprint;
 }
@@ -134,17 +155,24 @@ const hfit_operations HFIT_THIS(operations) = {
     .smallest_region = HFIT_THIS(smallest_region),
 };
 
+/* Where there is neither lock nor check, the work is the function. */
+#if HFIT_HAS_LOCK || HFIT_SAFETY >= 2
+#define HFIT_WORK(operation) heap_##operation
+#else
+#define HFIT_WORK(operation) HFIT_THIS(operation)
+#endif
+
 const hfit_operations HFIT_THIS(unlocked) = {
     .init = HFIT_THIS(init),
-    .alloc = heap_alloc,
-    .free = heap_free,
-    .free_sized = heap_free_sized,
-    .resize = heap_resize,
-    .alloc_aligned = heap_alloc_aligned,
-    .usable_size = heap_usable_size,
-    .walk = heap_walk,
-    .check = heap_check,
-    .footprint = heap_footprint,
+    .alloc = HFIT_WORK(alloc),
+    .free = HFIT_WORK(free),
+    .free_sized = HFIT_WORK(free_sized),
+    .resize = HFIT_WORK(resize),
+    .alloc_aligned = HFIT_WORK(alloc_aligned),
+    .usable_size = HFIT_WORK(usable_size),
+    .walk = HFIT_WORK(walk),
+    .check = HFIT_WORK(check),
+    .footprint = HFIT_WORK(footprint),
     .smallest_region = HFIT_THIS(smallest_region),
 };
 

@@ -28,13 +28,13 @@ static inline uint32_t table_size(const hfit_plan *plan, uint32_t count) {
     return has_bits(plan) ? bits_table_size(count) : list_table_size(count);
 }
 
-size_t hfit_partition_pool_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     const bool is_sound = pool_plan(plan)->fit <= 1 && pool_plan(plan)->metadata <= METADATA_BITS;
     return is_sound ? smallest_partitions(plan) : 0;
 }
 
-hfit_heap *hfit_partition_pool_init(void *region, size_t region_size, const hfit_plan *plan) {
-    if (plan == NULL || hfit_partition_pool_smallest_region(plan) == 0) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    if (plan == NULL || heap_smallest_region(plan) == 0) {
         return NULL;
     }
     hfit_heap *heap = begin_partitions(region, region_size, plan);

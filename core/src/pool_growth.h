@@ -19,7 +19,7 @@
 #include "src/pool_blocks.h"
 #include "src/pool_rule.h"
 
-static const hfit_pools_plan *pools_plan(const hfit_plan *plan) {
+static FORCE_INLINE const hfit_pools_plan *pools_plan(const hfit_plan *plan) {
     return (const hfit_pools_plan *)plan;
 }
 
@@ -29,41 +29,43 @@ static inline uintptr_t distance_of(const hfit_heap *heap, const void *block) {
     return (uintptr_t)block - (uintptr_t)heap;
 }
 
-static inline uint32_t round_up(uint32_t size, uint32_t alignment) {
-    return (size + alignment - 1) & ~(alignment - 1);
-}
-
 /* Where the last pool ends. */
-static uint32_t pools_end(const hfit_pools_plan *plan) {
+static FORCE_INLINE uint32_t pools_end(const hfit_pools_plan *plan) {
     return plan->pools.count == 0 ? pools_control_size(0, 0, plan->common.alignment)
                                   : plan->pools.end;
 }
 
 /* Where the shared heap begins. */
-static uint32_t shared_at(const hfit_pools_plan *plan) {
+static FORCE_INLINE uint32_t shared_at(const hfit_pools_plan *plan) {
     return pools_end(plan) +
-           (may_grow(plan) ? round_up(4 + 4 * plan->growth_steps, plan->common.alignment) : 0);
+           (may_grow(plan) ? rounded_up(4 + 4 * plan->growth_steps, plan->common.alignment) : 0);
 }
 
 /* What the word at shared_word_at holds if there is a shared heap; 0 if not. At least three bits
  * lie between the two. */
-static uint32_t shared_mark(const hfit_pools_plan *plan) {
+static FORCE_INLINE uint32_t shared_mark(const hfit_pools_plan *plan) {
     return ~shared_at(plan);
 }
 
 /* The heap behind the pools, or NULL. */
-static hfit_heap *shared_heap(const hfit_heap *heap, const hfit_pools_plan *plan) {
-    return load_word(heap, shared_word_at(plan->pools.count)) == shared_mark(plan)
+static FORCE_INLINE hfit_heap *shared_heap(const hfit_heap *heap, const hfit_pools_plan *plan) {
+    return plan->shared.operations != NULL &&
+                   load_word(heap, shared_word_at(plan->pools.count)) == shared_mark(plan)
                ? block_at(heap, shared_at(plan))
                : NULL;
 }
 
+/* Offset of the word that begins a pool's free list, or counts what is free. */
+static inline uint32_t list_of(const hfit_pools_plan *plan, const hfit_pool *pool) {
+    return free_list_at((uint32_t)(pool - plan->pools.items));
+}
+
 static uint32_t chunk_header(const hfit_pools_plan *plan) {
-    return round_up(4 + 4 * ((plan->growth + 31) / 32), plan->common.alignment);
+    return rounded_up(4 + 4 * ((plan->growth + 31) / 32), plan->common.alignment);
 }
 
 static uint32_t chunk_size_for(const hfit_pools_plan *plan, const hfit_pool *pool) {
-    return chunk_header(plan) + plan->growth * pool_block_size(pool, plan->common.alignment);
+    return chunk_header(plan) + plan->growth * pool->block_size;
 }
 
 static block_run chunk_run(const hfit_pools_plan *plan, uint32_t chunk) {
@@ -130,7 +132,8 @@ static enum chunk_content look_up_chunk(const hfit_heap *heap, const hfit_pools_
     if (offset - chunk >= chunk_size_for(plan, pool)) {
         return NO_CHUNK;
     }
-    return find_in_run(pool, chunk_run(plan, chunk), offset, place) ? CHUNK_BLOCK : CHUNK_OTHER;
+    const block_run run = chunk_run(plan, chunk);
+    return find_in_run(pool, &run, offset, place) ? CHUNK_BLOCK : CHUNK_OTHER;
 }
 
 /* Puts a new chunk into the list, which has room. */
@@ -164,9 +167,9 @@ static bool grow_pool(hfit_heap *heap, const hfit_pools_plan *plan, uint32_t poo
         store_word(heap, run.bits + 4 * word, 0);
     }
     if (finds_by_bits(plan)) {
-        store_word(heap, own->list, run.count);
+        store_word(heap, free_list_at(pool), run.count);
     } else {
-        thread_blocks(heap, own->list, run, pool_block_size(own, plan->common.alignment));
+        thread_blocks(heap, free_list_at(pool), &run, own->block_size);
     }
     list_chunk(heap, plan, chunk);
     return true;

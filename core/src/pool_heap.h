@@ -20,118 +20,72 @@
 #include "src/pool_growth.h"
 #include "src/pool_inspection.h"
 #include "src/pool_rule.h"
+#include "src/pool_taking.h"
 
-/* What taking a block from a pool came to. */
-enum taking { TAKEN, NONE_LEFT, DAMAGED };
-
-/* Takes the first block of a pool whose used bit is clear; the word of its list counts these. */
-static enum taking take_by_bits(hfit_heap *heap, const hfit_pools_plan *plan, const hfit_pool *pool,
-                                uint32_t *offset) {
-    const uint32_t left = load_word(heap, pool->list);
-    uint32_t next = 0;
-    block_run run;
-    while (left > 0 && next_run(heap, plan, pool, &next, &run)) {
-        const uint32_t number = first_unused(heap, run);
-        if (number < run.count) {
-            flip_bit(heap, used_bit_of(run, number));
-            store_word(heap, pool->list, left - 1);
-            *offset = run.base + number * pool_block_size(pool, plan->common.alignment);
-            return TAKEN;
-        }
-    }
-    return left == 0 ? NONE_LEFT : DAMAGED;
-}
-
-/* As take_own, also for a list that leads to a chunk. */
-static enum taking take_listed(hfit_heap *heap, const hfit_pools_plan *plan, const hfit_pool *pool,
-                               uint32_t *offset) {
-    block_place place;
-    if (take_own(heap, pool, pool->list, offset)) {
-        return TAKEN;
-    }
-    if (*offset == NO_OFFSET) {
-        return NONE_LEFT;
-    }
-    if (!may_grow(plan) || look_up_chunk(heap, plan, *offset, &place) != CHUNK_BLOCK ||
-        place.pool != pool || is_bit_set(heap, place.bit)) {
-        return DAMAGED;
-    }
-    flip_bit(heap, place.bit);
-    unlink_first(heap, pool->list, *offset);
-    return TAKEN;
-}
-
-/* Takes a block of a pool, which grows if it has none and may. */
-static enum taking take_block(hfit_heap *heap, const hfit_pools_plan *plan, uint32_t number,
-                              uint32_t *offset) {
-    const hfit_pool *pool = &plan->pools.items[number];
-    if (may_grow(plan) && load_word(heap, pool->list) == 0 && !grow_pool(heap, plan, number)) {
-        return NONE_LEFT;
-    }
-    return finds_by_bits(plan) ? take_by_bits(heap, plan, pool, offset)
-                               : take_listed(heap, plan, pool, offset);
-}
-
-static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
-    HFIT_ON_MISUSE(heap, kind, block);
-    return false;
-}
-
-/* Gives a block back. False, and nothing changed, if it is not live, which has been told. */
-static inline bool give_block(hfit_heap *heap, const hfit_pools_plan *plan,
-                              const block_place *place) {
-    const uint32_t list = place->pool->list;
+/* Gives a block back; one that is not live is told of, and nothing changed. */
+static FORCE_INLINE void give_block(hfit_heap *heap, const hfit_pools_plan *plan,
+                                    const block_place *place) {
+    const uint32_t list = list_of(plan, place->pool);
     if (keeps_bits(plan)) {
         const uint32_t bits = load_word(heap, place->bit.word);
         if (HFIT_SAFETY >= 1 && (bits & place->bit.mask) == 0) {
-            return refuse(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
+            HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
+            return;
         }
         store_word(heap, place->bit.word, bits & ~place->bit.mask);
     }
     if (finds_by_bits(plan)) {
         store_word(heap, list, load_word(heap, list) + 1);
     } else {
-        push_block(heap, list, place->offset);
+        store_word(heap, place->offset, load_word(heap, list));
+        store_word(heap, list, place->link);
     }
-    return true;
 }
 
-/* The pool whose blocks reach over `offset`, which lies before the end of the pools: the last one
- * that does not begin behind it. At most log2 of the pools, rounded up, steps. */
-static inline const hfit_pool *pool_around(const hfit_pools_plan *plan, uint32_t offset) {
+/* The pool whose blocks reach over `offset`: the last one that does not begin behind it, or the
+ * first. At most log2 of the pools, rounded up, steps. */
+static FORCE_INLINE const hfit_pool *pool_around(const hfit_pools_plan *plan, uint32_t offset) {
     const hfit_pool *low = plan->pools.items;
-    uint32_t count = plan->pools.count;
-    for (uint32_t half = count / 2; half != 0; half = count / 2) {
-        const hfit_pool *middle = low + half;
-        count -= half;
-        if (middle->base <= offset) {
-            low = middle;
+    uint32_t step = 1u << 31 >> __builtin_clz(plan->pools.count);
+    /* The last `step` pools or the first ones: either holds the pool looked for. */
+    if (plan->pools.count > step && low[plan->pools.count - step].base <= offset) {
+        low += plan->pools.count - step;
+    }
+    STEP_BY_STEP
+    for (step /= 2; step != 0; step /= 2) {
+        if (low[step].base <= offset) {
+            low += step;
         }
     }
     return low;
 }
 
-/* Stores the place of the block, live or free, at `offset`, before the end of the pools. False,
- * which has been told, if none begins there; at safety level 0 one always does. */
-static inline bool find_own_block(const hfit_heap *heap, const hfit_pools_plan *plan,
-                                  uint32_t offset, block_place *place) {
-    const hfit_pool *pool = pool_around(plan, offset);
-    return find_in_run(pool, own_run(pool), offset, place) || HFIT_SAFETY < 1 ||
-           refuse(heap, HFIT_MISUSE_FOREIGN, block_at(heap, offset));
+/* Stores the place of the block, live or free, that a pool set aside at this distance from the
+ * heap's start. False if there is none; at safety level 0 not, if it is before the pools' end. */
+static FORCE_INLINE bool find_own_block(const hfit_pools_plan *plan, uintptr_t distance,
+                                        block_place *place) {
+    if (HFIT_SAFETY < 1 ? distance >= plan->pools.end : plan->pools.count == 0) {
+        return false;
+    }
+    const hfit_pool *pool = pool_around(plan, (uint32_t)distance);
+    const block_run run = own_run(pool);
+    return (find_in_run(pool, &run, (uint32_t)distance, place) && (uint32_t)distance == distance) ||
+           HFIT_SAFETY < 1;
 }
 
 /* Where an address lies: at a block of a pool, live or free; in the shared heap, which there is; or
  * neither, which has been told. */
 enum part { IN_POOL, IN_SHARED, IN_NOTHING };
 
-/* The part behind the pools that `block`, not NULL, lies in; stores the place for IN_POOL. */
-static enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block,
-                             block_place *place) {
-    if (shared_heap(heap, plan) == NULL) {
-        refuse(heap, HFIT_MISUSE_FOREIGN, block);
+/* The part that `block`, no block that a pool set aside and not NULL, lies in; stores the place for
+ * IN_POOL, which only pools that grow know. */
+static FORCE_INLINE enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan,
+                                          const void *block, block_place *place) {
+    const uintptr_t distance = distance_of(heap, block);
+    if ((HFIT_SAFETY >= 1 && distance < plan->pools.end) || shared_heap(heap, plan) == NULL) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return IN_NOTHING;
     }
-    const uintptr_t distance = distance_of(heap, block);
     if (!may_grow(plan) || distance > UINT32_MAX) {
         return IN_SHARED;
     }
@@ -141,81 +95,54 @@ static enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan,
     case CHUNK_BLOCK:
         return IN_POOL;
     case CHUNK_DAMAGED:
-        refuse(heap, HFIT_MISUSE_DAMAGED, block);
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return IN_NOTHING;
     default:
-        refuse(heap, HFIT_MISUSE_FOREIGN, block);
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return IN_NOTHING;
     }
 }
 
-/* As find_behind, for any address but NULL and for live blocks only. */
+/* The part that `block`, not NULL, is a live block of; stores the place for IN_POOL. */
 static enum part find_live(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block,
                            block_place *place) {
-    const uintptr_t distance = distance_of(heap, block);
-    enum part part = IN_POOL;
-    if (distance >= plan->pools.end) {
-        part = find_behind(heap, plan, block, place);
-    } else if (!find_own_block(heap, plan, (uint32_t)distance, place)) {
-        return IN_NOTHING;
-    }
-    if (part == IN_POOL && HFIT_SAFETY >= 1 && !is_bit_set(heap, place->bit)) {
-        refuse(heap, HFIT_MISUSE_NOT_LIVE, block);
+    const enum part part = find_own_block(plan, distance_of(heap, block), place)
+                               ? IN_POOL
+                               : find_behind(heap, plan, block, place);
+    if (part == IN_POOL && HFIT_SAFETY >= 1 && !is_bit_set(heap, &place->bit)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return IN_NOTHING;
     }
     return part;
 }
 
-/* True if every block of a pool lies at a multiple of `alignment`, a power of two. Nothing is said
- * of chunks, so a heap that may grow serves no more than its own alignment from pools. */
-static bool is_pool_aligned(const hfit_heap *heap, const hfit_pools_plan *plan, uint32_t number,
-                            size_t alignment) {
-    const hfit_pool *pool = &plan->pools.items[number];
-    const uintptr_t first = (uintptr_t)heap + pool->base;
-    return alignment <= plan->common.alignment ||
-           (!may_grow(plan) &&
-            ((first | pool_block_size(pool, plan->common.alignment)) & (alignment - 1)) == 0);
-}
-
-/* Takes a block from the first pool that may serve the request and has one. What is damaged has
- * been told. */
-static enum taking take_by_rule(hfit_heap *heap, const hfit_pools_plan *plan, size_t size,
-                                size_t alignment, uint32_t *offset) {
-    const size_t asked = size == 0 ? 1 : size;
-    enum taking taking = NONE_LEFT;
-    uint32_t pool = next_pool(plan, asked, HFIT_NO_POOL);
-    for (; pool != HFIT_NO_POOL && taking == NONE_LEFT; pool = next_pool(plan, asked, pool)) {
-        if (is_pool_aligned(heap, plan, pool, alignment)) {
-            taking = take_block(heap, plan, pool, offset);
-        }
-    }
-    if (taking == DAMAGED) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
-    }
-    return taking;
-}
-
 /* The shared heap, if it serves what the pools could not; else NULL. */
-static hfit_heap *heap_for(const hfit_heap *heap, const hfit_pools_plan *plan, size_t size) {
+static FORCE_INLINE hfit_heap *heap_for(const hfit_heap *heap, const hfit_pools_plan *plan,
+                                        size_t size) {
     return refuses(plan, size) ? NULL : shared_heap(heap, plan);
 }
 
-/* A block by the whole rule: from the pools, else from the shared heap. */
-static APART void *alloc_by_rule(hfit_heap *heap, const hfit_pools_plan *plan, size_t size,
-                                 size_t alignment) {
-    uint32_t offset;
-    const enum taking taking = take_by_rule(heap, plan, size, alignment, &offset);
-    if (taking != NONE_LEFT) {
-        return taking == TAKEN ? block_at(heap, offset) : NULL;
-    }
+/* What a taking from the pools came to: the block, or one of the shared heap. What is damaged is
+ * told. */
+static FORCE_INLINE void *taken_or_shared(hfit_heap *heap, const hfit_pools_plan *plan,
+                                          const wish *w, enum taking taking, uint32_t offset) {
     const hfit_shared *behind = &plan->shared;
-    hfit_heap *shared = heap_for(heap, plan, size);
+    hfit_heap *shared = NULL;
+    switch (taking) {
+    case TAKEN:
+        return block_at(heap, offset);
+    case DAMAGED:
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        return NULL;
+    default:
+        shared = heap_for(heap, plan, w->size);
+    }
     if (shared == NULL) {
         return NULL;
     }
-    return alignment <= plan->common.alignment
-               ? behind->operations->alloc(shared, behind->plan, size)
-               : behind->operations->alloc_aligned(shared, behind->plan, alignment, size);
+    return w->alignment <= plan->common.alignment
+               ? behind->operations->alloc(shared, behind->plan, w->size)
+               : behind->operations->alloc_aligned(shared, behind->plan, w->alignment, w->size);
 }
 
 /* True if the pools are laid out as hfit_pools_lay_out does it. */
@@ -228,9 +155,9 @@ static bool are_pools_laid_out(const hfit_pools_plan *plan) {
     }
     for (uint32_t i = 0; i < plan->pools.count; i++) {
         const hfit_pool *pool = &plan->pools.items[i];
-        if (pool->base != offset || pool->list != free_list_at(i) || pool->used_bit != bit ||
-            pool->turn > 31 ||
-            pool->inverse * (pool_block_size(pool, alignment) >> pool->turn) != 1 ||
+        if (pool->base != offset || pool->block_size != rounded_up(pool->size, alignment) ||
+            pool->used_bit != bit || pool->turn > 31 ||
+            pool->inverse * (pool->block_size >> pool->turn) != 1 ||
             !lay_out_pool(pool, alignment, &offset)) {
             return false;
         }
@@ -244,12 +171,16 @@ static bool is_plan_sound(const hfit_pools_plan *plan) {
     return (plan->pools.count == 0 ? plan->pools.end == 0 : plan->pools.items != NULL) &&
            (shared->operations == NULL) == (shared->plan == NULL) &&
            (shared->plan == NULL || shared->plan->alignment == plan->common.alignment) &&
-           are_pools_laid_out(plan) && is_rule_sound(plan) && is_built_for(plan) &&
-           plan->seal == seal_of(plan);
+           are_pools_laid_out(plan) && is_rule_sound(plan) && plan->seal == seal_of(plan);
 }
 
-size_t HFIT_THIS(smallest_region)(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_plan_sound(pools_plan(plan)) ? shared_at(pools_plan(plan)) : 0;
+}
+
+/* next_pool as the descriptor tells it. */
+static uint32_t told_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
+    return next_pool(plan, size, after);
 }
 
 bool HFIT_THIS(complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
@@ -272,20 +203,25 @@ static void init_pools(hfit_heap *heap, const hfit_pools_plan *plan) {
     for (uint32_t i = 0; i < count; i++) {
         const hfit_pool *pool = &plan->pools.items[i];
         if (finds_by_bits(plan)) {
-            store_word(heap, pool->list, pool->count);
+            store_word(heap, free_list_at(i), pool->count);
         } else {
-            thread_blocks(heap, pool->list, own_run(pool),
-                          pool_block_size(pool, plan->common.alignment));
+            const block_run run = own_run(pool);
+            thread_blocks(heap, free_list_at(i), &run, pool->block_size);
         }
     }
 }
 
+/* True at safety level 0, and of the plan of a build, which nothing came by to change. */
+static inline bool is_sealed(const hfit_pools_plan *plan) {
+    return HFIT_SAFETY < 1 || HFIT_HAS_PLAN_OF_BUILD || plan->seal == seal_of(plan);
+}
+
 /* What is left behind the pools becomes the shared heap, if the plan has one and it is enough for
  * it. */
-hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
-    if (!is_region_usable(region, region_size, plan) || !is_built_for(pools) ||
-        (HFIT_SAFETY >= 1 && pools->seal != seal_of(pools)) || region_size < shared_at(pools)) {
+    if (!is_region_usable(region, region_size, plan) || !is_sealed(pools) ||
+        region_size < shared_at(pools)) {
         return NULL;
     }
     hfit_heap *heap = region;
@@ -301,66 +237,88 @@ hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *pl
 
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    return is_power_of_two(alignment) ? alloc_by_rule(heap, pools_plan(plan), size, alignment)
-                                      : NULL;
+    const hfit_pools_plan *pools = pools_plan(plan);
+    const wish w = {HFIT_NO_POOL, size, alignment};
+    uint32_t offset = NO_OFFSET;
+    if (!is_power_of_two(alignment)) {
+        return NULL;
+    }
+    const enum taking taking = take_by_rule(heap, pools, &w, &offset);
+    return taken_or_shared(heap, pools, &w, taking, offset);
 }
 
-static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+/* A request that pool `first`, NULL if quick_pool tells none, has no block of its own for. */
+static APART void *alloc_otherwise(hfit_heap *heap, const hfit_pools_plan *plan,
+                                   const hfit_pool *first, size_t size) {
+    uint32_t after = HFIT_NO_POOL;
+    uint32_t offset = NO_OFFSET;
+    enum taking taking = NONE_LEFT;
+    if (first != NULL) {
+        after = (uint32_t)(first - plan->pools.items);
+        taking = take_more(heap, plan, after, &offset);
+    }
+    const wish w = {after, size, plan->common.alignment};
+    if (taking == NONE_LEFT && (first == NULL ? !knows_first(plan) : may_overflow(plan))) {
+        taking = take_by_rule(heap, plan, &w, &offset);
+    }
+    return taken_or_shared(heap, plan, &w, taking, offset);
+}
+
+static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     const hfit_pools_plan *pools = pools_plan(plan);
-    const uint32_t pool = quick_pool(pools, size);
-    uint32_t offset;
-    if (LIKELY(pool != HFIT_NO_POOL &&
-               take_own(heap, &pools->pools.items[pool], free_list_at(pool), &offset))) {
+    uint32_t number;
+    uint32_t offset = NO_OFFSET;
+    if (!quick_pool(pools, size, &number) && (size != 0 || !quick_pool(pools, 1, &number))) {
+        return alloc_otherwise(heap, pools, NULL, size);
+    }
+    const hfit_pool *pool = &pools->pools.items[number];
+    if (LIKELY(take_own(heap, pool, free_list_at(number), &offset))) {
         return block_at(heap, offset);
     }
-    return alloc_by_rule(heap, pools, size, plan->alignment);
+    return alloc_otherwise(heap, pools, pool, size);
 }
 
-/* Frees an address that is not the pools'. */
+/* Frees an address that is no block which a pool set aside. */
 static APART void free_behind(hfit_heap *heap, const hfit_pools_plan *plan, void *block) {
     block_place place;
     if (block == NULL) {
         return;
     }
-    switch (find_behind(heap, plan, block, &place)) {
-    case IN_POOL:
+    const enum part part = find_behind(heap, plan, block, &place);
+    if (part == IN_POOL && may_grow(plan)) {
         give_block(heap, plan, &place);
-        break;
-    case IN_SHARED:
+    }
+    if (part == IN_SHARED) {
         plan->shared.operations->free(shared_heap(heap, plan), plan->shared.plan, block);
-        break;
-    default:
-        break;
     }
 }
 
-static inline void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    const uintptr_t distance = distance_of(heap, block);
-    if (distance >= pools_plan(plan)->pools.end) {
-        free_behind(heap, pools_plan(plan), block);
-        return;
-    }
+static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     block_place place;
-    if (find_own_block(heap, pools_plan(plan), (uint32_t)distance, &place)) {
+    if (LIKELY(find_own_block(pools_plan(plan), distance_of(heap, block), &place))) {
         give_block(heap, pools_plan(plan), &place);
+    } else {
+        free_behind(heap, pools_plan(plan), block);
     }
 }
 
-/* True if `block` is a block of a pool, whose place is then stored. */
-static inline bool is_in_pool(const hfit_heap *heap, const hfit_pools_plan *plan, uint32_t number,
-                              const void *block, block_place *place) {
+/* Stores the place of the block of the pool that a size leads to without a search, if it is one:
+ * the address decides. */
+static inline bool find_by_size(const hfit_pools_plan *plan, uintptr_t distance, size_t size,
+                                block_place *place) {
+    uint32_t number;
+    if (!likely_pool(plan, size, &number) || (uint32_t)distance != distance) {
+        return false;
+    }
     const hfit_pool *pool = &plan->pools.items[number];
-    const uintptr_t distance = distance_of(heap, block);
-    return distance < plan->pools.end &&
-           find_in_run(pool, own_run(pool), (uint32_t)distance, place);
+    const block_run run = own_run(pool);
+    return find_in_run(pool, &run, (uint32_t)distance, place);
 }
 
-/* The size leads to the pool without a search; the address decides whether that is the one. */
-static APART void free_by_size(hfit_heap *heap, const hfit_pools_plan *plan, void *block,
-                               size_t size) {
-    const uint32_t pool = likely_pool(plan, size);
+static inline void free_by_size(hfit_heap *heap, const hfit_pools_plan *plan, void *block,
+                                size_t size) {
     block_place place;
-    if (pool != HFIT_NO_POOL && is_in_pool(heap, plan, pool, block, &place)) {
+    if (find_by_size(plan, distance_of(heap, block), size, &place)) {
         give_block(heap, plan, &place);
     } else {
         heap_free(heap, &plan->common, block);
@@ -369,19 +327,20 @@ static APART void free_by_size(hfit_heap *heap, const hfit_pools_plan *plan, voi
 
 static inline void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
                                    size_t size) {
-    const uint32_t own = own_pool(pools_plan(plan), size);
-    if (HFIT_SAFETY >= 1 || own == HFIT_NO_POOL || block == NULL) {
+    uint32_t own = 0;
+    if (HFIT_SAFETY >= 1 || block == NULL || !own_pool(pools_plan(plan), size, &own)) {
         free_by_size(heap, pools_plan(plan), block, size);
         return;
     }
-    push_block(heap, free_list_at(own), (uint32_t)distance_of(heap, block));
+    store_word(heap, (uint32_t)distance_of(heap, block), load_word(heap, free_list_at(own)));
+    store_word(heap, free_list_at(own), (uint32_t)distance_of(heap, block));
 }
 
 /* A pool block stays where it is if its pool is the first choice for the new size; else it moves,
  * and stays after all where nothing else is free, it fits and the rule does not refuse. */
 static void *resize_pool_block(hfit_heap *heap, const hfit_pools_plan *plan,
                                const block_place *place, size_t size) {
-    const uint32_t usable = pool_block_size(place->pool, plan->common.alignment);
+    const uint32_t usable = place->pool->block_size;
     void *block = block_at(heap, place->offset);
     const uint32_t first = next_pool(plan, size == 0 ? 1 : size, HFIT_NO_POOL);
     if (first != HFIT_NO_POOL && &plan->pools.items[first] == place->pool) {
@@ -406,8 +365,12 @@ static void *resize_shared_block(hfit_heap *heap, const hfit_pools_plan *plan, v
     if (usable == 0) {
         return NULL;
     }
+    const wish w = {HFIT_NO_POOL, size, plan->common.alignment};
     uint32_t offset;
-    const enum taking taking = take_by_rule(heap, plan, size, plan->common.alignment, &offset);
+    const enum taking taking = take_by_rule(heap, plan, &w, &offset);
+    if (taking == DAMAGED) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+    }
     if (taking != TAKEN) {
         return taking == NONE_LEFT && !refuses(plan, size)
                    ? behind->operations->resize(shared, behind->plan, block, size)
@@ -439,7 +402,7 @@ static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, con
     block_place place;
     switch (block == NULL ? IN_NOTHING : find_live(heap, pools_plan(plan), block, &place)) {
     case IN_POOL:
-        return pool_block_size(place.pool, plan->alignment);
+        return place.pool->block_size;
     case IN_SHARED:
         return behind->operations->usable_size(shared_heap(heap, pools_plan(plan)), behind->plan,
                                                block);

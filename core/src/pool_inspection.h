@@ -14,13 +14,13 @@
 static bool is_block_used(const hfit_heap *heap, const hfit_pools_plan *plan,
                           const block_place *place) {
     if (keeps_bits(plan)) {
-        return is_bit_set(heap, place->bit);
+        return is_bit_set(heap, &place->bit);
     }
-    uint32_t offset = load_word(heap, place->pool->list);
-    while (offset != NO_OFFSET && offset != place->offset) {
-        offset = load_word(heap, offset);
+    uint32_t link = load_word(heap, list_of(plan, place->pool));
+    while (link != NO_LINK && link != place->link) {
+        link = load_word(heap, link);
     }
-    return offset == NO_OFFSET;
+    return link == NO_LINK;
 }
 
 typedef struct walk {
@@ -30,11 +30,11 @@ typedef struct walk {
     void *context;
 } walk;
 
-static void visit_run(const walk *w, const hfit_pool *pool, block_run run) {
-    const uint32_t size = pool_block_size(pool, w->plan->common.alignment);
-    for (uint32_t number = 0; number < run.count; number++) {
-        const block_place place = {pool, run.base + number * size, used_bit_of(run, number)};
-        w->visitor(w->context, block_at(w->heap, place.offset), size,
+static void visit_run(const walk *w, const hfit_pool *pool, const block_run *run) {
+    for (uint32_t number = 0; number < run->count; number++) {
+        block_place place;
+        place_in_run(pool, run, number, &place);
+        w->visitor(w->context, block_at(w->heap, place.offset), pool->block_size,
                    is_block_used(w->heap, w->plan, &place));
     }
 }
@@ -47,7 +47,8 @@ static void visit_shared(void *context, const void *block, size_t usable_size, b
     if (rank > 0 && chunk_at(w->heap, w->plan, rank - 1) == offset) {
         const hfit_pool *pool = pool_of_chunk(w->heap, w->plan, offset);
         if (pool != NULL) {
-            visit_run(w, pool, chunk_run(w->plan, offset));
+            const block_run run = chunk_run(w->plan, offset);
+            visit_run(w, pool, &run);
         }
         return;
     }
@@ -60,7 +61,8 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     const hfit_heap *shared = shared_heap(heap, pools);
     walk w = {heap, pools, visitor, context};
     for (uint32_t i = 0; i < pools->pools.count; i++) {
-        visit_run(&w, &pools->pools.items[i], own_run(&pools->pools.items[i]));
+        const block_run run = own_run(&pools->pools.items[i]);
+        visit_run(&w, &pools->pools.items[i], &run);
     }
     if (shared != NULL) {
         pools->shared.operations->walk(shared, pools->shared.plan, visit_shared, &w);
@@ -75,19 +77,24 @@ static uint32_t count_unused(const hfit_heap *heap, const hfit_pools_plan *plan,
     block_run run;
     while (next_run(heap, plan, pool, &next, &run)) {
         for (uint32_t number = 0; number < run.count; number++) {
-            unused += !keeps_bits(plan) || !is_bit_set(heap, used_bit_of(run, number));
+            unused += !keeps_bits(plan) || !is_number_used(heap, &run, number);
         }
     }
     return unused;
 }
 
-/* True if a block of `pool` begins at `offset` and is not used. */
-static bool is_unused_block(const hfit_heap *heap, const hfit_pools_plan *plan,
-                            const hfit_pool *pool, uint32_t offset) {
-    block_place place;
-    return (find_in_run(pool, own_run(pool), offset, &place) ||
-            (look_up_chunk(heap, plan, offset, &place) == CHUNK_BLOCK && place.pool == pool)) &&
-           (!keeps_bits(plan) || !is_bit_set(heap, place.bit));
+/* Stores the place of the block that a link of a pool's free list leads to. False if there is no
+ * such block. */
+static inline bool find_linked(const hfit_heap *heap, const hfit_pools_plan *plan,
+                               const hfit_pool *pool, uint32_t link, block_place *place) {
+    const block_run own = own_run(pool);
+    if (HFIT_SAFETY >= 1 && link < pool->count) {
+        place_in_run(pool, &own, link, place);
+        return true;
+    }
+    return (HFIT_SAFETY < 1 && find_in_run(pool, &own, link, place)) ||
+           (may_grow(plan) && look_up_chunk(heap, plan, link, place) == CHUNK_BLOCK &&
+            place->pool == pool);
 }
 
 /* True if a pool's free list holds just its blocks that are not used; without bits, if it ends and
@@ -95,18 +102,20 @@ static bool is_unused_block(const hfit_heap *heap, const hfit_pools_plan *plan,
 static bool is_pool_sound(const hfit_heap *heap, const hfit_pools_plan *plan,
                           const hfit_pool *pool) {
     const uint32_t most = count_unused(heap, plan, pool);
-    uint32_t offset = load_word(heap, pool->list);
+    uint32_t link = load_word(heap, list_of(plan, pool));
     uint32_t found = 0;
     if (finds_by_bits(plan)) {
-        return offset == most;
+        return link == most;
     }
-    for (; offset != NO_OFFSET && found < most; found++) {
-        if (!is_unused_block(heap, plan, pool, offset)) {
+    for (; link != NO_LINK && found < most; found++) {
+        block_place place;
+        if (!find_linked(heap, plan, pool, link, &place) ||
+            (keeps_bits(plan) && is_bit_set(heap, &place.bit))) {
             return false;
         }
-        offset = load_word(heap, offset);
+        link = load_word(heap, place.offset);
     }
-    return offset == NO_OFFSET && (found == most || !keeps_bits(plan));
+    return link == NO_LINK && (found == most || !keeps_bits(plan));
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {

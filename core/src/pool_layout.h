@@ -18,7 +18,7 @@
 
 enum {
     MOST_POOLS = 4096,
-    FREE_LIST_SIZE = 4,   /* offset of the block freed last, or NO_OFFSET */
+    FREE_LIST_SIZE = 4,   /* leads to the block freed last */
     SHARED_WORD_SIZE = 4, /* tells whether there is a shared heap */
 };
 
@@ -34,16 +34,15 @@ static inline uint32_t used_bits_at(uint32_t pool_count) {
     return shared_word_at(pool_count) + SHARED_WORD_SIZE;
 }
 
-/* Bytes before the first block. `blocks` is below 2^31. */
-static inline uint32_t pools_control_size(uint32_t pool_count, uint32_t blocks,
-                                          uint32_t alignment) {
-    const uint32_t size = used_bits_at(pool_count) + 4 * ((blocks + 31) / 32);
+/* Of sizes that round_size accepted. */
+static FORCE_INLINE uint32_t rounded_up(uint32_t size, uint32_t alignment) {
     return (size + alignment - 1) & ~(alignment - 1);
 }
 
-/* Bytes from one block to the next. */
-static inline uint32_t pool_block_size(const hfit_pool *pool, uint32_t alignment) {
-    return (pool->size + alignment - 1) & ~(alignment - 1);
+/* Bytes before the first block. `blocks` is below 2^31. */
+static inline uint32_t pools_control_size(uint32_t pool_count, uint32_t blocks,
+                                          uint32_t alignment) {
+    return rounded_up(used_bits_at(pool_count) + 4 * ((blocks + 31) / 32), alignment);
 }
 
 /* Member by member, since compilers turn the assignment of a struct into a call of memset. */
@@ -91,12 +90,11 @@ static inline uint32_t even_part_log2(uint32_t n) {
 
 /* The number that gives 1, modulo 2^32, when multiplied with `odd`. Newton's step doubles the bits
  * that are right, of which the first guess has 5 (Montgomery). */
-static inline uint32_t inverse_of(uint32_t odd) {
+static FORCE_INLINE uint32_t inverse_of(uint32_t odd) {
     uint32_t inverse = 3 * odd ^ 2;
-    for (uint32_t bits = 5; bits < 32; bits *= 2) {
-        inverse *= 2 - odd * inverse;
-    }
-    return inverse;
+    inverse *= 2 - odd * inverse; /* 10 bits */
+    inverse *= 2 - odd * inverse;
+    return inverse * (2 - odd * inverse); /* 40 bits */
 }
 
 /* Stores the offset of the first block. False if the pools' sizes do not ascend, one is 0 or too
@@ -124,7 +122,7 @@ static inline bool begin_layout(const hfit_pool *pools, uint32_t count, uint32_t
 
 /* Moves `offset` behind a pool. False if the pool would end beyond HFIT_LARGEST_BLOCK. */
 static inline bool lay_out_pool(const hfit_pool *pool, uint32_t alignment, uint32_t *offset) {
-    const uint64_t end = *offset + (uint64_t)pool->count * pool_block_size(pool, alignment);
+    const uint64_t end = *offset + (uint64_t)pool->count * rounded_up(pool->size, alignment);
     if (end > HFIT_LARGEST_BLOCK) {
         return false;
     }

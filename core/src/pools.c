@@ -11,9 +11,9 @@ uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t block_size = pool_block_size(&pools[i], alignment);
+        const uint32_t block_size = rounded_up(pools[i].size, alignment);
         pools[i].base = offset;
-        pools[i].list = free_list_at(i);
+        pools[i].block_size = block_size;
         pools[i].used_bit = used_bit;
         pools[i].turn = even_part_log2(block_size);
         pools[i].inverse = inverse_of(block_size >> pools[i].turn);

@@ -16,9 +16,7 @@
 /* Offset 0 is the heap's own first word, never a block or a chunk, so it can stand for "none". */
 #define NO_OFFSET 0u
 
-/* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
- * free, and measured instructions or bytes say that it must not. */
-#define FORCE_INLINE inline __attribute__((always_inline))
+#define LIKELY(condition) __builtin_expect((condition), 1)
 
 /* The same, but where few bytes are asked for. */
 #ifdef __OPTIMIZE_SIZE__
@@ -88,7 +86,7 @@ static FORCE_INLINE bool is_alignment_allowed(uint32_t alignment) {
 
 /* True if a heap of the plan's alignment may be laid out in this region. Two shifts, since size_t
  * may have 32 bits. */
-static inline bool is_region_usable(const void *region, size_t size, const hfit_plan *plan) {
+static FORCE_INLINE bool is_region_usable(const void *region, size_t size, const hfit_plan *plan) {
     return region != NULL && plan != NULL && is_alignment_allowed(plan->alignment) &&
            ((uintptr_t)region & (plan->alignment - 1)) == 0 && (size >> 16) >> 16 == 0;
 }

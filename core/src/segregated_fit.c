@@ -148,13 +148,13 @@ static bool is_plan_sound(const hfit_plan *plan) {
            is_header_size_allowed(p->header_size) && p->least_split <= LARGEST_LEAST_SPLIT;
 }
 
-size_t hfit_segregated_fit_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_plan_sound(plan) ? smallest_tiling(plan, control_size(plan)) : 0;
 }
 
-hfit_heap *hfit_segregated_fit_init(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan) ||
-        region_size < hfit_segregated_fit_smallest_region(plan)) {
+        region_size < heap_smallest_region(plan)) {
         return NULL;
     }
     hfit_heap *heap = region;

@@ -8,25 +8,24 @@
 
 #include "hfit/pools.h"
 
-/* The multiple of the alignment next below a size: equal for sizes that round up to one block size.
- * A size of 0 gives one that no pool has. */
-static inline size_t class_of(const hfit_pools_plan *plan, size_t size) {
-    return (size - 1) & (0 - (size_t)plan->common.alignment);
+/* What a size rounds up to; 0, which no pool has, for 0 and where that wraps. */
+static inline size_t block_for(const hfit_pools_plan *plan, size_t size) {
+    return (size + plan->common.alignment - 1) & (0 - (size_t)plan->common.alignment);
 }
 
-/* True if a pool is for a size class. */
-static inline bool serves(const hfit_pools_plan *plan, uint32_t pool, size_t size_class) {
-    return class_of(plan, plan->pools.items[pool].size) == size_class;
+/* True if a pool is for the sizes that round up to `block_size`. */
+static inline bool serves(const hfit_pools_plan *plan, uint32_t pool, size_t block_size) {
+    return plan->pools.items[pool].block_size == block_size;
 }
 
-/* The smallest pool whose class is not below `size_class`, or the number of pools, by at most log2
- * of the pools, rounded up, + 1 compares. */
-static inline uint32_t rank_of(const hfit_pools_plan *plan, size_t size_class) {
+/* The smallest pool whose blocks have at least `block_size`, or the number of pools, by at most
+ * log2 of the pools, rounded up, + 1 compares. */
+static inline uint32_t rank_of(const hfit_pools_plan *plan, size_t block_size) {
     uint32_t low = 0;
     uint32_t high = plan->pools.count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (class_of(plan, plan->pools.items[middle].size) < size_class) {
+        if (plan->pools.items[middle].block_size < block_size) {
             low = middle + 1;
         } else {
             high = middle;
@@ -39,7 +38,7 @@ static inline uint32_t rank_of(const hfit_pools_plan *plan, size_t size_class) {
 static inline bool has_a_pool_a_class(const hfit_pools_plan *plan) {
     for (uint32_t i = 0; i < plan->pools.count; i++) {
         if (!plan->pools.items[i].is_exact ||
-            (i > 0 && serves(plan, i - 1, class_of(plan, plan->pools.items[i].size)))) {
+            (i > 0 && serves(plan, i - 1, plan->pools.items[i].block_size))) {
             return false;
         }
     }

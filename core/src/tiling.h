@@ -23,8 +23,8 @@
  * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
- * functions declared in tiling_chunk.h; what it gets are the contract's functions, all but `init`
- * and `smallest_region`.
+ * functions declared in tiling_chunk.h; what it gets are the functions of src/operations.h, all but
+ * heap_init and heap_smallest_region.
  */
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H

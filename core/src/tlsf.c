@@ -270,7 +270,7 @@ static inline bool is_second_level_sound(const hfit_plan *plan) {
 }
 
 /* The control block grows with the region, so the answer is the first size that holds its own. */
-size_t hfit_tlsf_smallest_region(const hfit_plan *plan) {
+static size_t heap_smallest_region(const hfit_plan *plan) {
     if (!is_alignment_allowed(plan->alignment) || !is_second_level_sound(plan)) {
         return 0;
     }
@@ -281,7 +281,7 @@ size_t hfit_tlsf_smallest_region(const hfit_plan *plan) {
     return end + WORD_SIZE;
 }
 
-hfit_heap *hfit_tlsf_init(void *region, size_t region_size, const hfit_plan *plan) {
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     hfit_heap *heap = region;
     if (!is_region_usable(region, region_size, plan) || !is_second_level_sound(plan) ||
         region_size < MAP) {

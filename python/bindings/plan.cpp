@@ -45,8 +45,8 @@ std::vector<SizeCountExactBase> pools_of(const Plan &plan) {
 std::vector<std::vector<std::uint32_t>> pool_rows(const Plan &plan) {
     std::vector<std::vector<std::uint32_t>> rows;
     for (const hfit_pool &pool : plan.pools()) {
-        rows.push_back({pool.size, pool.count, pool.is_exact, pool.base, pool.list, pool.used_bit,
-                        pool.inverse, pool.turn});
+        rows.push_back({pool.size, pool.count, pool.is_exact, pool.base, pool.block_size,
+                        pool.used_bit, pool.inverse, pool.turn});
     }
     return rows;
 }

@@ -23,11 +23,16 @@ static uint32_t taken_until_refused(hfit_heap *heap, const hfit_fixed_pool_plan 
     return taken;
 }
 
+/* Two words and the used bits, rounded up to 8 bytes. */
+static size_t control_of(uint32_t blocks) {
+    return (8 + 4 * ((blocks + 31) / 32) + 7) / 8 * 8;
+}
+
 static void it_has_as_many_blocks_as_asked_for_in_its_smallest_region(void) {
     for (uint32_t blocks = 1; blocks < 140; blocks++) {
         const hfit_fixed_pool_plan plan = plan_of(100, blocks, 0);
         const size_t smallest = hfit_fixed_pool_smallest_region(&plan.common);
-        CHECK(smallest == 24 + 104 * blocks + 4 * ((blocks + 31) / 32));
+        CHECK(smallest == control_of(blocks) + 104 * blocks);
         CHECK(hfit_fixed_pool_init(region, smallest - 1, &plan.common) == NULL);
         hfit_heap *heap = hfit_fixed_pool_init(region, smallest, &plan.common);
         CHECK(hfit_fixed_pool_footprint(heap, &plan.common) == smallest);
@@ -39,7 +44,7 @@ static void left_to_itself_it_has_as_many_blocks_as_the_region_holds(void) {
     const hfit_fixed_pool_plan any = plan_of(20, 0, 0);
     for (size_t size = 0; size < 3000; size++) {
         uint32_t fit = 0;
-        while (size >= 24 + 24 * (fit + 1) + 4 * ((fit + 32) / 32)) {
+        while (size >= control_of(fit + 1) + 24 * (fit + 1)) {
             fit++;
         }
         hfit_heap *heap = hfit_fixed_pool_init(region, size, &any.common);
@@ -74,7 +79,8 @@ static void a_block_is_resized_in_place_or_not_at_all(void) {
 }
 
 static void a_link_is_followed_only_to_a_free_block(void) {
-    static const uint32_t links[] = {1, 4, 24 + 4, 24 + 64, 24 + 4 * 64, UINT32_MAX, 0x80000018};
+    static const uint32_t links[] = {0 /* itself */, 1 /* used */,  4, 5, 16, 16 + 2 * 64,
+                                     0x80000002,     UINT32_MAX - 1};
     const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         static unsigned char before[1024];

@@ -251,10 +251,12 @@ static void check_link_is_refused(uint32_t link) {
 }
 
 static void a_link_is_followed_only_to_a_free_block_of_its_pool(void) {
-    const uint32_t base = wireless[1].base;
+    const hfit_pool *pool = &wireless[1];
     const uint32_t links[] = {
-        1,          base + 4,   base + 64,        base - 64,        base + 128,
-        UINT32_MAX, 0x80000000, wireless[0].base, wireless[2].base, base + 63};
+        0, /* itself */
+        1, /* used */
+        pool->count, pool->count + 1, pool->base,    pool->base + 64, wireless[2].base,
+        0x80000000,  0x80000001,      UINT32_MAX - 1};
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         check_link_is_refused(links[i]);
     }

@@ -75,7 +75,7 @@ def test_its_header_serves_cxx(folder: Path) -> None:
 def test_core_is_copied_unchanged_and_no_more_than_is_needed(folder: Path) -> None:
     copied = names_in(folder / "hfit") | names_in(folder / "src")
     assert "version.h" in copied
-    for name in names_in(folder / "hfit") - {"stamp.h"}:
+    for name in names_in(folder / "hfit") - {"stamp.h", "plan_of_build.h"}:
         original = ROOT / "core/include/hfit" / name
         assert (folder / "hfit" / name).read_bytes() == original.read_bytes()
     for name in names_in(folder / "src"):
@@ -94,13 +94,14 @@ def test_a_plan_without_pools_gets_no_file_of_the_pools(tmp_path: Path) -> None:
 def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     folder: Path, tmp_path: Path
 ) -> None:
-    table = symbols(compile_objects(folder, tmp_path, "-m32", "-Os", "-fno-pie"))
+    options = ("-m32", "-Os", "-fno-pie")
+    table = symbols(compile_objects(folder, tmp_path, *options, "-DHFIT_ANY_PLAN"))
     sizes = {name: (letter, size) for name, letter, size in table}
     page = (folder / "README.md").read_text().replace(",", "")
-    plans = sum(size for name, (_, size) in sizes.items() if name.startswith("app_plan_"))
-    has_shared = any(name.endswith("_shared") for name in sizes)
-    rom = plans + (sizes["hfit_tlsf_operations"][1] if has_shared else 0)
-    assert f"| {rom} bytes on a 32-bit target |" in page
+    rom = sum(size for name, (_, size) in sizes.items() if name.startswith("app_plan_"))
+    assert f"| at most {rom} bytes on a 32-bit target |" in page
+    built_for_it = symbols(compile_objects(folder, tmp_path, *options))
+    assert sum(size for name, _, size in built_for_it if name.startswith("app_plan_")) <= rom
     ram = sum(size for letter, size in sizes.values() if letter in "bBdDC")
     assert sizes["region"][1] == 65_536
     assert ram == 65_536 + 1
@@ -153,6 +154,7 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("hfit/version.h", "#define HFIT_CONTRACT", "#define HFIT_OTHER"),
         ("hfit/stamp.h", "#define HFIT_STAMP 0x", "#define HFIT_STAMP 0x1"),
         ("src/pool_layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
+        ("hfit/plan_of_build.h", "HFIT_DESIGN_OF_BUILD 0x", "HFIT_DESIGN_OF_BUILD 0x1"),
     ],
 )
 @pytest.mark.usefixtures("unmeasured")
@@ -180,12 +182,15 @@ def test_files_of_another_plan_refuse_to_compile(
 
 
 @pytest.mark.usefixtures("unmeasured")
-def test_two_heaps_with_prefixes_of_their_own_share_core(tmp_path: Path) -> None:
-    generate(plan_file(PLANS["tlsf"]), tmp_path / "net", "net")
+def test_two_heaps_share_a_core_that_is_built_for_any_plan(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["budgeted"]), tmp_path / "net", "net")
     generate(plan_file(PLANS["first_fit"]), tmp_path / "ui", "ui")
     shutil.copytree(tmp_path / "ui", tmp_path / "net", dirs_exist_ok=True)
-    table = symbols(compile_objects(tmp_path / "net", tmp_path / "objects"))
-    assert {"net_malloc", "ui_malloc"} <= {name for name, _, _ in table}
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        compile_objects(tmp_path / "net", tmp_path / "objects")
+    assert "HFIT_ANY_PLAN" in refused.value.stderr
+    objects = compile_objects(tmp_path / "net", tmp_path / "objects", "-DHFIT_ANY_PLAN")
+    assert {"net_malloc", "ui_malloc"} <= {name for name, _, _ in symbols(objects)}
 
 
 def test_a_baseline_is_refused_wherever_it_stands_in_a_plan(tmp_path: Path) -> None:

@@ -22,19 +22,12 @@
 #define HFIT_SAFETY 1
 #endif
 
-/* What class_pools can do beside linking free blocks: find them by their used bits, as in the paper
- * (a plan's search 0), and get more from the shared heap (its growth). A build whose plans do not
- * ask for these says 0 and has no code for them; `init` then refuses a plan that does. */
-#ifndef HFIT_POOL_TRAVERSAL
-#define HFIT_POOL_TRAVERSAL 1
-#endif
-#ifndef HFIT_POOL_GROWTH
-#define HFIT_POOL_GROWTH 1
-#endif
-
 /* A call of the public functions, `init` and `smallest_region` apart, takes the lock once and
  * releases it once. Heaps behind pools are reached without: the heap in front holds it. */
-#ifndef HFIT_LOCK
+#ifdef HFIT_LOCK
+#define HFIT_HAS_LOCK 1
+#else
+#define HFIT_HAS_LOCK 0
 #define HFIT_LOCK(heap) ((void)(heap))
 #endif
 #ifndef HFIT_UNLOCK

@@ -4,10 +4,10 @@
  * refused (Elsayed and Galal, "Building better memory management for high performance
  * wired/wireless networks": the fixed-size pool that theirs is compared with).
  *
- *   0                24 or 32
- *   +----------------+---------+----------+---------+----------+-----+---------------+
- *   | control        | block 0 | overhead | block 1 | overhead | ... | 1 bit a block |
- *   +----------------+---------+----------+---------+----------+-----+---------------+
+ *   0         8
+ *   +---------+---------------+---------+----------+---------+----------+-----
+ *   | control | 1 bit a block | block 0 | overhead | block 1 | overhead | ...
+ *   +---------+---------------+---------+----------+---------+----------+-----
  *
  * Free blocks are linked, the one freed last first, and all are from the start, in ascending order.
  * `alloc` and `free` take the same few steps always; `init` takes one a block. A block takes its

@@ -31,11 +31,11 @@ typedef struct hfit_pool {
      * (offset - base) / block size in its pool; the product with the inverse of the block size's
      * odd part, modulo 2^32 and rotated right by log2 of its even part, is that number if a block
      * begins at `offset`, and `count` or more if not (Warren, Hacker's Delight, exact division). */
-    uint32_t base;     /* offset of the first block */
-    uint32_t list;     /* offset of the word that begins the free list, or counts what is free */
-    uint32_t used_bit; /* place of the first block's used bit, in bits from the region's start */
-    uint32_t inverse;  /* of the block size's odd part, modulo 2^32 */
-    uint32_t turn;     /* log2 of the block size's even part */
+    uint32_t base;       /* offset of the first block */
+    uint32_t block_size; /* from one block to the next: `size` rounded up to the alignment */
+    uint32_t used_bit;   /* place of the first block's used bit, in bits from the region's start */
+    uint32_t inverse;    /* of the block size's odd part, modulo 2^32 */
+    uint32_t turn;       /* log2 of the block size's even part */
 } hfit_pool;
 
 /* Pools in ascending order of size, no two equal. */

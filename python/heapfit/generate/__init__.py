@@ -32,8 +32,8 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
     require_whole_blocks(plan_file)
     design = design_of(plan_file, checked_prefix(prefix))
     texts = heap_texts(design)
-    wrapper = texts[f"{design.prefix}_heap.c"]
-    texts |= needed_files(allocators_of(design), wrapper) | {"LICENSE": licence()}
+    made = "".join(texts.values())
+    texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
     with folder_aside(folder) as aside:
         for name, text in texts.items():
             (aside / name).parent.mkdir(exist_ok=True)

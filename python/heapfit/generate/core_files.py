@@ -4,8 +4,9 @@
     core/include/hfit/*.h  ->  hfit/*.h        core/src/*.{c,h}  ->  src/*.{c,h}
 
 They lie beside the extension, installed by the build that compiled them into it: the C that was
-measured is the C that is copied. hfit/stamp.h is the one file that core does not have: it tells a
-copy of this core from a copy of any other.
+measured is the C that is copied. Two files are made instead: hfit/stamp.h, which core does not
+have, tells a copy of this core from a copy of any other; hfit/plan_of_build.h, core's own being for
+any plan, names the one there is.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_MEMBER = re.compile(r"\(\*(\w+)\)\(")  # a pointer to a function
 _CONTRACT = re.compile(r"^#define HFIT_CONTRACT (\d+)$", re.MULTILINE)
 STAMP = "hfit/stamp.h"
+PLAN_OF_BUILD = "hfit/plan_of_build.h"
+_GENERATED = {STAMP, PLAN_OF_BUILD}
 _FOLDERS = {"hfit": "include/hfit", "src": "src"}  # in a generated folder: in core
 
 
@@ -63,7 +67,7 @@ def _read(path: Path) -> str:
 def included(text: str) -> list[str]:
     """The files of core that a C text includes."""
     names = _INCLUDE.findall(text)
-    return [name for name in names if name.partition("/")[0] in _FOLDERS and name != STAMP]
+    return [name for name in names if name.partition("/")[0] in _FOLDERS and name not in _GENERATED]
 
 
 def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
@@ -77,6 +81,13 @@ def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
             found[name] = core_text(name)
             left += included(found[name])
     return dict(sorted(found.items()))
+
+
+def operation_names() -> list[Text]:
+    """The members of hfit_operations, in their order."""
+    _, _, rest = core_text("hfit/contract.h").partition("typedef struct hfit_operations {")
+    body, _, _ = rest.partition("} hfit_operations;")
+    return [Text(name) for name in _MEMBER.findall(body)]
 
 
 def contract_number() -> int:

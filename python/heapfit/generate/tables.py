@@ -35,14 +35,15 @@ class PoolRow:
     count: int
     is_exact: int  # 1 or 0, as in C
     base: int
-    list: int
+    block_size: int
     used_bit: int
     inverse: int
     turn: int
 
-    def end(self, alignment: int) -> int:
+    @property
+    def end(self) -> int:
         """Offset just behind the last block."""
-        return self.base + self.count * -(-self.size // alignment) * alignment
+        return self.base + self.count * self.block_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class PlanTable:
     @property
     def pools_end(self) -> int:
         """Offset just behind the last pool."""
-        return self.pools[-1].end(self.alignment)
+        return self.pools[-1].end
 
     def chain(self) -> Iterator[PlanTable]:
         """This struct and those behind it; the innermost comes first, as C wants it."""
@@ -122,6 +123,12 @@ class Design:
     region: int
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
+
+    @property
+    def has_own_sources(self) -> bool:
+        """Whether each allocator's source serves just one struct and can be built for it."""
+        allocators = [table.allocator for table in self.plan.chain()]
+        return len(set(allocators)) == len(allocators)
 
 
 def design_of(plan_file: PlanFile, prefix: Text) -> Design:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.generate.code_size import CodeSize
-from heapfit.generate.core_files import STAMP, contract_number, core_stamp
+from heapfit.generate.core_files import (
+    PLAN_OF_BUILD,
+    STAMP,
+    contract_number,
+    core_stamp,
+    operation_names,
+)
 from heapfit.generate.names import Text, printable
 from heapfit.generate.tables import Design
 
@@ -30,6 +36,8 @@ def heap_texts(design: Design) -> dict[str, str]:
     return {
         f"{design.prefix}_heap.h": _fill("heap.h.j2", design),
         f"{design.prefix}_heap.c": _fill("heap.c.j2", design, **figures),
+        f"{design.prefix}_plan.h": _fill("plan.h.j2", design, operations=operation_names()),
+        PLAN_OF_BUILD: _fill("plan_of_build.h.j2", design),
         STAMP: _fill("stamp.h.j2", design, **figures),
     }
 

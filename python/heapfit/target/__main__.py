@@ -69,13 +69,11 @@ def _size(wish: argparse.Namespace, folder: Path) -> None:
     print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
     workbench = Workbench(folder)
     for case in _cases(wish, folder)[1]:
-        for few in (False, True) if case.plan.shared else (False,):
-            sizes = (
-                code_size(workbench, BOARDS[wish.cpu], build, case.plan, few)
-                for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
-            )
-            name = f"{case.name}, few operations" if few else case.name
-            print(f"{name:32}" + "".join(f"{size.total:9,}" for size in sizes))
+        sizes = (
+            code_size(workbench, BOARDS[wish.cpu], build, case.plan)
+            for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
+        )
+        print(f"{case.name:32}" + "".join(f"{size.total:9,}" for size in sizes))
 
 
 def main() -> None:

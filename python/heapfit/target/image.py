@@ -59,12 +59,9 @@ def replay_image(
     main = folder / "replay.o"
     operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
     workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
-    core = (f"core/src/{allocator}.c" for allocator in allocators_of(design))
-    shared = [
-        workbench.shared_object(board, build, source, _CONFIG)
-        for source in ("target/replay/payload.c", *core)
-    ]
-    return link_image(workbench, board, build, folder, [main, *shared])
+    core = core_objects(workbench, board, build, design, folder, _CONFIG)
+    payload = workbench.shared_object(board, build, "target/replay/payload.c", _CONFIG)
+    return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
 def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
@@ -81,6 +78,21 @@ def write_plan(design: Design, folder: Path) -> None:
     for name, text in heap_texts(design).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def core_objects(
+    workbench: Workbench,
+    board: Board,
+    build: Build,
+    design: Design,
+    folder: Path,
+    options: Sequence[str] = (),
+) -> list[Path]:
+    """The design's allocators, built for the plan that was written to `folder`."""
+    made = [folder / f"{allocator}.o" for allocator in allocators_of(design)]
+    for path in made:
+        workbench.compile(board, build, f"core/src/{path.stem}.c", path, options)
+    return made
 
 
 def link_image(

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Core links with nothing but the compiler's own arithmetic, also where gcc likes to call libc."""
+
+import pytest
+
+from heapfit.plan import Plan, Pool
+from heapfit.target.board import BOARDS
+from heapfit.target.cases import shipped_allocators
+from heapfit.target.image import core_objects, replay_design, write_plan
+from heapfit.target.workbench import Build, Workbench
+
+M0 = BOARDS["cortex-m0"]
+POOLS = (Pool(40, 6, True), Pool(100, 6, True))
+TLSF = Plan("tlsf")
+PLANS = {
+    "class_pools": Plan("class_pools", {"growth": 4}, pools=POOLS, shared=TLSF),
+    "budgeted": Plan("budgeted", pools=POOLS, shared=TLSF),
+}
+
+
+@pytest.mark.parametrize("optimisation", ["Os", "Og", "O2", "O0"])
+@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("options", [(), ("-DHFIT_ANY_PLAN",)], ids=["own plan", "any plan"])
+def test_every_function_links_without_a_library(
+    workbench: Workbench, allocator: str, optimisation: str, options: tuple[str, ...]
+) -> None:
+    plan = PLANS.get(allocator, Plan(allocator))
+    design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
+    folder = workbench.image_folder()
+    write_plan(design, folder)
+    objects = core_objects(workbench, M0, Build(optimisation), design, folder, options)
+    kept = f"-Wl,-u,hfit_{allocator}_operations"
+    workbench.link(M0, folder / "core.elf", objects, ("-Wl,--entry=0", kept))
