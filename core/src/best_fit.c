@@ -19,6 +19,10 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_best_fit_##operation
+#include "src/tiling.h"
+
+enum { LAST_TRIE = 20, TRIE_NODE = 28 /* bytes of a chunk that has all of a trie's words */ };
+
 #include "src/trie.h"
 
 enum {
@@ -33,6 +37,18 @@ enum {
 
 _Static_assert(BIN_COUNT * 4 >= TRIE_NODE, "a chunk without a bin has room for a trie's words");
 _Static_assert((CONTROL_SIZE + WORD_SIZE) % 16 == 0, "a chunk of any alignment begins here");
+
+static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk) {
+    return chunk_size(load_word(heap, chunk));
+}
+
+static inline bool is_free_of_size(const hfit_heap *heap, uint32_t chunk, uint32_t size) {
+    return load_word(heap, chunk) == (size | CHUNK_FREE);
+}
+
+static inline uint32_t links_end(const hfit_heap *heap) {
+    return load_word(heap, TILING_END);
+}
 
 static inline bool has_bin(const hfit_plan *plan, uint32_t size) {
     return size < BIN_COUNT * plan->alignment;

@@ -16,6 +16,9 @@
  * there. So no path is longer than a size has bits, whatever happened before. (As in the tree bins
  * of dlmalloc 2.8, Lea 2005, but with a slot for the parent and for the place in it.)
  *
+ * A source that includes this file first defines LAST_TRIE; a size is in the unit of the includer's
+ * choice.
+ *
  * From safety level 1 on a child that does not lead back to its slot counts as none, so that a walk
  * ends, and stays in the region, even where chunks were overwritten.
  */
@@ -23,7 +26,6 @@
 #define HFIT_TRIE_H
 
 #include "src/free_list.h"
-#include "src/tiling.h"
 
 enum {
     RING_NEXT = LINK_NEXT, /* one check does for the links of lists and of rings */
@@ -31,19 +33,23 @@ enum {
     TRIE_LOWER = 12,
     TRIE_HIGHER = 16,
     TRIE_SLOT = 20,
-    TRIE_NODE = 28, /* bytes of a chunk that has all these words */
-    LAST_TRIE = 20,
 };
+
+/* Of a chunk in the trie: its size. */
+static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk);
+
+/* True if a free chunk of this size begins at `chunk`, which is a word's offset in the heap. */
+static inline bool is_free_of_size(const hfit_heap *heap, uint32_t chunk, uint32_t size);
+
+/* Offset that the words of all chunks in the trie, up to `slot`, lie before: what the functions
+ * below call `end`. */
+static inline uint32_t links_end(const hfit_heap *heap);
 
 /* The least size found so far, and its ring's entry. */
 typedef struct trie_best {
     uint32_t entry;
     uint32_t size;
 } trie_best;
-
-static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk) {
-    return chunk_size(load_word(heap, chunk));
-}
 
 static inline uint32_t trie_of(uint32_t size) {
     return size >> LAST_TRIE != 0 ? (uint32_t)LAST_TRIE : 31u - (uint32_t)__builtin_clz(size);
@@ -86,7 +92,7 @@ static inline uint32_t trie_child(const hfit_heap *heap, uint32_t entry, uint32_
     return trie_sound(heap, slot, child, end);
 }
 
-/* Adds `chunk` of `size` bytes, TRIE_NODE or more, to the trie at `slot`. */
+/* Adds `chunk`, which has room for the words, to the trie at `slot`. */
 static void trie_insert(hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size,
                         uint32_t end) {
     uint32_t turns = turns_of(size);
@@ -207,7 +213,7 @@ static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk, uint32_t en
 
 /* True if the way of `size` from `slot` leads to `chunk`, by the slot that it names. */
 static bool trie_leads_to(const hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size) {
-    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t end = links_end(heap);
     uint32_t turns = turns_of(size);
     for (uint32_t bits = 0; bits < 32; bits++) {
         const uint32_t entry = load_word(heap, slot);
@@ -223,14 +229,14 @@ static bool trie_leads_to(const hfit_heap *heap, uint32_t slot, uint32_t chunk, 
     return false;
 }
 
-/* How many chunks the ring of `entry` has, all of `size` bytes, if its links hold and they are
+/* How many chunks the ring of `entry` has, all of this size, if its links hold and they are
  * `most` or fewer; else 0. */
 static uint32_t count_ring(const hfit_heap *heap, uint32_t entry, uint32_t size, uint32_t most) {
-    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t end = links_end(heap);
     uint32_t chunk = entry;
     for (uint32_t count = 1; count <= most; count++) {
         const uint32_t next = load_field(heap, chunk, RING_NEXT);
-        if (!is_word_below(next, end - TRIE_SLOT) || load_word(heap, next) != (size | CHUNK_FREE) ||
+        if (!is_word_below(next, end - TRIE_SLOT) || !is_free_of_size(heap, next, size) ||
             load_field(heap, next, RING_PREVIOUS) != chunk) {
             return 0;
         }
