@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A heap without headers: exact best fit over chunks whose bounds are bits in a map apart from
+ * them.
+ *
+ *   0        24    28      32          36      40    44        48          52
+ *   +--------+-----+-------+-----------+-------+-----+---------+-----------+-- ... --+
+ *   | levels | end | first | footprint | tally | top | top end | class map | classes |
+ *   +--------+-----+-------+-----------+-------+-----+---------+-----------+-- ... --+
+ *   +-------- ... --------+--------+ ... +--------+ ... +-----+
+ *   | map, 1 bit a granule | chunk  |     | chunk  |     | top |
+ *   +-------- ... --------+--------+ ... +--------+ ... +-----+
+ *
+ *   used chunk    | payload ...                                        |
+ *   free chunk    | next | previous | ...                              |
+ *   in a trie     | next | previous | lower | higher | slot | size | ... |
+ *
+ * A granule is the plan's alignment. A block takes its bytes rounded up to granules, two granules
+ * at least, and nothing else: the map costs 1 bit a granule, 3.1 % of the region at 4 B and 1.6 %
+ * at 8 B. So small blocks are cheap; where they have 250 B or more in the mean, a 4 B header
+ * (best_fit) costs less.
+ *
+ * A request takes the smallest free chunk that will do, and splits it. Only if none will do is it
+ * cut from the top. A freed chunk is joined with its free neighbours at once. Chunks below 8
+ * granules hang in bins of one size each, the others in bitwise tries, one for each power of two
+ * that the region can hold.
+ *
+ * With two ends the top lies in the middle. Requests of some size classes, which the plan names,
+ * are cut from its end; what is freed there serves them again, and the others only if nothing else
+ * will do. So blocks that live long and blocks that come and go can be kept apart, without a bound
+ * that one of them might hit. What belongs where is learned from a recording.
+ *
+ *   +---------+------------------------+-------------+-----------------------+
+ *   | control | blocks of most classes | ->  top  <- | blocks of the others  |
+ *   +---------+------------------------+-------------+-----------------------+
+ *
+ * The map is also the truth about what is allocated, and no block lies beside it: at safety level 1
+ * any address that is not a live block's is refused, whatever the caller wrote into its blocks.
+ *
+ * Time: `alloc` walks at most four times down a trie (two to find, one to take, one to put back
+ * what is split off), `free` at most three times (to take each neighbour, to put back). A walk
+ * passes at most one chunk for each bit of a size in granules, and finding a chunk's end takes two
+ * words for each level of the map: three levels up to 32,000 granules. The rest is constant.
+ *
+ * Memory: control words and classes take 76 bytes and 4 for each power of two of granules in the
+ * region from 8 on.
+ */
+#ifndef HFIT_TAILORED_H
+#define HFIT_TAILORED_H
+
+#include "hfit/contract.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A bit of high_0 or high_1 stands for a size class: bit n for chunks of n granules up to 15, and
+ * from 16 on bit 4 l + q for those of (4 + q) 2^(l - 2) granules, q from 0 to 3, and more up to the
+ * next class. Bits 0 to 31 are in high_0, bits 32 to 63 in high_1; the last one stands for all
+ * larger chunks, too. */
+enum { HFIT_TAILORED_CLASSES = 64 };
+
+typedef struct hfit_tailored_plan {
+    hfit_plan common;
+    uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
+    uint32_t high_0; /* bit set: the class is cut from the end */
+    uint32_t high_1;
+} hfit_tailored_plan;
+
+HFIT_DECLARE_ALLOCATOR(tailored);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where chunks begin and which are free, as one bit a granule, apart from the chunks.
+ *
+ *   granule     0 1 2 3 4 5 6 7 8 9 ...
+ *   chunks      [used ] [free   ] [used ] ...
+ *   bit         1 0 0 1 0 0 0 1 1 0 0 ...
+ *
+ * A bit is set where a chunk begins and at the last granule of a free chunk, which so ends in two
+ * set bits at least. Every chunk has two granules or more, and free chunks have used neighbours.
+ * That makes the bits unambiguous both ways:
+ * - the chunk before a chunk at s is free just if bit s - 1 is set; it then begins at the next set
+ *   bit below;
+ * - if b is the next set bit behind a chunk's first, then the chunk is free, and b its last
+ *   granule, if b + 1 is set and b + 2 is not (a used chunk begins at b + 1). Else it is used and
+ *   ends before b: there a used chunk begins (b + 1 is not set), or a free one of two granules,
+ *   behind which a used one begins (b + 1 and b + 2 are set).
+ * The end of all chunks is marked as the beginning of a used one, which has two granules here.
+ *
+ * So that no search is longer than the map has levels, level k + 1 has a bit for each word of
+ * level k, set if that word is not 0, up to a level of one word:
+ *
+ *   level 2   |1|               1 word       MAP_LEVELS: where word 0 of level 0, 1, ... would lie
+ *   level 1   |1|0|1|           a bit a word     (the words before the first granule's are left
+ *   level 0   |0101|0000|1101|  a bit a granule   out, so this may lie before the region)
+ */
+#ifndef HFIT_BOUNDARY_MAP_H
+#define HFIT_BOUNDARY_MAP_H
+
+#include "src/region.h"
+
+enum {
+    MAP_LEVELS = 0,
+    MOST_LEVELS = 6, /* of 32 bits a word, for 2^30 granules */
+};
+
+/* The levels of a map of the granules from `first` to `last`. */
+typedef struct map_layout {
+    uint32_t first;
+    uint32_t last;
+    uint32_t start; /* bytes from the region's start: level 0 begins, the top level ends here */
+    uint32_t end;
+    uint32_t levels;
+    uint32_t bases[MOST_LEVELS];
+} map_layout;
+
+static inline uint32_t map_word(const hfit_heap *heap, uint32_t level, uint32_t bit) {
+    return load_word(heap, MAP_LEVELS + 4 * level) + (bit >> 5) * 4;
+}
+
+static inline bool is_marked(const hfit_heap *heap, uint32_t granule) {
+    return (load_word(heap, map_word(heap, 0, granule)) >> (granule & 31) & 1u) != 0;
+}
+
+/* Tells the levels from 1 on that word `bit` of the one below became, or is not any more, 0. The
+ * map is never empty, so this ends. */
+static void tell_above(hfit_heap *heap, uint32_t bit, bool is_set) {
+    for (uint32_t level = 1;; level++) {
+        const uint32_t word = map_word(heap, level, bit);
+        const uint32_t before = load_word(heap, word);
+        const uint32_t after = before ^ 1u << (bit & 31);
+        store_word(heap, word, after);
+        if ((is_set ? before : after) != 0) {
+            return;
+        }
+        bit >>= 5;
+    }
+}
+
+/* Sets a bit that is not set. */
+static inline void mark(hfit_heap *heap, uint32_t granule) {
+    const uint32_t word = map_word(heap, 0, granule);
+    const uint32_t before = load_word(heap, word);
+    store_word(heap, word, before | 1u << (granule & 31));
+    if (before == 0) {
+        tell_above(heap, granule >> 5, true);
+    }
+}
+
+/* Clears bits of a word that are set: those of `bits`, moved up to `granule`. */
+static inline void unmark_bits(hfit_heap *heap, uint32_t granule, uint32_t bits) {
+    const uint32_t word = map_word(heap, 0, granule);
+    const uint32_t after = load_word(heap, word) & ~(bits << (granule & 31));
+    store_word(heap, word, after);
+    if (after == 0) {
+        tell_above(heap, granule >> 5, false);
+    }
+}
+
+static inline void unmark(hfit_heap *heap, uint32_t granule) {
+    unmark_bits(heap, granule, 1);
+}
+
+/* Clears the bit of a granule and the one before, both set. */
+static inline void unmark_pair(hfit_heap *heap, uint32_t granule) {
+    if ((granule & 31) == 0) {
+        unmark(heap, granule);
+        unmark(heap, granule - 1);
+    } else {
+        unmark_bits(heap, granule - 1, 3);
+    }
+}
+
+/* The first set bit in the words behind the granule's, of which there is one. */
+static uint32_t next_mark_behind(const hfit_heap *heap, uint32_t granule) {
+    uint32_t bit = granule;
+    uint32_t level = 0;
+    uint32_t word;
+    do {
+        bit = (bit >> 5) + 1;
+        level++;
+        word = load_word(heap, map_word(heap, level, bit)) & UINT32_MAX << (bit & 31);
+    } while (word == 0);
+    bit = (bit & ~31u) + (uint32_t)__builtin_ctz(word);
+    while (level > 0) {
+        level--;
+        bit <<= 5;
+        bit += (uint32_t)__builtin_ctz(load_word(heap, map_word(heap, level, bit)));
+    }
+    return bit;
+}
+
+/* The first set bit from `granule` on, of which there is one. */
+static inline uint32_t next_mark(const hfit_heap *heap, uint32_t granule) {
+    const uint32_t word = load_word(heap, map_word(heap, 0, granule)) >> (granule & 31);
+    return word != 0 ? granule + (uint32_t)__builtin_ctz(word) : next_mark_behind(heap, granule);
+}
+
+/* The last set bit up to `granule`, of which there is one. */
+static uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
+    uint32_t bit = granule;
+    uint32_t level = 0;
+    uint32_t word = load_word(heap, map_word(heap, 0, bit)) & UINT32_MAX >> (~bit & 31);
+    while (word == 0) {
+        bit = (bit >> 5) - 1;
+        level++;
+        word = load_word(heap, map_word(heap, level, bit)) & UINT32_MAX >> (~bit & 31);
+    }
+    bit |= 31;
+    bit -= (uint32_t)__builtin_clz(word);
+    while (level > 0) {
+        level--;
+        bit = bit << 5 | 31;
+        bit -= (uint32_t)__builtin_clz(load_word(heap, map_word(heap, level, bit)));
+    }
+    return bit;
+}
+
+/* The granule behind the chunk at `granule`. */
+static uint32_t chunk_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
+    const uint32_t from = granule + 1;
+    const uint32_t word = load_word(heap, map_word(heap, 0, from)) >> (from & 31);
+    const uint32_t bit = word == 0 ? 31 : (uint32_t)__builtin_ctz(word);
+    if ((from & 31) + bit < 30) { /* it and the two behind it lie in this word */
+        *is_free = (word >> bit & 7u) == 3;
+        return from + bit + *is_free;
+    }
+    const uint32_t found = word != 0 ? from + bit : next_mark_behind(heap, from);
+    *is_free = is_marked(heap, found + 1) && !is_marked(heap, found + 2);
+    return found + *is_free;
+}
+
+/* Lays the map out from byte layout->start on. */
+static void lay_out_map(map_layout *layout) {
+    uint32_t first = layout->first;
+    uint32_t last = layout->last;
+    uint32_t level = 0;
+    layout->end = layout->start;
+    do {
+        first >>= 5;
+        last >>= 5;
+        layout->bases[level++] = layout->end - 4 * first;
+        layout->end += 4 * (last - first + 1);
+    } while (first != last);
+    layout->levels = level;
+}
+
+/* Writes a map with one mark, at `granule`. */
+static void init_map(hfit_heap *heap, const map_layout *layout, uint32_t granule) {
+    for (uint32_t at = layout->start; at < layout->end; at += 4) {
+        store_word(heap, at, 0);
+    }
+    for (uint32_t level = 0; level < layout->levels; level++) {
+        store_word(heap, MAP_LEVELS + 4 * level, layout->bases[level]);
+        store_word(heap, map_word(heap, level, granule), 1u << (granule & 31));
+        granule >>= 5;
+    }
+}
+
+/* The bits that tell which of the 32 words of `level` from `word` on are not 0. */
+static uint32_t summary_of(const hfit_heap *heap, const map_layout *layout, uint32_t level,
+                           uint32_t word) {
+    const uint32_t shift = 5 * (level + 1);
+    uint32_t summary = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        if (word + i >= layout->first >> shift && word + i <= layout->last >> shift &&
+            load_word(heap, layout->bases[level] + 4 * (word + i)) != 0) {
+            summary |= 1u << i;
+        }
+    }
+    return summary;
+}
+
+/* True if the levels lie as laid out, and each bit above level 0 tells of its word. */
+static bool is_map_sound(const hfit_heap *heap, const map_layout *layout) {
+    for (uint32_t level = 0; level < layout->levels; level++) {
+        if (load_word(heap, MAP_LEVELS + 4 * level) != layout->bases[level]) {
+            return false;
+        }
+    }
+    for (uint32_t level = 1; level < layout->levels; level++) {
+        const uint32_t shift = 5 * (level + 1);
+        for (uint32_t word = layout->first >> shift; word <= layout->last >> shift; word++) {
+            if (load_word(heap, layout->bases[level] + 4 * word) !=
+                summary_of(heap, layout, level - 1, 32 * word)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tailored: the smallest chunk that will do at every step, compared with a list of all chunks;
+ * nothing but a live block's address is ever taken for one; no call does more than derived. The
+ * source is included so that its loads can be counted. */
+#include "contract_config.h"
+
+#include "check.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static uint32_t loads;
+#define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
+
+#include "src/tailored.c"
+
+enum { MOST_CHUNKS = 4096, BLOCKS = 200, BIN_LIMIT = 8 };
+
+static _Alignas(4096) unsigned char region[24 << 20];
+
+static hfit_tailored_plan settings = {{8}, 1, 0, 0};
+static const hfit_plan *const plan = &settings.common;
+
+static uint32_t random_state;
+
+/* Numerical Recipes' LCG. */
+static uint32_t random_below(uint32_t n) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)random_state * n >> 32);
+}
+
+/* ---- The obvious model: all chunks in order of address, in bytes. ---- */
+
+typedef struct chunk {
+    uint32_t start;
+    uint32_t size;
+    bool is_used;
+    uint64_t freed; /* when it became a free chunk of this size */
+} chunk;
+
+typedef struct model {
+    chunk chunks[MOST_CHUNKS];
+    size_t count;
+    uint64_t now;
+    uint32_t top; /* the free chunk that is the top, or where the last one was: then equal */
+    uint32_t top_end;
+} model;
+
+static void model_start(model *m, uint32_t first, uint32_t end) {
+    m->chunks[0] = (chunk){first, end - first, false, 0};
+    m->count = 1;
+    m->now = 0;
+    m->top = first;
+    m->top_end = end;
+}
+
+static uint32_t chunk_for(uint32_t size) {
+    const uint32_t alignment = plan->alignment;
+    const uint32_t needed = (size + alignment - 1) & ~(alignment - 1);
+    return needed < 2 * alignment ? 2 * alignment : needed;
+}
+
+static size_t index_of(const model *m, uint32_t start) {
+    size_t i = 0;
+    while (m->chunks[i].start != start) {
+        i++;
+        CHECK(i < m->count);
+    }
+    return i;
+}
+
+/* Cuts chunk `i` at `size`; what is behind becomes a free chunk of its own. */
+static void cut(model *m, size_t i, uint32_t size) {
+    CHECK(m->count < MOST_CHUNKS);
+    memmove(&m->chunks[i + 1], &m->chunks[i], (m->count - i) * sizeof(chunk));
+    m->count++;
+    m->chunks[i].size = size;
+    m->chunks[i + 1].start += size;
+    m->chunks[i + 1].size -= size;
+    m->chunks[i + 1].is_used = false;
+    m->chunks[i + 1].freed = ++m->now;
+}
+
+static void join_with_next(model *m, size_t i) {
+    m->chunks[i].size += m->chunks[i + 1].size;
+    memmove(&m->chunks[i + 1], &m->chunks[i + 2], (m->count - i - 2) * sizeof(chunk));
+    m->count--;
+}
+
+static bool is_free_at(const model *m, size_t i) {
+    return i < m->count && !m->chunks[i].is_used;
+}
+
+/* True if the top lies in a chunk, or its place at one of the chunk's ends. */
+static bool has_top(const model *m, size_t i) {
+    return m->chunks[i].start <= m->top && m->top_end <= m->chunks[i].start + m->chunks[i].size;
+}
+
+static void use_chunk(model *m, size_t i, uint32_t needed) {
+    const bool had_top = has_top(m, i);
+    const uint32_t end = m->chunks[i].start + m->chunks[i].size;
+    m->chunks[i].is_used = true;
+    if (m->chunks[i].size - needed >= 2 * plan->alignment) {
+        cut(m, i, needed);
+    }
+    if (had_top) {
+        m->top = m->chunks[i].start + m->chunks[i].size;
+        m->top_end = end;
+    }
+}
+
+/* Uses the last bytes of the top, which is chunk `i`. */
+static size_t use_last(model *m, size_t i, uint32_t needed) {
+    const uint32_t left = m->chunks[i].size - needed;
+    if (left < 2 * plan->alignment) {
+        use_chunk(m, i, needed);
+        return i;
+    }
+    cut(m, i, left);
+    m->chunks[i + 1].is_used = true;
+    m->top_end -= needed;
+    return i + 1;
+}
+
+static void release_chunk(model *m, size_t i) {
+    if (is_free_at(m, i + 1)) {
+        join_with_next(m, i);
+    }
+    if (i > 0 && is_free_at(m, i - 1)) {
+        join_with_next(m, --i);
+    }
+    m->chunks[i].is_used = false;
+    m->chunks[i].freed = ++m->now;
+    if (has_top(m, i)) {
+        m->top = m->chunks[i].start;
+        m->top_end = m->top + m->chunks[i].size;
+    }
+}
+
+/* Small chunks of one size go out the last freed first, others the first freed first. */
+static bool is_better(const chunk *a, const chunk *b) {
+    if (a->size != b->size) {
+        return a->size < b->size;
+    }
+    return a->size < BIN_LIMIT * plan->alignment ? a->freed > b->freed : a->freed < b->freed;
+}
+
+/* The best chunk below the top or above it, m->count if there is none. */
+static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
+    size_t best = m->count;
+    for (size_t i = 0; i < m->count; i++) {
+        const chunk *c = &m->chunks[i];
+        if (!c->is_used && c->size >= needed && c->start != m->top &&
+            (c->start > m->top) == above && (best == m->count || is_better(c, &m->chunks[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The chunk that a request must get: of its side, else the top, else of the other side; m->count
+ * if there is none. */
+static size_t best_for(const model *m, uint32_t needed, bool high) {
+    size_t best = best_beside_top(m, needed, high);
+    if (best == m->count && m->top_end - m->top >= needed) {
+        return index_of(m, m->top);
+    }
+    return best == m->count ? best_beside_top(m, needed, !high) : best;
+}
+
+/* True if the plan says that chunks of this size are cut from the top's end: their class is found
+ * by counting up. */
+static bool is_high_in_model(uint32_t needed) {
+    uint32_t granules = needed / plan->alignment;
+    uint32_t class = 0; /* counted one by one */
+    for (uint32_t least = 1; least <= granules; class ++) {
+        uint32_t step = 1;
+        while (step * 8 <= least) {
+            step *= 2;
+        }
+        least += least < 16 ? 1 : step;
+    }
+    class = class < 64 ? class : 63;
+    const uint32_t high = class < 32 ? settings.high_0 : settings.high_1;
+    return settings.ends == 2 && (high >> class % 32 & 1u) != 0;
+}
+
+static uint32_t model_alloc(model *m, uint32_t size) {
+    const uint32_t needed = chunk_for(size);
+    const bool high = is_high_in_model(needed);
+    size_t i = best_for(m, needed, high);
+    if (i == m->count) {
+        return 0;
+    }
+    if (high && m->chunks[i].start == m->top) {
+        i = use_last(m, i, needed);
+    } else {
+        use_chunk(m, i, needed);
+    }
+    return m->chunks[i].start;
+}
+
+/* Bytes to the first aligned address: none, or enough for a chunk. */
+static uint32_t gap_at(uint32_t start, uint32_t alignment) {
+    const uint32_t gap = (0u - start) & (alignment - 1);
+    return gap == plan->alignment ? gap + alignment : gap;
+}
+
+/* The best chunk with room for any gap; failing that the top, if it has room for its own. */
+static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
+    const uint32_t needed = chunk_for(size);
+    size_t i = best_for(m, needed + alignment + plan->alignment, is_high_in_model(needed));
+    if (i == m->count) {
+        if (gap_at(m->top, alignment) + needed > m->top_end - m->top) {
+            return 0;
+        }
+        i = index_of(m, m->top);
+    }
+    const uint32_t gap = gap_at(m->chunks[i].start, alignment);
+    if (gap != 0) {
+        m->chunks[i].freed = ++m->now;
+        m->top += m->chunks[i].start == m->top ? gap : 0;
+        cut(m, i++, gap);
+    }
+    use_chunk(m, i, needed);
+    return m->chunks[i].start;
+}
+
+static void model_free(model *m, uint32_t start) {
+    release_chunk(m, index_of(m, start));
+}
+
+/* Joins chunk `i` with its free neighbours, of those before it only if told so; returns the bytes
+ * that this gives or would give. */
+static uint32_t room_around(const model *m, size_t i, bool before) {
+    return m->chunks[i].size + (is_free_at(m, i + 1) ? m->chunks[i + 1].size : 0) +
+           (before && i > 0 && is_free_at(m, i - 1) ? m->chunks[i - 1].size : 0);
+}
+
+static void shrink_chunk(model *m, size_t i, uint32_t needed) {
+    const uint32_t left = m->chunks[i].size - needed;
+    if (left >= 2 * plan->alignment || (left != 0 && is_free_at(m, i + 1))) {
+        cut(m, i, needed);
+        release_chunk(m, i + 1);
+    }
+}
+
+static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
+    const uint32_t needed = chunk_for(size);
+    size_t i = index_of(m, start);
+    if (needed <= m->chunks[i].size) {
+        shrink_chunk(m, i, needed);
+        return start;
+    }
+    const bool grows = needed <= room_around(m, i, false);
+    const uint32_t moved = grows ? 0 : model_alloc(m, size);
+    if (moved != 0) {
+        model_free(m, start);
+        return moved;
+    }
+    i = index_of(m, start);
+    if (needed > room_around(m, i, true)) {
+        return 0;
+    }
+    if (is_free_at(m, i + 1)) {
+        join_with_next(m, i);
+    }
+    if (!grows && is_free_at(m, i - 1)) {
+        join_with_next(m, --i);
+    }
+    use_chunk(m, i, needed);
+    return m->chunks[i].start;
+}
+
+/* ---- The heap under test. ---- */
+
+static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
+    settings.common.alignment = alignment;
+    settings.ends = 1;
+    hfit_heap *heap = hfit_tailored_init(region, region_size, plan);
+    CHECK(heap != NULL);
+    return heap;
+}
+
+static uint32_t offset_at(const void *block) {
+    return block == NULL ? 0 : (uint32_t)((const unsigned char *)block - region);
+}
+
+/* Sizes of all trie depths: small ones, equal ones, and any up to `most`. */
+static uint32_t random_size(uint32_t most) {
+    switch (random_below(4)) {
+    case 0:
+        return random_below(200);
+    case 1:
+        return 100 + 40 * random_below(8);
+    case 2:
+        return random_below(1500);
+    default:
+        return random_below(most);
+    }
+}
+
+typedef struct step {
+    uint32_t kind;
+    uint32_t alignment;
+    uint32_t size;
+} step;
+
+static step random_step(uint32_t most) {
+    return (step){random_below(8), 16u << random_below(4), random_size(most)};
+}
+
+/* One step on the heap; where its block lies now, 0 if nowhere. */
+static uint32_t do_step(hfit_heap *heap, step s, uint32_t start) {
+    if (start == 0) {
+        return offset_at(s.kind == 0 ? hfit_tailored_alloc_aligned(heap, plan, s.alignment, s.size)
+                                     : hfit_tailored_alloc(heap, plan, s.size));
+    }
+    if (s.kind < 2) {
+        const void *moved = hfit_tailored_resize(heap, plan, region + start, s.size);
+        return moved == NULL ? start : offset_at(moved);
+    }
+    hfit_tailored_free(heap, plan, region + start);
+    return 0;
+}
+
+static uint32_t model_step(model *m, step s, uint32_t start) {
+    if (start == 0) {
+        return s.kind == 0 && s.alignment > plan->alignment
+                   ? model_alloc_aligned(m, s.alignment, s.size)
+                   : model_alloc(m, s.size);
+    }
+    if (s.kind < 2) {
+        const uint32_t moved = model_resize(m, start, s.size);
+        return moved == 0 ? start : moved;
+    }
+    model_free(m, start);
+    return 0;
+}
+
+/* A heap that cuts some classes of the bins and of the tries from the top's end. */
+static hfit_heap *start_heap_of_two_ends(uint32_t alignment, size_t region_size) {
+    settings = (hfit_tailored_plan){{alignment}, 2, 0x0f3a5a5c, 0x5a5a0f0f};
+    hfit_heap *heap = hfit_tailored_init(region, region_size, plan);
+    CHECK(heap != NULL);
+    return heap;
+}
+
+static void compare_steps(hfit_heap *heap, uint32_t region_size, uint32_t most, int steps) {
+    static model m;
+    uint32_t starts[BLOCKS] = {0};
+    model_start(&m, load_word(heap, CHUNKS_FIRST) * plan->alignment, region_size);
+    random_state = plan->alignment;
+    for (int i = 0; i < steps; i++) {
+        uint32_t *start = &starts[random_below(BLOCKS)];
+        const step s = random_step(most);
+        const uint32_t expected = model_step(&m, s, *start);
+        *start = do_step(heap, s, *start);
+        CHECK(*start == expected);
+        CHECK(i % 16 != 0 || hfit_tailored_check(heap, plan));
+    }
+    CHECK(misuse_count == 0);
+}
+
+static void compare_heaps(hfit_heap *(*start)(uint32_t alignment, size_t region_size)) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        compare_steps(start(alignment, 48 * 1024), 48 * 1024, 3000, 60000);           /* full */
+        compare_steps(start(alignment, 256 * 1024), 256 * 1024, 9000, 20000);         /* not */
+        compare_steps(start(alignment, sizeof region), sizeof region, 4 << 20, 1000); /* long */
+    }
+}
+
+static void every_step_takes_the_smallest_chunk_that_will_do(void) {
+    compare_heaps(start_heap);
+}
+
+static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top(void) {
+    compare_heaps(start_heap_of_two_ends);
+}
+
+/* Sees that an address is refused and nothing changes. */
+static void check_refused(hfit_heap *heap, unsigned char *address) {
+    const uint32_t misuses = misuse_count;
+    hfit_tailored_free(heap, plan, address);
+    CHECK(misuse_count == misuses + 1);
+    CHECK(hfit_tailored_usable_size(heap, plan, address) == 0);
+    CHECK(hfit_tailored_resize(heap, plan, address, 1) == NULL);
+    CHECK(misuse_count == misuses + 3);
+}
+
+/* Tries every address of the region but those of live blocks. */
+static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t region_size) {
+    static bool is_live[4096];
+    static unsigned char before[4096];
+    memset(is_live, false, sizeof is_live);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        is_live[starts[i]] = true;
+    }
+    memcpy(before, region, region_size);
+    for (uint32_t i = 1; i < region_size; i++) {
+        if (!is_live[i]) {
+            check_refused(heap, region + i);
+        }
+    }
+    CHECK(memcmp(before, region, region_size) == 0);
+    misuse_count = 0;
+}
+
+/* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
+static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        uint32_t starts[BLOCKS] = {0};
+        hfit_heap *heap = start_heap(alignment, 4096);
+        random_state = alignment;
+        for (int i = 0; i < 4000; i++) {
+            uint32_t *start = &starts[random_below(BLOCKS)];
+            *start = do_step(heap, random_step(200), *start);
+            if (*start != 0) {
+                const size_t usable = hfit_tailored_usable_size(heap, plan, region + *start);
+                const uint32_t from = random_below((uint32_t)(4096 - usable));
+                memmove(region + *start, region + from, usable);
+            }
+            if (i % 200 == 0) {
+                check_all_refused(heap, starts, 4096);
+            }
+        }
+        CHECK(hfit_tailored_check(heap, plan));
+    }
+}
+
+/* A block at each end of the region's blocks but few granules in between: the rest is 0. */
+static void a_block_grows_to_either_side_where_nothing_else_will_do(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    unsigned char *before = hfit_tailored_alloc(heap, plan, 1000);
+    unsigned char *block = hfit_tailored_alloc(heap, plan, 1000);
+    unsigned char *behind = hfit_tailored_alloc(heap, plan, 800);
+    unsigned char *last = hfit_tailored_alloc(heap, plan, 900);
+    CHECK(before != NULL && last != NULL);
+    for (size_t i = 0; i < 1000; i++) {
+        block[i] = (unsigned char)(i * 7);
+    }
+    hfit_tailored_free(heap, plan, before);
+    CHECK(hfit_tailored_resize(heap, plan, block, 2001) == NULL);
+    hfit_tailored_free(heap, plan, behind);
+    CHECK(hfit_tailored_resize(heap, plan, block, 1800) == block);
+    CHECK(hfit_tailored_resize(heap, plan, block, 2800) == before);
+    for (size_t i = 0; i < 1000; i++) {
+        CHECK(before[i] == (unsigned char)(i * 7));
+    }
+    CHECK(hfit_tailored_check(heap, plan));
+    CHECK(hfit_tailored_usable_size(heap, plan, before) == 2800);
+}
+
+static void an_aligned_block_may_take_the_regions_last_byte(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    const size_t first = hfit_tailored_footprint(heap, plan);
+    CHECK(first < 256 && 256 - first >= 16);
+    CHECK(hfit_tailored_alloc_aligned(heap, plan, 256, 4096 - 256 + 1) == NULL);
+    CHECK(hfit_tailored_alloc_aligned(heap, plan, 256, 4096 - 256) == region + 256);
+    CHECK(hfit_tailored_footprint(heap, plan) == 4096);
+}
+
+/* ---- The bound of docs/decisions/0012-a-heap-without-headers.md. ---- */
+
+typedef struct bound {
+    uint32_t alloc;
+    uint32_t free;
+    uint32_t resize;
+} bound;
+
+/* Loads that a call may take in a region of so many granules with chunks of at most `largest`. */
+static bound bound_for(uint32_t granules, uint32_t largest) {
+    map_layout layout;
+    (void)lay_out(plan, granules, &layout);
+    const uint32_t levels = layout.levels;
+    const uint32_t walk = 6 * (32u - (uint32_t)__builtin_clz(largest));
+    const uint32_t search = 4 * levels + 2;
+    const uint32_t marking = 2 * levels;
+    const bound b = {
+        .alloc = 6 * walk + search + marking + 40,
+        .free = 3 * walk + 3 * search + 4 * marking + 50,
+        .resize = 9 * walk + 7 * search + 5 * marking + 110,
+    };
+    return b;
+}
+
+static uint32_t worst_loads;
+
+static void check_loads(uint32_t most) {
+    CHECK(loads <= most);
+    worst_loads = loads > worst_loads ? loads : worst_loads;
+    loads = 0;
+}
+
+static void no_call_takes_more_loads_than_derived(void) {
+    enum { COUNT = 5000, LARGEST = 4096 };
+    static unsigned char *blocks[2 * COUNT];
+    hfit_heap *heap = start_heap(8, sizeof region);
+    const bound shorter = bound_for(sizeof region / 8, LARGEST / 8);
+    const bound longest = bound_for(sizeof region / 8, sizeof region / 8);
+    random_state = 1;
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        blocks[i] = hfit_tailored_alloc(heap, plan, i % 2 == 0 ? random_below(LARGEST) : 1);
+        CHECK(blocks[i] != NULL);
+    }
+    loads = 0;
+    for (size_t i = 0; i < 2 * COUNT; i += 2) {
+        hfit_tailored_free(heap, plan, blocks[i]);
+        check_loads(shorter.free);
+    }
+    for (size_t i = 0; i < COUNT / 2; i++) {
+        blocks[2 * i] = hfit_tailored_alloc(heap, plan, random_below(LARGEST));
+        CHECK(blocks[2 * i] != NULL);
+        check_loads(shorter.alloc);
+    }
+    for (size_t i = 0; i < COUNT / 2; i++) {
+        blocks[2 * i] = hfit_tailored_resize(heap, plan, blocks[2 * i], random_below(LARGEST));
+        CHECK(blocks[2 * i] != NULL);
+        check_loads(shorter.resize);
+    }
+    for (size_t i = 1; i < 2 * COUNT; i += 2) {
+        hfit_tailored_free(heap, plan, blocks[i]);
+        check_loads(longest.free);
+    }
+    CHECK(worst_loads > shorter.alloc / 3); /* the bound is no idle one */
+}
+
+static void control_words_scale_with_the_region(void) {
+    static const size_t regions[][2] = {{512, 112}, {4096, 176}, {16384, 384}, {1 << 20, 16800}};
+    for (size_t i = 0; i < sizeof regions / sizeof regions[0]; i++) {
+        const hfit_heap *heap = start_heap(8, regions[i][0]);
+        CHECK(hfit_tailored_footprint(heap, plan) == regions[i][1]);
+    }
+}
+
+int main(void) {
+    RUN(every_step_takes_the_smallest_chunk_that_will_do);
+    RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
+    RUN(only_live_addresses_are_taken_whatever_blocks_hold);
+    RUN(a_block_grows_to_either_side_where_nothing_else_will_do);
+    RUN(an_aligned_block_may_take_the_regions_last_byte);
+    RUN(no_call_takes_more_loads_than_derived);
+    RUN(control_words_scale_with_the_region);
+    return report_passed();
+}
