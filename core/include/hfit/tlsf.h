@@ -17,9 +17,9 @@
  * that would do; espressif's keeps the rounding in each block. Looking twice, the standard, costs
  * less memory than both, with half as many classes.
  *
- * Steps: alloc looks at `probes` chunks and three words of the maps, takes one chunk out of its list
- * and puts at most one back; free takes out at most two and puts one back. No loop depends on the
- * heap, so the time is constant but for what `resize` copies.
+ * Steps: alloc looks at `probes` chunks and three words of the maps, takes one chunk out of its
+ * list and puts at most one back; free takes out at most two and puts one back. No loop depends on
+ * the heap, so the time is constant but for what `resize` copies.
  *
  * Bytes: a block of n bytes takes n + 4 rounded up to the alignment, and at least 16; it may keep
  * up to 12 more that were too few for a chunk. The control words take 64 bytes in a region of
