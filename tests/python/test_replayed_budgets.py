@@ -51,8 +51,13 @@ def test_a_seed_gives_the_same_plan_again(workload: Workload, exact: Plan) -> No
     assert search_plans(workload, [exact], EVENTS) == search_plans(workload, [exact], EVENTS)
 
 
-def test_without_work_there_is_no_plan(workload: Workload, exact: Plan) -> None:
-    assert search_plans(workload, [exact], 0) is None
+def test_without_work_the_best_of_all_starts_is_found(workload: Workload, exact: Plan) -> None:
+    few = budgeted_plan(SIZES, [1, 0, 0, 0], 8)
+    assert few is not None
+    found = search_plans(workload, [few, exact], 0)
+    assert found is not None
+    assert found.r_safe <= region(exact, workload)
+    assert found.plan.pools == exact.pools
     assert search_plans(workload, [], EVENTS) is None
 
 

@@ -55,7 +55,7 @@ def search_plans(
     seed: int = 1,
     progress: Progress = no_progress,
 ) -> Searched | None:
-    """The best of budgeted `starts` and what `most_events` replayed find from there.
+    """The best of budgeted `starts`, all tried, and what `most_events` replayed find from there.
 
     An interrupt ends the search and keeps the best so far; None if there is none yet.
     """
@@ -90,8 +90,7 @@ class _Search:
     def run(self, starts: Sequence[Plan]) -> None:
         for start in starts:
             for shared in SHARED:
-                if start.shared is not None and self._events_left > 0:
-                    self._try(_over(start, shared))
+                self._try(_over(start, shared))
         while self.best is not None and self._events_left > 0:
             self._try(self._changed(self.best[0]))
 
