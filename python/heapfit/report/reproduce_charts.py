@@ -136,7 +136,7 @@ def queue_costs(laboratory: Laboratory) -> PaperFigure:
         "xaxis": {"title": {"text": "trace"}, "dtick": 1, "anchor": "y3"},
         "yaxis": panel_axis("accesses / operation", [0.7, 1.0]),
         "yaxis2": panel_axis("footprint, B", [0.35, 0.63]),
-        "yaxis3": panel_axis("energy", [0.0, 0.28]),
+        "yaxis3": panel_axis("energy", [0.0, 0.28]) | {"tickformat": "~g"},
     }
     meaning = "Accesses, footprint and energy of four allocators on each trace."
     return PaperFigure(
