@@ -31,10 +31,13 @@ static enum taking take_by_bits(hfit_heap *heap, const hfit_pools_plan *plan, co
     return left == 0 ? NONE_LEFT : DAMAGED;
 }
 
-/* Takes the block of a chunk that a pool's free list leads to. */
+/* Takes the block of a chunk that a pool's free list leads to; it leads to nothing else. */
 static enum taking take_of_chunk(hfit_heap *heap, const hfit_pools_plan *plan,
                                  const hfit_pool *pool, uint32_t *offset) {
     block_place place;
+    if (!may_grow(plan)) {
+        return DAMAGED;
+    }
     *offset = load_word(heap, list_of(plan, pool));
     if (look_up_chunk(heap, plan, *offset, &place) != CHUNK_BLOCK || place.pool != pool ||
         is_bit_set(heap, &place.bit)) {
@@ -58,7 +61,7 @@ static FORCE_INLINE enum taking take_more(hfit_heap *heap, const hfit_pools_plan
             return take_own(heap, pool, free_list_at(number), offset) ? TAKEN : DAMAGED;
         }
     }
-    return may_grow(plan) ? take_of_chunk(heap, plan, pool, offset) : DAMAGED;
+    return take_of_chunk(heap, plan, pool, offset);
 }
 
 /* Takes a block of a pool, which grows if it has none and may. */

@@ -63,7 +63,7 @@ def _compiled() -> tempfile.TemporaryDirectory[str]:
 
 def _shared_object(folder: Path, source: Path, command: tuple[str, ...]) -> Path:
     """The object of a source of core, compiled once for all folders that have the same files of
-    core: these depend on no plan."""
+    core, hfit/plan_of_build.h included: these are built for one plan."""
     digest = hashlib.sha256(repr((source.name, command)).encode())
     for file in sorted([*folder.glob("src/*"), *folder.glob("hfit/*")]):
         if file.name != "stamp.h":
