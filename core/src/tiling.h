@@ -115,11 +115,11 @@ static FORCE_INLINE bool take_chunk(hfit_heap *heap, const hfit_plan *plan, tili
 
 /* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
  * the index if it can be a chunk. */
-static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan, tiling_chunk chunk,
-                                   uint32_t needed) {
-    const uint32_t left = chunk_size(chunk.header) - needed;
-    uint32_t used = chunk.header & ~(uint32_t)CHUNK_FREE;
-    uint32_t next = chunk.offset + needed;
+static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan,
+                                   const tiling_chunk *chunk, uint32_t needed) {
+    const uint32_t left = chunk_size(chunk->header) - needed;
+    uint32_t used = chunk->header & ~(uint32_t)CHUNK_FREE;
+    uint32_t next = chunk->offset + needed;
     if (is_worth_splitting(plan, left)) {
         used -= left;
         put_free_chunk(heap, plan, next, left | CHUNK_FREE);
@@ -127,7 +127,7 @@ static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan, tilin
         next += left;
         store_word(heap, next, load_word(heap, next) & ~(uint32_t)AFTER_FREE);
     }
-    store_word(heap, chunk.offset, used);
+    store_word(heap, chunk->offset, used);
     add_to_tally(heap, 1 + raise_footprint(heap, next));
 }
 
@@ -182,7 +182,7 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (!take_chunk(heap, plan, &chunk, needed, end)) {
         return NULL;
     }
-    use_chunk(heap, plan, chunk, needed);
+    use_chunk(heap, plan, &chunk, needed);
     return block_at(heap, chunk.offset + header_size(plan));
 }
 
@@ -213,16 +213,17 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chun
 
 /* Joins a used chunk with the free one behind it if that makes `needed` bytes, and cuts it there.
  * False, and nothing changed, if it does not. */
-static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk, uint32_t needed) {
-    const uint32_t next_size = chunk_size(chunk.next_header);
-    const tiling_chunk joined = {chunk.offset, chunk.header + next_size};
-    if ((chunk.next_header & CHUNK_FREE) == 0 || chunk_size(joined.header) < needed ||
+static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk,
+                       uint32_t needed) {
+    const uint32_t next_size = chunk_size(chunk->next_header);
+    const tiling_chunk joined = {chunk->offset, chunk->header + next_size};
+    if ((chunk->next_header & CHUNK_FREE) == 0 || chunk_size(joined.header) < needed ||
         !may_coalesce(plan)) {
         return false;
     }
-    index_remove(heap, plan, chunk.offset + chunk_size(chunk.header), next_size);
+    index_remove(heap, plan, chunk->offset + chunk_size(chunk->header), next_size);
     add_to_tally(heap, 0u - 1);
-    use_chunk(heap, plan, joined, needed);
+    use_chunk(heap, plan, &joined, needed);
     return true;
 }
 
@@ -239,7 +240,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         shrink_chunk(heap, plan, chunk, needed);
         return block;
     }
-    if (grow_chunk(heap, plan, chunk, needed)) {
+    if (grow_chunk(heap, plan, &chunk, needed)) {
         return block;
     }
     return move_block(heap, plan, block, chunk_size(chunk.header) - header_size(plan), size);
@@ -303,7 +304,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         return NULL;
     }
     cut_front(heap, plan, &chunk, aligning_gap(heap, plan, chunk.offset, (uint32_t)alignment));
-    use_chunk(heap, plan, chunk, needed);
+    use_chunk(heap, plan, &chunk, needed);
     return block_at(heap, chunk.offset + header_size(plan));
 }
 
