@@ -127,7 +127,7 @@ static inline uint32_t next_mark(const hfit_heap *heap, uint32_t granule) {
 }
 
 /* The last set bit up to `granule`, of which there is one. */
-static uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
+static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
     uint32_t bit = granule;
     uint32_t level = 0;
     uint32_t word = load_word(heap, map_word(heap, 0, bit)) & UINT32_MAX >> (~bit & 31);
@@ -147,16 +147,20 @@ static uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
 }
 
 /* The granule behind the chunk at `granule`. */
-static uint32_t chunk_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
-    const uint32_t from = granule + 1;
-    const uint32_t word = load_word(heap, map_word(heap, 0, from)) >> (from & 31);
-    const uint32_t bit = word == 0 ? 31 : (uint32_t)__builtin_ctz(word);
-    if ((from & 31) + bit < 30) { /* it and the two behind it lie in this word */
-        *is_free = (word >> bit & 7u) == 3;
-        return from + bit + *is_free;
+static INLINE_FOR_SPEED uint32_t chunk_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
+    const uint32_t map = load_word(heap, MAP_LEVELS);
+    uint32_t found = granule + 1;
+    uint32_t marks = load_word(heap, map + (found >> 5) * 4) >> (found & 31); /* found's is first */
+    if (marks != 0) {
+        const uint32_t bits = (uint32_t)__builtin_ctz(marks);
+        found += bits;
+        marks >>= bits;
+    } else {
+        found = next_mark_behind(heap, found);
+        marks = load_word(heap, map + (found >> 5) * 4) >> (found & 31);
     }
-    const uint32_t found = word != 0 ? from + bit : next_mark_behind(heap, from);
-    *is_free = is_marked(heap, found + 1) && !is_marked(heap, found + 2);
+    *is_free = (found & 31) < 30 ? (marks & 7) == 3
+                                 : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
     return found + *is_free;
 }
 

@@ -101,6 +101,10 @@ static inline bool is_above_top(const hfit_heap *heap, const hfit_plan *plan, ui
     return has_two_ends(plan) && granule >= load_word(heap, TOP_END);
 }
 
+static inline bool is_top(const hfit_heap *heap, uint32_t start) {
+    return start == load_word(heap, TOP);
+}
+
 /* The map of the classes of one side of the top. */
 static inline uint32_t class_map_of(bool above) {
     return CLASS_MAP + 4 * (uint32_t)above;
