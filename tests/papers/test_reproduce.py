@@ -5,8 +5,11 @@ A figure that is not listed here matches. One that does not says why in its find
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -86,6 +89,15 @@ def test_work_gives_the_same_in_any_number_of_processes():
 def reproduce_command(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "heapfit", "reproduce", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_an_interrupt_ends_the_command_and_its_processes():
+    """Sent to the whole group, as a terminal does."""
+    words = [sys.executable, "-m", "heapfit", "reproduce", "003-14", "--workers", "2"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        time.sleep(2)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(120) == 130
 
 
 def test_the_command_prints_a_table_within_the_page():

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
+from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 from heapfit.progress import Progress, no_progress
@@ -56,16 +58,28 @@ class Laboratory:
         return self._spread(step, work, items)
 
     def _spread(self, step: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        pool = ProcessPoolExecutor(
-            self.workers,
-            mp_context=get_context("spawn"),
-            initializer=signal.signal,  # an interrupt is the parent's to tell
-            initargs=(signal.SIGINT, signal.SIG_IGN),
-        )
+        pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
         try:
-            futures = [pool.submit(work, item) for item in items]
+            with _interrupts_ignored():
+                futures = [pool.submit(work, item) for item in items]
             for done, _ in enumerate(as_completed(futures), 1):
                 self.progress(step, done / len(items))
             return [future.result() for future in futures]
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """For processes that are started here and inherit it: an interrupt is the parent's to tell.
+
+    One that reaches a process before it could ignore it itself would kill it, and the pool hang.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
