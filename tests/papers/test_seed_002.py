@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from heapfit._engine import kaufman_roberts
+from heapfit import _engine
 from heapfit.plan import Plan
 from heapfit.reproduce.partition_study import (
     FIGURES,
@@ -206,7 +206,7 @@ def test_beyond_partitions_of_96_bytes_need_a_sixth_less_than_as_published():
     classes = size_classes(scenario_of("memory").points[0].traffic.sizes, 64)
     for region, possible in ((561_152, 0.983), (606_000, 0.999)):
         units = int(region / (64 + 2 / 8))
-        refused = kaufman_roberts(units, classes.units, 500 * classes.share)
+        refused = _engine.kaufman_roberts(units, classes.units, 500 * classes.share)
         weights = classes.share * classes.mean_size
         assert 1 - (weights * refused).sum() / weights.sum() == near(possible, 0.0005)
     published = least_memory("chained_pool", {"partition_size": 512, "overhead": 36})
