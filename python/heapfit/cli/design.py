@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit design`: every candidate plan of a trace, measured, as a plan file of its own."""
+"""`heapfit design`: every candidate plan of one or more traces, measured, each as a plan file."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Seed,
-    Source,
+    Sources,
     import_options,
 )
 from heapfit.cli.class_table import classes_json, print_classes
@@ -34,10 +35,12 @@ from heapfit.design.budget_choice import (
 if TYPE_CHECKING:
     from heapfit.comparison import Row
     from heapfit.design.plans import Designs
+    from heapfit.design.robust import RobustOptions
+    from heapfit.importers import ImportOptions
 
 
 def command(
-    source: Source,
+    sources: Sources,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
     ] = None,
@@ -61,25 +64,57 @@ def command(
         ),
     ] = 0,
     seed: Seed = 1,
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            metavar="max|q90|...",
+            help="Of several traces: the most that any needs, or a quantile of what they need.",
+        ),
+    ] = "max",
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds",
+            min=0,
+            help="Of several traces: parts left out by turns to be measured unseen; 0: none.",
+        ),
+    ] = 4,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make every candidate plan for a trace, measure it, and write it as a plan file."""
+    """Make every candidate plan for the traces, measure it, and write it as a plan file."""
+    from heapfit.design.objective import parse_objective
+    from heapfit.design.robust import RobustOptions
+
+    methods = STANDARD_BUDGETS.methods if method is None else (method,)
+    choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
+    options = RobustOptions(int(alignment), parse_objective(objective), folds, choice)
+    importing = import_options(queue, drop_unknown, pointer_bits)
+    design_for = _for_one if len(sources) == 1 else _for_several
+    design_for(sources, output, options, importing, as_json)
+
+
+def _for_one(
+    sources: list[Path],
+    output: Path | None,
+    options: RobustOptions,
+    importing: ImportOptions,
+    as_json: bool,
+) -> None:
     from heapfit.design.plans import design
     from heapfit.source_name import source_name
 
+    (source,) = sources
     name = source_name(source)
-    methods = STANDARD_BUDGETS.methods if method is None else (method,)
-    importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         folder = output or Path("out") / name / "plans"
-        choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
-        designs = design(trace, name, folder, int(alignment), choice, progress)
+        designs = design(trace, name, folder, options.alignment, options.choice, progress)
     if as_json:
         console.out_json(_json(designs))
     else:
@@ -99,6 +134,31 @@ def _print(designs: Designs) -> None:
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
     print_classes(designs.classes, designs.rule, designs.comparison.u_max)
+
+
+def _for_several(
+    sources: list[Path],
+    output: Path | None,
+    options: RobustOptions,
+    importing: ImportOptions,
+    as_json: bool,
+) -> None:
+    from heapfit.cli.robust import print_robust, robust_json
+    from heapfit.design.robust import design_robust
+    from heapfit.design.robust_plans import save_robust_plans
+    from heapfit.source_name import source_name
+
+    name = f"{source_name(sources[0])}-and-{len(sources) - 1}-more"
+    with console.progress() as progress, ExitStack() as opened:
+        traces = [
+            opened.enter_context(opened_trace(source, importing, progress)) for source in sources
+        ]
+        designs = design_robust(traces, options, progress)
+    paths = save_robust_plans(designs, name, output or Path("out") / name / "plans")
+    if as_json:
+        console.out_json(robust_json(designs, paths))
+    else:
+        print_robust(designs, paths)
 
 
 def _pools(row: Row) -> str:

@@ -46,6 +46,7 @@ class NotApplicable:
 
     name: str
     why: str  # one line
+    same_as: str | None = None  # the candidate that has this plan already
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ def _budgets(
             found.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None
-                else _once(
+                else once(
                     Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), found
                 )
             )
@@ -263,12 +264,12 @@ def _replayed(
     searched = search_plans(workload, starts, choice.replayed_events, choice.seed, progress)
     if searched is None:
         return NotApplicable(name, "no budgets to start from")
-    return _once(Candidate(name, searched.plan, searched.told, trained_on_this_trace=True), found)
+    return once(Candidate(name, searched.plan, searched.told, trained_on_this_trace=True), found)
 
 
-def _once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
+def once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
     """A candidate, unless its plan is there already."""
     for other in before:
         if isinstance(other, Candidate) and other.plan == one.plan:
-            return NotApplicable(one.name, f"the same plan as {other.name}")
+            return NotApplicable(one.name, f"the same plan as {other.name}", other.name)
     return one

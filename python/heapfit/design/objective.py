@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan is judged by on several traces: the most it needs, or a quantile of what it needs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heapfit.errors import HeapfitError
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """The least value that this share of the traces keeps to."""
+
+    share: float  # 1: the most of all (min-max)
+
+    def of(self, values: Sequence[int | None]) -> int | None:
+        """None stands for more than any number.
+
+        >>> Objective(1.0).of([5, 7, None]), Objective(0.5).of([5, 7, None])
+        (None, 7)
+        """
+        if not values:
+            return None
+        ascending = sorted(math.inf if value is None else value for value in values)
+        found = ascending[max(math.ceil(round(self.share * len(values), 9)), 1) - 1]
+        return None if math.isinf(found) else int(found)
+
+    @property
+    def told(self) -> str:
+        """As in a sentence.
+
+        >>> Objective(0.9).told
+        '90% of the traces'
+        """
+        return "every trace" if self.share == 1 else f"{100 * self.share:g}% of the traces"
+
+
+LARGEST = Objective(1.0)
+
+
+def parse_objective(text: str) -> Objective:
+    """ "max", or "q" and a percentage above 0 and up to 100.
+
+    >>> parse_objective("q90"), parse_objective("max")
+    (Objective(share=0.9), Objective(share=1.0))
+    """
+    if text == "max":
+        return LARGEST
+    told = re.fullmatch(r"q([0-9]{1,2}(\.[0-9]{1,6})?|100)", text)
+    if told is None or float(told[1]) == 0:
+        raise HeapfitError(f"objective {text}: neither max nor a quantile such as q90 or q99.9")
+    return Objective(float(told[1]) / 100)

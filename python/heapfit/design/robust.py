@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans made from several traces of a program, and what becomes of them on traces not seen.
+
+Each candidate is made twice over: from all traces, which is the plan to use, and from all but one
+fold, to be measured on that fold's traces, which it has not seen:
+
+    made from    2 3 4 5 6    1 3 4 5 6 ...          region: what the objective says of these
+    measured on  1            2          ...          R_safe, and a replay in region x (1 + margin)
+
+What decides is the region needed by traces that a plan has not seen. The region itself is one more
+thing that is trained, so plain allocators go through the same.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.candidates import Candidate, NotApplicable, Portfolio
+from heapfit.design.joined_trace import join_traces
+from heapfit.design.objective import LARGEST, Objective
+from heapfit.design.robust_candidates import robust_portfolio
+from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.plan import LARGEST_REGION, Plan
+from heapfit.progress import Progress, no_progress
+from heapfit.trace_content import content_hash
+
+if TYPE_CHECKING:
+    from heapfit.trace import Trace, TraceInfo
+
+MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
+STANDARD_FOLDS = 4
+_HOST_BASE = 16  # bytes
+_STEP = 8  # regions are multiples of it
+
+
+@dataclass(frozen=True, slots=True)
+class RobustOptions:
+    """What a user may want different."""
+
+    alignment: int = STANDARD_ALIGNMENT
+    objective: Objective = LARGEST
+    folds: int = STANDARD_FOLDS  # at most one for each trace
+    choice: BudgetChoice = STANDARD_BUDGETS
+
+
+@dataclass(frozen=True, slots=True)
+class RobustRow:
+    """One candidate on all traces; regions in bytes, None where none below 4 GiB works."""
+
+    name: str
+    reason: str  # why it was tried, one line
+    plan: Plan  # made from all traces
+    is_trained: bool  # on them; otherwise it is the same whatever the traces
+    regions: tuple[int | None, ...]  # R_safe of the plan on each trace
+    region: int | None  # what the objective says of these
+    unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
+    unseen_region: int | None  # what the objective says of these
+    run_out: tuple[int, ...]  # traces, of those not seen, that run out at each margin
+
+    @property
+    def safe_margin(self) -> int | None:
+        """The least margin, in percent, from which no unseen trace runs out."""
+        failing = [i for i, count in enumerate(self.run_out) if count > 0]
+        first = failing[-1] + 1 if failing else 0
+        return MARGINS[first] if first < len(self.run_out) else None
+
+    @property
+    def safe_region(self) -> int | None:
+        """The region of all traces with that margin."""
+        if self.region is None or self.safe_margin is None:
+            return None
+        return with_margin(self.region, self.safe_margin)
+
+
+@dataclass(frozen=True, slots=True)
+class RobustDesigns:
+    """Candidates ranked by the region that unseen traces need, smallest first."""
+
+    traces: int
+    folds: int
+    objective: Objective
+    u_max: tuple[int, ...]  # of each trace, in bytes
+    base_alignment: int
+    joined: TraceInfo
+    content: str  # hash of the joined traces
+    rows: tuple[RobustRow, ...]
+    not_applicable: tuple[NotApplicable, ...]
+
+    @property
+    def u_max_objective(self) -> int:
+        """What the objective says of U_max."""
+        return self.objective.of(self.u_max) or 0
+
+    @property
+    def safest(self) -> RobustRow | None:
+        """The least region in which no unseen trace ran out."""
+        safe = [row for row in self.rows if row.safe_region is not None]
+        return min(safe, key=lambda row: row.safe_region or 0, default=None)
+
+    @property
+    def best_plain(self) -> RobustRow | None:
+        """The best of those that no trace has made."""
+        return next((row for row in self.rows if not row.is_trained), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Candidates made from some traces, and the traces they have not seen."""
+
+    seen: tuple[int, ...]
+    unseen: tuple[int, ...]
+    portfolio: Portfolio
+
+    def plan(self, name: str) -> Plan | None:
+        """The candidate's, or that of the one it equals here; None if it cannot be made."""
+        same = {one.name: one.same_as for one in self.portfolio.not_applicable if one.same_as}
+        plans = {one.name: one.plan for one in self.portfolio.candidates}
+        while name in same:
+            name = same[name]
+        return plans.get(name)
+
+
+def design_robust(
+    traces: Sequence[Trace],
+    options: RobustOptions | None = None,
+    progress: Progress = no_progress,
+) -> RobustDesigns:
+    """Makes and measures every candidate; HeapfitError with fewer than two traces."""
+    options = options or RobustOptions()
+    if len(traces) < 2:
+        raise HeapfitError("a design for several traces takes two at least")
+    folds = min(options.folds, len(traces))
+    every = tuple(range(len(traces)))
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        making = _Making(traces, options, Path(folder), progress)
+        whole, joined = making.fold(every, ())
+        told = joined.info, content_hash(joined)
+        parts = [
+            making.fold(*_parted(every, part, folds))[0]
+            for part in range(folds if folds > 1 else 0)
+        ]
+    replays = _Replays(traces, [whole, *parts], progress)
+    rows = [_row(one, [whole, *parts], replays, options) for one in whole.portfolio.candidates]
+    return RobustDesigns(
+        traces=len(traces),
+        folds=len(parts),
+        objective=options.objective,
+        u_max=replays.u_max,
+        base_alignment=replays.base_alignment,
+        joined=told[0],
+        content=told[1],
+        rows=tuple(sorted(rows, key=_rank)),
+        not_applicable=whole.portfolio.not_applicable,
+    )
+
+
+def failure_bound(traces: int) -> float:
+    """At most this share of traces fails, at 95 %, where none of so many did (rule of three).
+
+    >>> round(failure_bound(16), 3), round(failure_bound(2995), 5)
+    (0.171, 0.001)
+    """
+    return float(1 - 0.05 ** (1 / traces)) if traces > 0 else 1.0
+
+
+def traces_for(share: float) -> int:
+    """Of how many traces none may fail, to say at 95 % that no more than this share fails.
+
+    >>> traces_for(0.001)
+    2995
+    """
+    return math.ceil(math.log(0.05) / math.log1p(-share))
+
+
+def with_margin(region: int, percent: int) -> int:
+    """The region and so many percent more, a multiple of 8 bytes."""
+    return min(
+        -(-region * (100 + percent) // (100 * _STEP)) * _STEP, LARGEST_REGION // _STEP * _STEP
+    )
+
+
+def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int) -> bool:
+    """Whether a trace runs in this very region."""
+    engine = plan.engine()
+    if region < engine.smallest_region:
+        return False
+    replay = _engine.Replay(
+        engine, region, base_alignment=base_alignment, samples=2, expected_events=len(events)
+    )
+    return bool(replay.feed(events))
+
+
+def _parted(every: tuple[int, ...], part: int, folds: int) -> tuple[tuple[int, ...], ...]:
+    """The traces seen and those not seen by a fold."""
+    return (
+        tuple(i for i in every if i % folds != part),
+        tuple(i for i in every if i % folds == part),
+    )
+
+
+def _rank(row: RobustRow) -> tuple[float, float, str]:
+    unseen = row.unseen_region if row.unseen_regions else row.region
+    return unseen or math.inf, row.region or math.inf, row.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """Makes the candidates of a fold."""
+
+    traces: Sequence[Trace]
+    options: RobustOptions
+    folder: Path
+    progress: Progress
+
+    def fold(self, seen: tuple[int, ...], unseen: tuple[int, ...]) -> tuple[_Fold, Trace]:
+        """From the traces `seen`."""
+        joined = join_traces(self.folder / "joined.parquet", [self.traces[i] for i in seen])
+        workload = load_workload(joined, self.options.alignment, self.progress)
+        if workload.profile.u_max == 0:
+            raise HeapfitError("nothing is ever allocated in these traces")
+        portfolio = robust_portfolio(workload, self.options.choice, self.progress)
+        return _Fold(seen, unseen, portfolio), joined
+
+
+class _Replays:
+    """R_safe of any plan on any of the traces, each measured once."""
+
+    def __init__(self, traces: Sequence[Trace], folds: Sequence[_Fold], progress: Progress) -> None:
+        self._events = [trace.events() for trace in traces]
+        alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
+        aligned = [trace.largest_alignment for trace in traces]
+        self.base_alignment = max([*alignments, *aligned])
+        self._base = max(_HOST_BASE, self.base_alignment)
+        self._found: dict[tuple[str, int], int | None] = {}
+        self._progress = progress
+        self.u_max = tuple(_u_max(events) for events in self._events)
+
+    def region(self, plan: Plan, trace: int) -> int | None:
+        key = repr(plan), trace
+        if key not in self._found:
+            step = f"replay {plan.allocator} on trace {trace + 1}"
+            found = _engine.find_region(
+                plan.engine(),
+                self._events[trace],
+                base_alignment=self._base,
+                progress=lambda done, total: self._progress(step, done / max(total, 1)),
+            )
+            self._progress(step, 1.0)
+            self._found[key] = found.r_safe
+        return self._found[key]
+
+    def runs(self, plan: Plan, trace: int, region: int) -> bool:
+        return runs_in(plan, self._events[trace], region, self._base)
+
+
+def _u_max(events: _engine.EventArray) -> int:
+    profile = _engine.Profile(1)
+    profile.feed(events)
+    return int(profile.result().u_max)
+
+
+def _row(
+    one: Candidate, folds: Sequence[_Fold], replays: _Replays, options: RobustOptions
+) -> RobustRow:
+    whole, parts = folds[0], folds[1:]
+    regions = tuple(replays.region(one.plan, trace) for trace in whole.seen)
+    unseen: dict[int, int | None] = {}
+    run_out = [0] * len(MARGINS)
+    for part in parts:
+        plan = part.plan(one.name)
+        for trace in part.unseen:
+            unseen[trace] = None if plan is None else replays.region(plan, trace)
+        seen = plan and options.objective.of([replays.region(plan, trace) for trace in part.seen])
+        for i, margin in enumerate(MARGINS):
+            run_out[i] += sum(
+                plan is None or not seen or not replays.runs(plan, trace, with_margin(seen, margin))
+                for trace in part.unseen
+            )
+    unseen_regions = tuple(unseen[trace] for trace in sorted(unseen))
+    return RobustRow(
+        name=one.name,
+        reason=one.reason,
+        plan=one.plan,
+        is_trained=one.trained_on_this_trace,
+        regions=regions,
+        region=options.objective.of(regions),
+        unseen_regions=unseen_regions,
+        unseen_region=options.objective.of(unseen_regions),
+        run_out=tuple(run_out) if parts else (),
+    )

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Designs for several traces: trained on all, judged by those that a plan has not seen."""
+
+from pathlib import Path
+
+import pytest
+from small_traces import diverse, heapfit, heapfit_json, table2
+
+from heapfit.design.joined_trace import join_traces
+from heapfit.design.objective import Objective, parse_objective
+from heapfit.design.robust import (
+    MARGINS,
+    RobustDesigns,
+    RobustOptions,
+    design_robust,
+    runs_in,
+    with_margin,
+)
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_any
+from heapfit.profile import profile_trace
+from heapfit.trace import Trace
+
+EVENTS = 600
+
+
+def opened(path: Path) -> Trace:
+    return open_any(path, ImportOptions(), path.parent)
+
+
+def trace_of(folder: Path, name: str, lines: list[str]) -> Trace:
+    path = folder / f"{name}.heap"
+    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
+    return opened(path)
+
+
+def blocks(count: int, size: int) -> list[str]:
+    return [f"a {i} {size}" for i in range(count)]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> list[Trace]:
+    folder: Path = tmp_path_factory.mktemp("runs")
+    return [opened(table2(folder / f"t{seed}.heap", EVENTS, seed)) for seed in range(1, 6)]
+
+
+@pytest.fixture(scope="module")
+def designs(runs: list[Trace]) -> RobustDesigns:
+    return design_robust(runs, RobustOptions(folds=5))
+
+
+def test_joined_traces_peak_as_the_highest_of_them_does(runs: list[Trace], tmp_path: Path) -> None:
+    joined = profile_trace(join_traces(tmp_path / "j.parquet", runs))
+    apart = [profile_trace(trace) for trace in runs]
+    assert joined.u_max == max(one.u_max for one in apart)
+    assert joined.never_freed == 0
+    for i, size in enumerate(joined.sizes.tolist()):
+        peaks = [dict(zip(one.sizes.tolist(), one.peaks.tolist(), strict=True)) for one in apart]
+        assert joined.peaks[i] == max(one.get(size, 0) for one in peaks)
+
+
+def test_a_block_resized_and_left_live_is_freed_between_traces(tmp_path: Path) -> None:
+    first = trace_of(tmp_path, "a", ["a 0 100", "a 1 50", "r 0 300", "f 1"])
+    second = trace_of(tmp_path, "b", ["a 0 200"])
+    joined = profile_trace(join_traces(tmp_path / "j.parquet", [first, second]))
+    assert joined.u_max == 350
+    assert joined.live_blocks_max == 2
+
+
+def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: RobustDesigns) -> None:
+    for row in designs.rows:
+        for trace, region in zip(runs, row.regions, strict=True):
+            assert region is not None
+            assert runs_in(row.plan, trace.events(), region, 16)
+        assert row.region == max(region or 0 for region in row.regions)
+
+
+def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: RobustDesigns) -> None:
+    (tlsf,) = [row for row in designs.rows if row.name == "tlsf"]
+    assert tlsf.regions == tlsf.unseen_regions
+
+
+def test_the_curve_counts_the_traces_that_need_more_than_the_others(
+    designs: RobustDesigns,
+) -> None:
+    (best_fit,) = [row for row in designs.rows if row.name == "best_fit"]  # as large as it must be
+    needs = [region or 0 for region in best_fit.regions]
+    for margin, count in zip(MARGINS, best_fit.run_out, strict=True):
+        others = [max(needs[:i] + needs[i + 1 :]) for i in range(len(needs))]
+        short = [need > with_margin(seen, margin) for need, seen in zip(needs, others, strict=True)]
+        assert count == sum(short)
+    assert best_fit.run_out[0] > 0  # the one that needs most
+
+
+def test_rows_are_ranked_by_what_unseen_traces_need(designs: RobustDesigns) -> None:
+    needs = [row.unseen_region for row in designs.rows if row.unseen_region is not None]
+    assert needs == sorted(needs)
+
+
+def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path: Path) -> None:
+    few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(3)]
+    many = trace_of(tmp_path, "many", blocks(20, 64))
+    rows = {row.name: row for row in design_robust([*few, many]).rows}
+    alone, over = rows["class_pools_worst_case"], rows["budgeted_worst_case"]
+    assert (alone.unseen_region, alone.run_out) == (None, (1,) * len(MARGINS))
+    assert alone.regions == (alone.region,) * 4  # made from all it serves all
+    assert over.unseen_region is not None
+
+
+def test_a_quantile_leaves_out_the_worst_traces(runs: list[Trace]) -> None:
+    most = design_robust(runs, RobustOptions(folds=0))
+    some = design_robust(runs, RobustOptions(objective=Objective(0.6), folds=0))
+    needs = {row.name: sorted(region or 0 for region in row.regions) for row in most.rows}
+    assert {row.name: row.region for row in some.rows} == {n: r[2] for n, r in needs.items()}
+    assert {row.name: row.region for row in most.rows} == {n: r[-1] for n, r in needs.items()}
+
+
+@pytest.mark.parametrize("text", ["q0", "q101", "min", "q-5", "90", "q1e2", "q", ""])
+def test_an_objective_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(HeapfitError, match="neither max nor a quantile"):
+        parse_objective(text)
+
+
+def test_one_trace_is_no_set(runs: list[Trace]) -> None:
+    with pytest.raises(HeapfitError, match="two at least"):
+        design_robust(runs[:1])
+
+
+def test_design_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
+    for seed in (4, 5, 6):
+        diverse(tmp_path / f"d{seed}.heap", 800, seed)
+    done = heapfit("design", "d4.heap", "d5.heap", "d6.heap", "--search", "1", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "on the traces it is made from" in done.stdout
+    assert "rule of three" in done.stdout
+
+
+def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
+    told = heapfit_json("design", "t1.heap", "t2.heap", "--folds", "2", folder=tmp_path)
+    assert (told["traces"], told["folds"], told["traces_for_one_in_1000"]) == (2, 2, 2995)
+    assert told["plans"][0].startswith("out/t1-and-1-more/plans/")
+    best = told["rows"][0]
+    plan = tmp_path / told["plans"][0]
+    again = heapfit_json("compare", "t1.heap", "--plan", plan, folder=tmp_path)["rows"]
+    assert [row["r_safe"] for row in again] == [best["regions"][0]]
+    assert f"region = {best['region']}" in plan.read_text()
