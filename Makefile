@@ -57,6 +57,7 @@ pytest: $(extension) | test-packages ## Python tests and the checks of the repos
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py
 	$(PYTHON) bench/design.py
+	$(PYTHON) bench/robust.py
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py

@@ -39,6 +39,7 @@ MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces 
 STANDARD_FOLDS = 4
 _HOST_BASE = 16  # bytes
 _STEP = 8  # regions are multiples of it
+_HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured on the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,8 @@ def design_robust(
             for part in range(folds if folds > 1 else 0)
         ]
     replays = _Replays(traces, [whole, *parts], progress)
-    rows = [_row(one, [whole, *parts], replays, options) for one in whole.portfolio.candidates]
+    candidates, hopeless = _sorted_out(whole.portfolio.candidates, replays)
+    rows = [_row(one, [whole, *parts], replays, options) for one in candidates]
     return RobustDesigns(
         traces=len(traces),
         folds=len(parts),
@@ -158,7 +160,7 @@ def design_robust(
         joined=told[0],
         content=told[1],
         rows=tuple(sorted(rows, key=_rank)),
-        not_applicable=whole.portfolio.not_applicable,
+        not_applicable=(*whole.portfolio.not_applicable, *hopeless),
     )
 
 
@@ -181,7 +183,9 @@ def traces_for(share: float) -> int:
 
 
 def with_margin(region: int, percent: int) -> int:
-    """The region and so many percent more, a multiple of 8 bytes."""
+    """The region and so many percent more, which makes it a multiple of 8 bytes."""
+    if percent == 0:
+        return region
     return min(
         -(-region * (100 + percent) // (100 * _STEP)) * _STEP, LARGEST_REGION // _STEP * _STEP
     )
@@ -265,6 +269,26 @@ def _u_max(events: _engine.EventArray) -> int:
     profile = _engine.Profile(1)
     profile.feed(events)
     return int(profile.result().u_max)
+
+
+def _sorted_out(
+    candidates: Sequence[Candidate], replays: _Replays
+) -> tuple[list[Candidate], list[NotApplicable]]:
+    """Those worth the replays, and those that are far off where most bytes are live."""
+    highest = max(range(len(replays.u_max)), key=lambda trace: replays.u_max[trace])
+    needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
+    least = min(needs, default=math.inf)
+    kept: list[Candidate] = []
+    hopeless: list[NotApplicable] = []
+    for one, need in zip(candidates, needs, strict=True):
+        if math.isinf(need) or need <= _HOPELESS * least:
+            kept.append(one)
+        else:
+            why = (
+                f"{need:,} B for trace {highest + 1}, {need / least:.2f} times what the best needs"
+            )
+            hopeless.append(NotApplicable(one.name, why))
+    return kept, hopeless
 
 
 def _row(
