@@ -146,3 +146,15 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
     again = heapfit_json("compare", "t1.heap", "--plan", plan, folder=tmp_path)["rows"]
     assert [row["r_safe"] for row in again] == [best["regions"][0]]
     assert f"region = {best['region']}" in plan.read_text()
+
+
+def test_a_candidate_far_off_is_left_out_and_told(designs: RobustDesigns) -> None:
+    (fixed_pool,) = [one for one in designs.not_applicable if one.name == "fixed_pool"]
+    assert "times what the best needs" in fixed_pool.why
+    assert fixed_pool.name not in [row.name for row in designs.rows]
+
+
+def test_no_margin_is_the_region_itself_and_a_margin_is_never_less() -> None:
+    assert with_margin(65_028, 0) == 65_028
+    for region in range(1, 4000, 7):
+        assert region * 1.02 <= with_margin(region, 2) < region * 1.02 + 8
