@@ -132,7 +132,8 @@ def _print_curves(designs: RobustDesigns) -> None:
     )
     console.out(
         f"{designs.traces} traces in {designs.folds} folds. Where none of them ran out, at most "
-        f"{failure_bound(designs.traces):.2%} of all do (95% sure, rule of three);"
+        f"{failure_bound(designs.traces):.2%} of all do (95% sure, rule of three), for a row "
+        "and margin chosen beforehand;"
     )
     console.out(
         f"to say so of 1 in 1,000 takes {traces_for(_ONE_IN):,} traces without a failure, of runs "
