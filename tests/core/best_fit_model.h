@@ -4,32 +4,17 @@
 #ifndef BEST_FIT_MODEL_H
 #define BEST_FIT_MODEL_H
 
-#include "check.h"
+#include "chunk_list.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-enum { MOST_CHUNKS = 4096, HEADER = 4, SMALLEST = 16, BIN_LIMIT = 16 };
-
-typedef struct chunk {
-    uint32_t start;
-    uint32_t size;
-    bool is_used;
-    uint64_t freed; /* when it became a free chunk of this size */
-} chunk;
+enum { HEADER = 4, SMALLEST = 16, BIN_LIMIT = 16 };
 
 typedef struct model {
-    chunk chunks[MOST_CHUNKS];
-    size_t count;
-    uint64_t now;
+    chunk_list list;
     uint32_t alignment;
 } model;
 
 static void model_start(model *m, uint32_t alignment, uint32_t first, uint32_t end) {
-    m->chunks[0] = (chunk){first, end - first, false, 0};
-    m->count = 1;
-    m->now = 0;
+    list_start(&m->list, first, end);
     m->alignment = alignment;
 }
 
@@ -39,49 +24,22 @@ static uint32_t chunk_for(const model *m, uint32_t size) {
     return needed < SMALLEST ? (uint32_t)SMALLEST : needed;
 }
 
-static size_t index_of(const model *m, uint32_t start) {
-    size_t i = 0;
-    while (m->chunks[i].start != start) {
-        i++;
-        CHECK(i < m->count);
-    }
-    return i;
-}
-
-/* Cuts chunk `i` at `size`; what is behind becomes a chunk of its own. */
-static void cut(model *m, size_t i, uint32_t size) {
-    CHECK(m->count < MOST_CHUNKS);
-    memmove(&m->chunks[i + 1], &m->chunks[i], (m->count - i) * sizeof(chunk));
-    m->count++;
-    m->chunks[i].size = size;
-    m->chunks[i + 1].start += size;
-    m->chunks[i + 1].size -= size;
-    m->chunks[i + 1].is_used = false;
-    m->chunks[i + 1].freed = ++m->now;
-}
-
-static void join_with_next(model *m, size_t i) {
-    m->chunks[i].size += m->chunks[i + 1].size;
-    memmove(&m->chunks[i + 1], &m->chunks[i + 2], (m->count - i - 2) * sizeof(chunk));
-    m->count--;
-}
-
 static void use(model *m, size_t i, uint32_t needed) {
-    m->chunks[i].is_used = true;
-    if (m->chunks[i].size - needed >= SMALLEST) {
-        cut(m, i, needed);
+    m->list.chunks[i].is_used = true;
+    if (m->list.chunks[i].size - needed >= SMALLEST) {
+        cut(&m->list, i, needed);
     }
 }
 
 static void release(model *m, size_t i) {
-    if (i + 1 < m->count && !m->chunks[i + 1].is_used) {
-        join_with_next(m, i);
+    if (i + 1 < m->list.count && !m->list.chunks[i + 1].is_used) {
+        join_with_next(&m->list, i);
     }
-    if (i > 0 && !m->chunks[i - 1].is_used) {
-        join_with_next(m, --i);
+    if (i > 0 && !m->list.chunks[i - 1].is_used) {
+        join_with_next(&m->list, --i);
     }
-    m->chunks[i].is_used = false;
-    m->chunks[i].freed = ++m->now;
+    m->list.chunks[i].is_used = false;
+    m->list.chunks[i].freed = ++m->list.now;
 }
 
 /* Small chunks of one size go out the last freed first, others the first freed first. */
@@ -92,15 +50,16 @@ static bool is_better(const model *m, const chunk *a, const chunk *b) {
     return a->size < BIN_LIMIT * m->alignment ? a->freed > b->freed : a->freed < b->freed;
 }
 
-/* The chunk that a request must get, the top only if there is no other; m->count if there is none.
+/* The chunk that a request must get, the top only if there is no other; m->list.count if there is
+ * none.
  */
 static size_t best_for(const model *m, uint32_t needed) {
-    size_t best = m->count;
-    for (size_t i = 0; i < m->count; i++) {
-        const chunk *c = &m->chunks[i];
-        const bool is_top = i == m->count - 1;
+    size_t best = m->list.count;
+    for (size_t i = 0; i < m->list.count; i++) {
+        const chunk *c = &m->list.chunks[i];
+        const bool is_top = i == m->list.count - 1;
         if (!c->is_used && c->size >= needed &&
-            (best == m->count || (!is_top && is_better(m, c, &m->chunks[best])))) {
+            (best == m->list.count || (!is_top && is_better(m, c, &m->list.chunks[best])))) {
             best = i;
         }
     }
@@ -110,11 +69,11 @@ static size_t best_for(const model *m, uint32_t needed) {
 static uint32_t model_alloc(model *m, uint32_t size) {
     const uint32_t needed = chunk_for(m, size);
     const size_t i = best_for(m, needed);
-    if (i == m->count) {
+    if (i == m->list.count) {
         return 0;
     }
     use(m, i, needed);
-    return m->chunks[i].start;
+    return m->list.chunks[i].start;
 }
 
 /* Bytes to the first start behind which an aligned payload lies: none, or enough for a chunk. */
@@ -130,39 +89,39 @@ static uint32_t gap_at(uint32_t start, uint32_t alignment) {
 static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
     const uint32_t needed = chunk_for(m, size);
     size_t i = best_for(m, needed + alignment + SMALLEST);
-    if (i == m->count) {
-        const chunk *top = &m->chunks[--i];
+    if (i == m->list.count) {
+        const chunk *top = &m->list.chunks[--i];
         if (top->is_used || gap_at(top->start, alignment) + needed > top->size) {
             return 0;
         }
     }
-    const uint32_t gap = gap_at(m->chunks[i].start, alignment);
+    const uint32_t gap = gap_at(m->list.chunks[i].start, alignment);
     if (gap != 0) {
-        m->chunks[i].freed = ++m->now;
-        cut(m, i++, gap);
+        m->list.chunks[i].freed = ++m->list.now;
+        cut(&m->list, i++, gap);
     }
     use(m, i, needed);
-    return m->chunks[i].start;
+    return m->list.chunks[i].start;
 }
 
 static void model_free(model *m, uint32_t start) {
-    release(m, index_of(m, start));
+    release(m, index_of(&m->list, start));
 }
 
 static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
     const uint32_t needed = chunk_for(m, size);
-    const size_t i = index_of(m, start);
-    const uint32_t had = m->chunks[i].size;
-    const bool can_join = i + 1 < m->count && !m->chunks[i + 1].is_used;
+    const size_t i = index_of(&m->list, start);
+    const uint32_t had = m->list.chunks[i].size;
+    const bool can_join = i + 1 < m->list.count && !m->list.chunks[i + 1].is_used;
     if (needed <= had) {
         if (had - needed >= SMALLEST) {
-            cut(m, i, needed);
+            cut(&m->list, i, needed);
             release(m, i + 1);
         }
         return start;
     }
-    if (can_join && had + m->chunks[i + 1].size >= needed) {
-        join_with_next(m, i);
+    if (can_join && had + m->list.chunks[i + 1].size >= needed) {
+        join_with_next(&m->list, i);
         use(m, i, needed);
         return start;
     }

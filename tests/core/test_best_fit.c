@@ -4,6 +4,7 @@
 #include "contract_config.h"
 
 #include "best_fit_model.h"
+#include "random_steps.h"
 
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
@@ -13,14 +14,6 @@ static uint32_t loads;
 enum { BLOCKS = 200 };
 
 static _Alignas(4096) unsigned char region[24 << 20];
-
-static uint32_t random_state;
-
-/* Numerical Recipes' LCG. */
-static uint32_t random_below(uint32_t n) {
-    random_state = random_state * 1664525u + 1013904223u;
-    return (uint32_t)((uint64_t)random_state * n >> 32);
-}
 
 static hfit_plan plan = {8};
 
@@ -40,31 +33,7 @@ static unsigned char *block_of(uint32_t start) {
     return region + start + HEADER;
 }
 
-/* Sizes of all trie depths: small ones, equal ones, and any up to `most`. */
-static uint32_t random_size(uint32_t most) {
-    switch (random_below(4)) {
-    case 0:
-        return random_below(200);
-    case 1:
-        return 100 + 40 * random_below(8);
-    case 2:
-        return random_below(1500);
-    default:
-        return random_below(most);
-    }
-}
-
 /* One random step on `heap`; where its block lies now, 0 if nowhere. */
-typedef struct step {
-    uint32_t kind;
-    uint32_t alignment;
-    uint32_t size;
-} step;
-
-static step random_step(uint32_t most) {
-    return (step){random_below(8), 16u << random_below(4), random_size(most)};
-}
-
 static uint32_t do_step(hfit_heap *heap, step s, uint32_t start) {
     if (start == 0) {
         return chunk_of(s.kind == 0 ? hfit_best_fit_alloc_aligned(heap, &plan, s.alignment, s.size)

@@ -4,52 +4,31 @@
  * source is included so that its loads can be counted. */
 #include "contract_config.h"
 
-#include "check.h"
-
-#include <stdint.h>
-#include <string.h>
+#include "chunk_list.h"
+#include "random_steps.h"
 
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
 
 #include "src/tailored.c"
 
-enum { MOST_CHUNKS = 4096, BLOCKS = 200, BIN_LIMIT = 8 };
+enum { BLOCKS = 200, BIN_LIMIT = 8 };
 
 static _Alignas(4096) unsigned char region[24 << 20];
 
 static hfit_tailored_plan settings = {{8}, 1, 0, 0};
 static const hfit_plan *const plan = &settings.common;
 
-static uint32_t random_state;
-
-/* Numerical Recipes' LCG. */
-static uint32_t random_below(uint32_t n) {
-    random_state = random_state * 1664525u + 1013904223u;
-    return (uint32_t)((uint64_t)random_state * n >> 32);
-}
-
 /* ---- The obvious model: all chunks in order of address, in bytes. ---- */
 
-typedef struct chunk {
-    uint32_t start;
-    uint32_t size;
-    bool is_used;
-    uint64_t freed; /* when it became a free chunk of this size */
-} chunk;
-
 typedef struct model {
-    chunk chunks[MOST_CHUNKS];
-    size_t count;
-    uint64_t now;
+    chunk_list list;
     uint32_t top; /* the free chunk that is the top, or where the last one was: then equal */
     uint32_t top_end;
 } model;
 
 static void model_start(model *m, uint32_t first, uint32_t end) {
-    m->chunks[0] = (chunk){first, end - first, false, 0};
-    m->count = 1;
-    m->now = 0;
+    list_start(&m->list, first, end);
     m->top = first;
     m->top_end = end;
 }
@@ -60,80 +39,54 @@ static uint32_t chunk_for(uint32_t size) {
     return needed < 2 * alignment ? 2 * alignment : needed;
 }
 
-static size_t index_of(const model *m, uint32_t start) {
-    size_t i = 0;
-    while (m->chunks[i].start != start) {
-        i++;
-        CHECK(i < m->count);
-    }
-    return i;
-}
-
-/* Cuts chunk `i` at `size`; what is behind becomes a free chunk of its own. */
-static void cut(model *m, size_t i, uint32_t size) {
-    CHECK(m->count < MOST_CHUNKS);
-    memmove(&m->chunks[i + 1], &m->chunks[i], (m->count - i) * sizeof(chunk));
-    m->count++;
-    m->chunks[i].size = size;
-    m->chunks[i + 1].start += size;
-    m->chunks[i + 1].size -= size;
-    m->chunks[i + 1].is_used = false;
-    m->chunks[i + 1].freed = ++m->now;
-}
-
-static void join_with_next(model *m, size_t i) {
-    m->chunks[i].size += m->chunks[i + 1].size;
-    memmove(&m->chunks[i + 1], &m->chunks[i + 2], (m->count - i - 2) * sizeof(chunk));
-    m->count--;
-}
-
 static bool is_free_at(const model *m, size_t i) {
-    return i < m->count && !m->chunks[i].is_used;
+    return i < m->list.count && !m->list.chunks[i].is_used;
 }
 
 /* True if the top lies in a chunk, or its place at one of the chunk's ends. */
 static bool has_top(const model *m, size_t i) {
-    return m->chunks[i].start <= m->top && m->top_end <= m->chunks[i].start + m->chunks[i].size;
+    return m->list.chunks[i].start <= m->top &&
+           m->top_end <= m->list.chunks[i].start + m->list.chunks[i].size;
 }
 
 static void use_chunk(model *m, size_t i, uint32_t needed) {
     const bool had_top = has_top(m, i);
-    const uint32_t end = m->chunks[i].start + m->chunks[i].size;
-    m->chunks[i].is_used = true;
-    if (m->chunks[i].size - needed >= 2 * plan->alignment) {
-        cut(m, i, needed);
+    const uint32_t end = m->list.chunks[i].start + m->list.chunks[i].size;
+    m->list.chunks[i].is_used = true;
+    if (m->list.chunks[i].size - needed >= 2 * plan->alignment) {
+        cut(&m->list, i, needed);
     }
     if (had_top) {
-        m->top = m->chunks[i].start + m->chunks[i].size;
+        m->top = m->list.chunks[i].start + m->list.chunks[i].size;
         m->top_end = end;
     }
 }
 
 /* Uses the last bytes of the top, which is chunk `i`. */
 static size_t use_last(model *m, size_t i, uint32_t needed) {
-    const uint32_t left = m->chunks[i].size - needed;
+    const uint32_t left = m->list.chunks[i].size - needed;
     if (left < 2 * plan->alignment) {
         use_chunk(m, i, needed);
         return i;
     }
-    cut(m, i, left);
-    m->chunks[i + 1].is_used = true;
+    cut(&m->list, i, left);
+    m->list.chunks[i + 1].is_used = true;
     m->top_end -= needed;
     return i + 1;
 }
 
 static void release_chunk(model *m, size_t i) {
     if (is_free_at(m, i + 1)) {
-        join_with_next(m, i);
+        join_with_next(&m->list, i);
     }
     if (i > 0 && is_free_at(m, i - 1)) {
-        join_with_next(m, --i);
+        join_with_next(&m->list, --i);
     }
-    m->chunks[i].is_used = false;
-    m->chunks[i].freed = ++m->now;
+    m->list.chunks[i].is_used = false;
+    m->list.chunks[i].freed = ++m->list.now;
     if (has_top(m, i)) {
-        m->top = m->chunks[i].start;
-        m->top_end = m->top + m->chunks[i].size;
+        m->top = m->list.chunks[i].start;
+        m->top_end = m->top + m->list.chunks[i].size;
     }
 }
 
@@ -145,27 +98,28 @@ static bool is_better(const chunk *a, const chunk *b) {
     return a->size < BIN_LIMIT * plan->alignment ? a->freed > b->freed : a->freed < b->freed;
 }
 
-/* The best chunk below the top or above it, m->count if there is none. */
+/* The best chunk below the top or above it, m->list.count if there is none. */
 static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
-    size_t best = m->count;
-    for (size_t i = 0; i < m->count; i++) {
-        const chunk *c = &m->chunks[i];
+    size_t best = m->list.count;
+    for (size_t i = 0; i < m->list.count; i++) {
+        const chunk *c = &m->list.chunks[i];
         if (!c->is_used && c->size >= needed && c->start != m->top &&
-            (c->start > m->top) == above && (best == m->count || is_better(c, &m->chunks[best]))) {
+            (c->start > m->top) == above &&
+            (best == m->list.count || is_better(c, &m->list.chunks[best]))) {
             best = i;
         }
     }
     return best;
 }
 
-/* The chunk that a request must get: of its side, else the top, else of the other side; m->count
- * if there is none. */
+/* The chunk that a request must get: of its side, else the top, else of the other side;
+ * m->list.count if there is none. */
 static size_t best_for(const model *m, uint32_t needed, bool high) {
     size_t best = best_beside_top(m, needed, high);
-    if (best == m->count && m->top_end - m->top >= needed) {
-        return index_of(m, m->top);
+    if (best == m->list.count && m->top_end - m->top >= needed) {
+        return index_of(&m->list, m->top);
     }
-    return best == m->count ? best_beside_top(m, needed, !high) : best;
+    return best == m->list.count ? best_beside_top(m, needed, !high) : best;
 }
 
 /* True if the plan says that chunks of this size are cut from the top's end: their class is found
@@ -189,15 +143,15 @@ static uint32_t model_alloc(model *m, uint32_t size) {
     const uint32_t needed = chunk_for(size);
     const bool high = is_high_in_model(needed);
     size_t i = best_for(m, needed, high);
-    if (i == m->count) {
+    if (i == m->list.count) {
         return 0;
     }
-    if (high && m->chunks[i].start == m->top) {
+    if (high && m->list.chunks[i].start == m->top) {
         i = use_last(m, i, needed);
     } else {
         use_chunk(m, i, needed);
     }
-    return m->chunks[i].start;
+    return m->list.chunks[i].start;
 }
 
 /* Bytes to the first aligned address: none, or enough for a chunk. */
@@ -210,45 +164,45 @@ static uint32_t gap_at(uint32_t start, uint32_t alignment) {
 static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
     const uint32_t needed = chunk_for(size);
     size_t i = best_for(m, needed + alignment + plan->alignment, is_high_in_model(needed));
-    if (i == m->count) {
+    if (i == m->list.count) {
         if (gap_at(m->top, alignment) + needed > m->top_end - m->top) {
             return 0;
         }
-        i = index_of(m, m->top);
+        i = index_of(&m->list, m->top);
     }
-    const uint32_t gap = gap_at(m->chunks[i].start, alignment);
+    const uint32_t gap = gap_at(m->list.chunks[i].start, alignment);
     if (gap != 0) {
-        m->chunks[i].freed = ++m->now;
-        m->top += m->chunks[i].start == m->top ? gap : 0;
-        cut(m, i++, gap);
+        m->list.chunks[i].freed = ++m->list.now;
+        m->top += m->list.chunks[i].start == m->top ? gap : 0;
+        cut(&m->list, i++, gap);
     }
     use_chunk(m, i, needed);
-    return m->chunks[i].start;
+    return m->list.chunks[i].start;
 }
 
 static void model_free(model *m, uint32_t start) {
-    release_chunk(m, index_of(m, start));
+    release_chunk(m, index_of(&m->list, start));
 }
 
 /* Joins chunk `i` with its free neighbours, of those before it only if told so; returns the bytes
  * that this gives or would give. */
 static uint32_t room_around(const model *m, size_t i, bool before) {
-    return m->chunks[i].size + (is_free_at(m, i + 1) ? m->chunks[i + 1].size : 0) +
-           (before && i > 0 && is_free_at(m, i - 1) ? m->chunks[i - 1].size : 0);
+    return m->list.chunks[i].size + (is_free_at(m, i + 1) ? m->list.chunks[i + 1].size : 0) +
+           (before && i > 0 && is_free_at(m, i - 1) ? m->list.chunks[i - 1].size : 0);
 }
 
 static void shrink_chunk(model *m, size_t i, uint32_t needed) {
-    const uint32_t left = m->chunks[i].size - needed;
+    const uint32_t left = m->list.chunks[i].size - needed;
     if (left >= 2 * plan->alignment || (left != 0 && is_free_at(m, i + 1))) {
-        cut(m, i, needed);
+        cut(&m->list, i, needed);
         release_chunk(m, i + 1);
     }
 }
 
 static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
     const uint32_t needed = chunk_for(size);
-    size_t i = index_of(m, start);
-    if (needed <= m->chunks[i].size) {
+    size_t i = index_of(&m->list, start);
+    if (needed <= m->list.chunks[i].size) {
         shrink_chunk(m, i, needed);
         return start;
     }
@@ -258,18 +212,18 @@ static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
         model_free(m, start);
         return moved;
     }
-    i = index_of(m, start);
+    i = index_of(&m->list, start);
     if (needed > room_around(m, i, true)) {
         return 0;
     }
     if (is_free_at(m, i + 1)) {
-        join_with_next(m, i);
+        join_with_next(&m->list, i);
     }
     if (!grows && is_free_at(m, i - 1)) {
-        join_with_next(m, --i);
+        join_with_next(&m->list, --i);
     }
     use_chunk(m, i, needed);
-    return m->chunks[i].start;
+    return m->list.chunks[i].start;
 }
 
 /* ---- The heap under test. ---- */
@@ -284,30 +238,6 @@ static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
 
 static uint32_t offset_at(const void *block) {
     return block == NULL ? 0 : (uint32_t)((const unsigned char *)block - region);
-}
-
-/* Sizes of all trie depths: small ones, equal ones, and any up to `most`. */
-static uint32_t random_size(uint32_t most) {
-    switch (random_below(4)) {
-    case 0:
-        return random_below(200);
-    case 1:
-        return 100 + 40 * random_below(8);
-    case 2:
-        return random_below(1500);
-    default:
-        return random_below(most);
-    }
-}
-
-typedef struct step {
-    uint32_t kind;
-    uint32_t alignment;
-    uint32_t size;
-} step;
-
-static step random_step(uint32_t most) {
-    return (step){random_below(8), 16u << random_below(4), random_size(most)};
 }
 
 /* One step on the heap; where its block lies now, 0 if nowhere. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random requests that reach all bins and all depths of tries. */
+#ifndef RANDOM_STEPS_H
+#define RANDOM_STEPS_H
+
+#include <stdint.h>
+
+static uint32_t random_state;
+
+/* Numerical Recipes' LCG. */
+static uint32_t random_below(uint32_t n) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)random_state * n >> 32);
+}
+
+/* Small ones, equal ones, and any up to `most`. */
+static uint32_t random_size(uint32_t most) {
+    switch (random_below(4)) {
+    case 0:
+        return random_below(200);
+    case 1:
+        return 100 + 40 * random_below(8);
+    case 2:
+        return random_below(1500);
+    default:
+        return random_below(most);
+    }
+}
+
+typedef struct step {
+    uint32_t kind;
+    uint32_t alignment;
+    uint32_t size;
+} step;
+
+static step random_step(uint32_t most) {
+    return (step){random_below(8), 16u << random_below(4), random_size(most)};
+}
+
+#endif
