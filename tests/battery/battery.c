@@ -20,9 +20,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A hang is what runs a hundred times longer than any attack does. Level 2 looks at the whole heap
- * in every call. */
-enum { CPU_MILLISECONDS = HFIT_SAFETY < 2 ? 200 : 999, EXIT_VERDICT = 64 };
+#ifdef __SANITIZE_ADDRESS__
+#define SLOWER 5
+#else
+#define SLOWER 1
+#endif
+
+/* A hang is what runs many times longer than any attack does. Level 2 looks at the whole heap in
+ * every call. */
+enum { CPU_MILLISECONDS = (HFIT_SAFETY < 2 ? 200 : 2000) * SLOWER, EXIT_VERDICT = 64 };
 
 static const char letters[VERDICTS + 1] = ".rXMUCOSH";
 
@@ -38,7 +44,8 @@ static void attack_and_exit(const test_plan *plan, const attack *a) {
         _exit(EXIT_VERDICT + VERDICT_CRASH);
     }
     /* By CPU time, so that a busy machine is not taken for a hang. */
-    const struct itimerval limit = {.it_value = {.tv_usec = CPU_MILLISECONDS * 1000}};
+    const struct itimerval limit = {
+        .it_value = {.tv_sec = CPU_MILLISECONDS / 1000, .tv_usec = CPU_MILLISECONDS % 1000 * 1000}};
     CHECK(setitimer(ITIMER_PROF, &limit, NULL) == 0);
     const subject s = subject_start(plan);
     const verdict at_once = a->make(&s);
