@@ -94,7 +94,7 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
     assert bases[1] == bases[0] + 2 * 8
     assert plan.smallest_region == bases[1] + 3 * 64
     assert plan.shared is not None
-    assert plan.shared.scalars == {"alignment": 8, "second_level": 4}
+    assert plan.shared.scalars == {"alignment": 8, "second_level": 4, "probes": 2}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,10 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
         (("nothing",), "plan: no allocator is named 'nothing' (there are first_fit, "),
         (("tlsf", {"x": 1}), "plan: tlsf: no tunable is named 'x' (it has alignment, second"),
         (("tlsf", {"second_level": 6}), "plan: tlsf: second_level 6 is out of range (0 to 5)"),
-        (("tlsf", {"alignment": 12}), "plan: tlsf: a plan with alignment 12, second_level 0 is"),
+        (
+            ("tlsf", {"alignment": 12}),
+            "plan: tlsf: a plan with alignment 12, second_level 0, probes 2 is",
+        ),
         (("first_fit", {"alignment": 12}), "plan: first_fit: a plan with alignment 12, coalesce"),
         (("tlsf", {}, [(8, 1, True)]), "plan: tlsf: this allocator takes no pools"),
         (("class_pools", {}, [(0, 1, True)]), "plan: class_pools: a pool of 1 blocks of 0 bytes"),
