@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints docs/reproduce.md: what the four papers publish beside what is found. Takes minutes."""
 
-import os
 from collections.abc import Iterator, Sequence
 
 from heapfit.reproduce.finding import Finding, RowResult, verdicts_told
 from heapfit.reproduce.laboratory import Laboratory
 from heapfit.reproduce.published import published
 from heapfit.reproduce.rows import chosen_rows, reproduce
+from heapfit.sweep import Sweep
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -60,8 +60,8 @@ def section(results: Sequence[RowResult]) -> Iterator[str]:
 
 def main() -> None:
     """Measures every row in its full form."""
-    laboratory = Laboratory(workers=len(os.sched_getaffinity(0)))
-    results = reproduce(chosen_rows([]), laboratory)
+    with Sweep() as sweep:
+        results = reproduce(chosen_rows([]), Laboratory(sweep=sweep))
     print(HEAD)
     print(verdicts_told(results))
     for number in published().papers:

@@ -3,6 +3,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
 
 #include "arrays.hpp"
 #include "heapfit/event_array.hpp"
@@ -53,6 +56,53 @@ bool feed(Replay &replay, const EventArray &events) {
     return replay.feed(events.events());
 }
 
+constexpr std::array numbers = {
+    &ReplayResult::events,        &ReplayResult::allocations,   &ReplayResult::frees,
+    &ReplayResult::resizes,       &ReplayResult::live_peak,     &ReplayResult::footprint,
+    &ReplayResult::loads,         &ReplayResult::stores,        &ReplayResult::payload,
+    &ReplayResult::refusals,      &ReplayResult::internal_peak, &ReplayResult::external_peak,
+    &ReplayResult::placement_hash};
+constexpr std::array sampled = {&ReplaySample::event, &ReplaySample::live, &ReplaySample::footprint,
+                                &ReplaySample::internal, &ReplaySample::external};
+
+// A result as it is pickled: its numbers | refusals told (0 or 1), event, size | the samples.
+std::vector<std::uint64_t> packed(const ReplayResult &result) {
+    std::vector<std::uint64_t> state;
+    for (const auto member : numbers) {
+        state.push_back(result.*member);
+    }
+    const Refusal failure = result.failure.value_or(Refusal{});
+    state.insert(state.end(), {result.failure.has_value(), failure.event, failure.size});
+    for (const ReplaySample &sample : result.series) {
+        for (const auto member : sampled) {
+            state.push_back(sample.*member);
+        }
+    }
+    return state;
+}
+
+void unpack(ReplayResult *place, const std::vector<std::uint64_t> &state) {
+    auto next = state.begin();
+    const std::size_t least = numbers.size() + 3;
+    if (state.size() < least || (state.size() - least) % sampled.size() != 0) {
+        throw nb::value_error("not the state of a replay's result");
+    }
+    ReplayResult result{};
+    for (const auto member : numbers) {
+        result.*member = *next++;
+    }
+    if (*next++ != 0) {
+        result.failure = Refusal{next[0], next[1]};
+    }
+    for (next += 2; next != state.end();) {
+        ReplaySample &sample = result.series.emplace_back();
+        for (const auto member : sampled) {
+            sample.*member = *next++;
+        }
+    }
+    new (place) ReplayResult(std::move(result));
+}
+
 void bind_result(nb::module_ &module) {
     nb::class_<ReplayResult>(module, "ReplayResult", "What a replay measured; sizes in bytes.")
         .def_ro("events", &ReplayResult::events)
@@ -72,7 +122,9 @@ void bind_result(nb::module_ &module) {
         .def_prop_ro("series", &series_of,
                      "Arrays 'event', 'live', 'footprint', 'internal' and 'external'.")
         .def_ro("placement_hash", &ReplayResult::placement_hash,
-                "FNV-1a, 64 bits, over the 32-bit offset of every block returned.");
+                "FNV-1a, 64 bits, over the 32-bit offset of every block returned.")
+        .def("__getstate__", &packed)
+        .def("__setstate__", &unpack);
 }
 
 } // namespace

@@ -3,8 +3,6 @@
 
 import json
 import multiprocessing
-import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +18,7 @@ from heapfit.simulation.replication import Task
 from heapfit.simulation.scenario import RunSettings, load_scenario
 from heapfit.simulation.simulate import simulate, solve
 from heapfit.simulation.table import write_table
+from heapfit.sweep import Sweep
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +42,24 @@ def test_every_scheme_has_a_result_at_every_point_in_order(scenario, found):
 
 def test_any_number_of_workers_gives_the_same(scenario, found):
     for workers in (2, 3):
-        assert simulate(scenario, workers) == found
+        with Sweep(workers) as sweep:
+            assert simulate(scenario, sweep) == found
 
 
-def test_a_worker_that_dies_is_told_in_one_line(scenario):
-    run = replace(scenario.run, requests=10**12)
-    killer = threading.Thread(target=kill_a_child)
-    killer.start()
-    with pytest.raises(HeapfitError, match="a worker process ended early"):
-        simulate(replace(scenario, run=run), workers=2)
-    killer.join()
-    assert multiprocessing.active_children() == []
+def test_a_worker_that_dies_changes_nothing(scenario, found):
+    with Sweep(workers=2) as sweep:
+        assert simulate(scenario, sweep, kill_a_child_once()) == found
 
 
-def kill_a_child():
-    while not (children := multiprocessing.active_children()):
-        time.sleep(0.1)
-    children[0].kill()
+def kill_a_child_once():
+    killed = []
+
+    def progress(_step, done):
+        if 0 < done < 1 and not killed:
+            killed.append(multiprocessing.active_children()[0])
+            killed[0].kill()
+
+    return progress
 
 
 def test_another_seed_gives_other_numbers_near_by(scenario, found):

@@ -101,7 +101,8 @@ def test_the_library_does_not_know_the_command_line(root: Path) -> None:
 
 def test_the_package_imports_only_what_it_declares(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    names = (re.split(r"[^\w-]", dependency)[0] for dependency in project["dependencies"])
+    asked = [project["dependencies"], *project["optional-dependencies"].values()]
+    names = (re.split(r"[^\w-]", dependency)[0] for some in asked for dependency in some)
     declared = {name.replace("-", "_") for name in names}
     # _typeshed exists for type checkers only.
     allowed = declared | set(sys.stdlib_module_names) | {"heapfit", "_typeshed"}

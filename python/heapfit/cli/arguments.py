@@ -60,6 +60,23 @@ Seed: TypeAlias = Annotated[
         "--seed", min=0, max=2**64 - 1, help="Of the random numbers; the same gives the same."
     ),
 ]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        max=1024,
+        help="Processes that share the work [one for each core]; they change nothing but the time.",
+    ),
+]
+ClusterAddress: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="Do the work on a Dask cluster instead (pip install 'heapfit[dask]').",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 STANDARD_QUEUE = "fill-drain:1000"

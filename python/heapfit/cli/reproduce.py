@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heapfit.cli import console
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
 
 if TYPE_CHECKING:
     from heapfit.reproduce.finding import Finding, RowResult
 
-_MOST_WORKERS = 256
 _COLUMNS = ("row", "published", "found", "verdict")
 
 
@@ -35,23 +34,20 @@ def command(
     small: Annotated[
         bool, typer.Option("--small", help="Fewer seeds and shorter runs, as the tests do.")
     ] = False,
-    workers: Annotated[
-        int,
-        typer.Option("--workers", min=0, max=_MOST_WORKERS, help="Processes; 0: one a core."),
-    ] = 0,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure every row of the papers again and tell which published figures come out."""
-    import os
-
     from heapfit.reproduce.laboratory import Laboratory
     from heapfit.reproduce.rows import chosen_rows, reproduce
+    from heapfit.sweep import Sweep
 
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = chosen_rows(papers or [])
-    with console.progress() as progress:
-        laboratory = Laboratory(small, workers or os.cpu_count() or 1, progress)
+    with console.progress() as progress, Sweep(workers, cluster) as sweep:
+        laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
         if report is not None:
             from heapfit.report.reproduce_page import write_reproduce_page

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heapfit.cli import console
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,10 +41,8 @@ def command(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page with the curves.")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, max=1024, help="Processes [one for each processor]."),
-    ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=0, max=2**63 - 1, help="Instead of the scenario's."),
@@ -59,11 +57,12 @@ def command(
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     from heapfit.simulation.scenario import load_scenario, with_settings
-    from heapfit.simulation.simulate import simulate, solve, usable_workers
+    from heapfit.simulation.simulate import simulate, solve
+    from heapfit.sweep import Sweep
 
     loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with console.progress() as progress:
-        found = solve(loaded) if exact else simulate(loaded, workers or usable_workers(), progress)
+    with console.progress() as progress, Sweep(workers, cluster) as sweep:
+        found = solve(loaded) if exact else simulate(loaded, sweep, progress)
     _write(found, output, report)
     if as_json:
         console.out_json(_json(found))

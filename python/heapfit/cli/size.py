@@ -185,13 +185,13 @@ def _require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 def _size_traffic(
     path: Path, aim: Aim, workers: int | None, report: Path | None, as_json: bool
 ) -> None:
-    from heapfit.simulation.simulate import usable_workers
     from heapfit.simulation.traffic import load_traffic
     from heapfit.sizing.from_traffic import size_for
+    from heapfit.sweep import usable_cores
 
     traffic = load_traffic(path)
     with console.progress() as progress:
-        found = size_for(traffic, aim, workers or usable_workers(), progress)
+        found = size_for(traffic, aim, workers or usable_cores(), progress)
     if report is not None:
         from heapfit.report.sizing_page import write_traffic_page
 

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rows share: measurements that are made once, work spread over processes, and effort."""
+"""What rows share: measurements that are made once, work spread over workers, and effort."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from multiprocessing import get_context
-from threading import current_thread, main_thread
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from heapfit.progress import Progress, no_progress
+from heapfit.sweep import Sweep
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,15 +16,18 @@ R = TypeVar("R")
 class Laboratory:
     """Where rows are measured.
 
-    `is_small` asks for few seeds and short runs, as tests do. `workers` is how many processes
-    share the work of `map`; 1 does it here.
+    `is_small` asks for few seeds and short runs, as tests do. `sweep` is who does the work of
+    `map`; without any it is done here.
     """
 
     def __init__(
-        self, is_small: bool = False, workers: int = 1, progress: Progress = no_progress
+        self,
+        is_small: bool = False,
+        sweep: Sweep | None = None,
+        progress: Progress = no_progress,
     ) -> None:
         self.is_small = is_small
-        self.workers = workers
+        self.sweep = sweep or Sweep(workers=1)
         self.progress = progress
         self._made: dict[Callable[..., Any], Any] = {}
 
@@ -44,42 +43,8 @@ class Laboratory:
         self._made[measure] = result
 
     def map(self, step: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """`work` on each item, results in the items' order however many processes there are.
+        """`work` on each item, results in the items' order whoever does it.
 
-        With several, `work` is a function of a module and items and results can be pickled.
+        `work` is a function of a module, and items and results can be pickled.
         """
-        self.progress(step, 0.0)
-        if self.workers <= 1 or len(items) <= 1:
-            results = []
-            for done, item in enumerate(items, 1):
-                results.append(work(item))
-                self.progress(step, done / len(items))
-            return results
-        return self._spread(step, work, items)
-
-    def _spread(self, step: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
-        try:
-            with _interrupts_ignored():
-                futures = [pool.submit(work, item) for item in items]
-            for done, _ in enumerate(as_completed(futures), 1):
-                self.progress(step, done / len(items))
-            return [future.result() for future in futures]
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """For processes that are started here and inherit it: an interrupt is the parent's to tell.
-
-    One that reaches a process before it could ignore it itself would kill it, and the pool hang.
-    """
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        return self.sweep.map(step, work, items, self.progress)

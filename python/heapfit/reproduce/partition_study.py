@@ -70,7 +70,7 @@ def _experiment(figure: str, laboratory: Laboratory) -> Experiment:
         scenario = replace(scenario, run=SHORT)
     found = simulate(
         scenario,
-        laboratory.workers,
+        laboratory.sweep,
         lambda _, done: laboratory.progress(f"simulate {figure}", done),
     ).results
     names = [scheme.name for scheme in found[0].point.schemes]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from heapfit import _engine
 from heapfit.simulation.metrics import METRICS, Observation
@@ -15,7 +15,7 @@ from heapfit.simulation.statistics import Estimate, estimate
 from heapfit.simulation.traffic import Traffic
 
 _EVERYTHING = 2**62  # requests; a recording ends before
-_SLICE = 1 << 20  # requests
+_SLICE = 1 << 18  # requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +35,35 @@ class Task:
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
-def replicate(task: Task, is_stopped: Callable[[], bool] = lambda: False) -> list[Observation]:
+def replicate(task: Task, *files: Path) -> list[Observation]:
     """One replication, or all batches of a run, in rounds; a recording is counted whole.
 
-    Once `is_stopped` says so, what is returned means nothing.
+    `files` are those of the traffic, wherever they lie.
     """
-    run, traffic = task.run, task.traffic
+    run, traffic = task.run, task.traffic.with_files(*files)
     simulation = _engine.Simulation(
         task.scheme.plan.engine(), task.scheme.region, traffic.engine(), task.seed
     )
 
     def observed(requests: int) -> Observation:
         simulation.reset_counts()
-        _offer(simulation, requests, is_stopped)
+        _offer(simulation, requests)
         return _observation(simulation.counts(), task.scheme)
 
     if traffic.is_recorded:
         return [observed(_EVERYTHING)]
-    _offer(simulation, run.warm_up, is_stopped)
+    _offer(simulation, run.warm_up)
     if not is_batched(traffic, run):
         return [observed(run.requests)]
     batches: list[Observation] = []
-    while is_another_round(batches, run) and not is_stopped():
+    while is_another_round(batches, run):
         batches += [observed(run.requests) for _ in range(run.replications)]
     return batches
 
 
-def _offer(simulation: _engine.Simulation, requests: int, is_stopped: Callable[[], bool]) -> None:
+def _offer(simulation: _engine.Simulation, requests: int) -> None:
     """Runs in slices, between which an interrupt is seen."""
-    while requests > 0 and not is_stopped():
+    while requests > 0:
         asked = min(requests, _SLICE)
         requests = requests - asked if simulation.run(asked) == asked else 0
 

@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario simulated: every scheme at every point, in worker processes.
+"""A scenario simulated: every scheme at every point, a job for each replication.
 
 Replications are added in rounds until the interval is narrow enough. What a replication gives
-depends on its number alone, so the number of workers changes nothing but the time.
+depends on its number alone, so where they are done changes nothing but the time.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
@@ -30,6 +23,7 @@ from heapfit.simulation.replication import (
 from heapfit.simulation.scenario import Point, RunSettings, Scenario
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.statistics import Estimate
+from heapfit.sweep import Job, Sweep
 
 _STEP = "simulate"
 
@@ -132,18 +126,28 @@ class _Cell:
 
 
 def simulate(
-    scenario: Scenario, workers: int = 1, progress: Progress = no_progress
+    scenario: Scenario, sweep: Sweep | None = None, progress: Progress = no_progress
 ) -> SimulationResult:
-    """Simulates all schemes at all points in so many processes; closed forms stand beside."""
+    """Simulates all schemes at all points, in this process or as `sweep` says.
+
+    Closed forms stand beside.
+    """
     cells = _cells(scenario)
-    with _workers(workers) as submit:
-        _run_rounds(cells, submit, progress)
+    of_job: list[tuple[_Cell, int]] = []
+
+    def rounds_of(cell: _Cell) -> list[Job]:
+        tasks = cell.next_round()
+        of_job.extend((cell, task.number) for task in tasks)
+        return [_job(cell, task) for task in tasks]
+
+    def then(number: int, observations: list[Observation]) -> list[Job]:
+        cell, replication = of_job[number]
+        cell.seen[replication] = observations
+        return rounds_of(cell)
+
+    first = [job for cell in cells for job in rounds_of(cell)]
+    (sweep or Sweep(workers=1)).run(_STEP, first, progress, then)
     return SimulationResult(scenario, tuple(cell.result() for cell in cells))
-
-
-def usable_workers() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def solve(scenario: Scenario) -> SimulationResult:
@@ -162,82 +166,8 @@ def _cells(scenario: Scenario) -> list[_Cell]:
     ]
 
 
-_Submit: TypeAlias = Callable[[Task], "Future[list[Observation]]"]
-
-
-@contextmanager
-def _workers(count: int) -> Iterator[_Submit]:
-    """What hands a task to one of so many workers; on leaving all stop."""
-    with _thread() if count == 1 else _processes(count) as submit:
-        yield submit
-
-
-@contextmanager
-def _thread() -> Iterator[_Submit]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    stopped = threading.Event()
-    executor = ThreadPoolExecutor(1)
-    try:
-        yield lambda task: executor.submit(replicate, task, stopped.is_set)
-    finally:
-        stopped.set()
-        executor.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[_Submit]:
-    """Processes that share nothing with this one, which sees all interrupts and ends them."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing.resource_tracker import ensure_running
-
-    def submit(task: Task) -> Future[list[Observation]]:
-        with _interrupts_held():  # a process that is started here never sees one
-            return executor.submit(replicate, task)
-
-    ensure_running()  # else the first submit would, and let interrupts through
-    others = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield submit
-    except BaseException as error:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise HeapfitError(
-                "simulate: a worker process ended early (out of memory? try fewer --workers)"
-            ) from error
-        raise
-    finally:
-        executor.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _run_rounds(cells: list[_Cell], submit: _Submit, progress: Progress) -> None:
-    waiting: dict[Future[list[Observation]], tuple[_Cell, int]] = {}
-    done = 0
-
-    def ask(cell: _Cell) -> None:
-        for task in cell.next_round():
-            waiting[submit(task)] = (cell, task.number)
-
-    for cell in cells:
-        ask(cell)
-    while waiting:
-        progress(_STEP, done / (done + len(waiting)))
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            cell, number = waiting.pop(future)
-            cell.seen[number] = future.result()
-            done += 1
-            ask(cell)
-    progress(_STEP, 1.0)
+def _job(cell: _Cell, task: Task) -> Job:
+    point = [f"{key} = {value}" for key, value in cell.point.values.items()]
+    name = ", ".join([cell.scheme.name, *point, f"replication {task.number + 1}"])
+    requests = cell.run.warm_up + cell.run.requests
+    return Job(name, replicate, task, task.traffic.files, events=2 * requests)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
@@ -36,6 +36,15 @@ class Traffic:
             sizes=None if self.sizes is None else self.sizes.engine(),
             holding=self.holding.engine(),
         )
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What the engine's form is read from."""
+        return (self.arrivals.trace,) if isinstance(self.arrivals, Recorded) else ()
+
+    def with_files(self, *files: Path) -> Traffic:
+        """The same, read from these."""
+        return replace(self, arrivals=Recorded(*files)) if files else self
 
     @property
     def is_recorded(self) -> bool:

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many independent jobs, done by workers: processes of this machine, or a Dask cluster.
+
+    jobs 0 1 2 3 4 5 ...  ->  workers  ->  results 0 1 2 3 4 5 ...
+
+A job is a pure function with its argument, so its result is the same wherever it is done, and
+results have the order of the jobs: any number of workers gives the same, bit for bit. A worker
+that dies costs a retry of its job. A job that kills its worker again and again ends the sweep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+from heapfit.errors import HeapfitError
+from heapfit.progress import Progress, no_progress
+from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
+
+__all__ = ["Job", "Sweep", "usable_cores"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_DEATHS = 3  # of the workers of one job
+_MOST_HANDLED_HERE = 5_000_000  # events; a process takes half a second to start
+
+
+def usable_cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+class _Workers(Protocol):
+    tells_who_died: bool
+
+    def has_room(self) -> bool: ...
+    def start(self, number: int, job: Job) -> None: ...
+    def wait(self) -> list[tuple[int, Outcome]]: ...
+    def close(self) -> None: ...
+
+
+class Sweep:
+    """Where jobs are done; a context that ends the workers.
+
+    `workers` is how many processes do them; 1 does them in this process; None, the standard, takes
+    one for each core, or this process where there is little to do. `cluster` is the address of a
+    Dask scheduler, which is used instead.
+
+    >>> with Sweep(workers=1) as sweep:
+    ...     sweep.map("negate", abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+
+    def __init__(self, workers: int | None = None, cluster: str | None = None) -> None:
+        self._count = workers
+        self._cluster = cluster
+        self._workers = None if cluster is None else self._started()  # a bad address fails at once
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
+
+    def map(
+        self,
+        step: str,
+        work: Callable[[T], R],
+        arguments: Sequence[T],
+        progress: Progress = no_progress,
+    ) -> list[R]:
+        """`work` of each argument, in their order; however little there is to do, by workers."""
+        jobs = [
+            Job(f"{step} {i}", work, argument, events=_MOST_HANDLED_HERE)
+            for i, argument in enumerate(arguments, 1)
+        ]
+        return self.run(step, jobs, progress)
+
+    def run(
+        self,
+        step: str,
+        jobs: Sequence[Job],
+        progress: Progress = no_progress,
+        then: Callable[[int, Any], Iterable[Job]] = lambda _number, _result: (),
+    ) -> list[Any]:
+        """The results of the jobs, in their order.
+
+        `then` gets each result with the number of its job, as they come, and returns jobs to
+        append. What the first of the jobs that fail raises is raised here.
+        """
+        round_ = _Round(step, list(jobs), deque(range(len(jobs))))
+        workers = self._workers_for(jobs)
+        try:
+            while round_.is_on():
+                round_.start(workers)
+                progress(step, len(round_.results) / len(round_.jobs))
+                for number, outcome in workers.wait():
+                    if round_.take(number, outcome, workers.tells_who_died):
+                        round_.append(then(number, round_.results[number]))
+            round_.raise_first()
+        except BaseException:
+            self.close()  # jobs that nobody waits for any more
+            raise
+        progress(step, 1.0)
+        return [round_.results[number] for number in range(len(round_.jobs))]
+
+    def _workers_for(self, jobs: Sequence[Job]) -> _Workers:
+        is_little = len(jobs) <= 1 or sum(job.events for job in jobs) < _MOST_HANDLED_HERE
+        is_here = self._count == 1 or (self._count is None and is_little)
+        if is_here and self._cluster is None:
+            return _Here()
+        if self._workers is None:
+            self._workers = self._started()
+        return self._workers
+
+    def _started(self) -> _Workers:
+        if self._cluster is not None:
+            from heapfit.sweep.cluster import Cluster
+
+            return Cluster(self._cluster)
+        from heapfit.sweep.processes import Processes
+
+        return Processes(self._count or usable_cores())
+
+
+@dataclass(slots=True)
+class _Round:
+    """The jobs of one `run`, and what has become of them."""
+
+    step: str
+    jobs: list[Job]
+    waiting: deque[int]
+    running: set[int] = field(default_factory=set)
+    suspects: deque[int] = field(default_factory=deque)  # run alone, to see which one it is
+    deaths: Counter[int] = field(default_factory=Counter)
+    failed: dict[int, Exception] = field(default_factory=dict)
+    results: dict[int, Any] = field(default_factory=dict)
+
+    def is_on(self) -> bool:
+        """Whether something is left that counts: after a failure, only the jobs before it do."""
+        if not self.failed:
+            return bool(self.running or self.waiting or self.suspects)
+        first = min(self.failed)
+        self.waiting = deque(number for number in self.waiting if number < first)
+        self.suspects = deque(number for number in self.suspects if number < first)
+        return any(number < first for number in [*self.running, *self.waiting, *self.suspects])
+
+    def start(self, workers: _Workers) -> None:
+        """Fills the workers."""
+        while self.waiting and workers.has_room():
+            self._start(self.waiting.popleft(), workers)
+        if self.suspects and not self.running:
+            self._start(self.suspects.popleft(), workers)
+
+    def take(self, number: int, outcome: Outcome, tells_who_died: bool) -> bool:
+        """Whether there is a result."""
+        self.running.remove(number)
+        match outcome:
+            case Done(value):
+                self.results[number] = value
+            case Raised(error):
+                self.failed[number] = error
+            case Died():
+                self._died(number, tells_who_died)
+        return number in self.results
+
+    def append(self, jobs: Iterable[Job]) -> None:
+        """More to do."""
+        for job in jobs:
+            self.waiting.append(len(self.jobs))
+            self.jobs.append(job)
+
+    def raise_first(self) -> None:
+        """What the first of the failed jobs raised."""
+        if self.failed:
+            raise self.failed[min(self.failed)]
+
+    def _start(self, number: int, workers: _Workers) -> None:
+        self.running.add(number)
+        workers.start(number, self.jobs[number])
+
+    def _died(self, number: int, tells_who_died: bool) -> None:
+        """Another try; where others may be to blame, alone, after Dask has tried several times."""
+        self.deaths[number] += 1
+        if self.deaths[number] >= (MOST_DEATHS if tells_who_died else 2):
+            how = f"{MOST_DEATHS} times" if tells_who_died else "again and again, alone at last"
+            self.failed[number] = HeapfitError(
+                f"{self.step}: {self.jobs[number].name} has killed its worker {how} "
+                "(out of memory? try fewer --workers)"
+            )
+        elif tells_who_died:
+            self.waiting.appendleft(number)
+        else:
+            self.suspects.append(number)
+
+
+class _Here:
+    """This process, one job at a time."""
+
+    tells_who_died = True
+
+    def __init__(self) -> None:
+        self._job: tuple[int, Job] | None = None
+
+    def has_room(self) -> bool:
+        return self._job is None
+
+    def start(self, number: int, job: Job) -> None:
+        self._job = number, job
+
+    def wait(self) -> list[tuple[int, Outcome]]:
+        assert self._job is not None
+        (number, job), self._job = self._job, None
+        return [(number, perform(job, job.files))]
+
+    def close(self) -> None:
+        self._job = None

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers of a Dask cluster, on any machines.
+
+    this process --jobs, files--> scheduler --> workers, which have the same heapfit installed
+
+Nothing is expected of the workers' file systems: the bytes of a file travel once, as a task of
+their own, which Dask repeats where they are lost, and are compared with their hash on arrival.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+import time
+import uuid
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_PATIENCE = 5.0  # seconds to answer, and to find a worker at the start
+_WORKERLESS = 60.0  # seconds without any worker, after which none is expected any more
+
+
+class Cluster:
+    """The workers behind the scheduler at an address such as tcp://host:8786."""
+
+    # A worker that dies may have had other jobs in its queue, which Dask suspects just as much.
+    tells_who_died = False
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._client = _connected(address)
+        self._running: dict[Future, int] = {}
+        self._files: dict[str, Future] = {}
+        self._last_seen = time.monotonic()
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError as error:
+            self.close()
+            raise HeapfitError(f"{address}: the cluster has no workers") from error
+
+    def has_room(self) -> bool:
+        """Whether a job would begin at once."""
+        threads: int = sum(self._client.nthreads().values())
+        return len(self._running) < max(1, threads)
+
+    def start(self, number: int, job: Job) -> None:
+        """Hands a job to the scheduler."""
+        files = [self._sent(path) for path in job.files]
+        version = _engine.version
+        future = self._client.submit(_perform_there, version, job, files, pure=False)
+        self._running[future] = number
+
+    def wait(self) -> list[tuple[int, Outcome]]:
+        """What has become of one job at least."""
+        import distributed
+
+        while True:
+            try:
+                distributed.wait(list(self._running), timeout=1, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                self._require_workers()
+                continue
+            except Exception as error:
+                if self._client.status != "running":
+                    raise self._lost() from error
+            done = [future for future in self._running if future.status != "pending"]
+            return [(self._running.pop(future), self._outcome(future)) for future in done]
+
+    def close(self) -> None:
+        """Forgets all jobs; those that workers have begun they end for themselves."""
+        if self._client.status == "running":
+            self._client.cancel([*self._running, *self._files.values()], force=True)
+        self._running.clear()
+        self._files.clear()
+        self._client.close(timeout=1)
+
+    def _sent(self, path: Path) -> dict[str, Any]:
+        """A file's hash, and where its bytes will be."""
+        content = path.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        if digest not in self._files:
+            key = f"heapfit-file-{digest}-{uuid.uuid4().hex}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # Dask's: that they are many
+                self._files[digest] = self._client.submit(bytes, content, key=key)
+        return {"name": path.name, "digest": digest, "content": self._files[digest]}
+
+    def _outcome(self, future: Future) -> Outcome:
+        import distributed
+
+        if self._client.status != "running":
+            raise self._lost()
+        if future.status == "finished":
+            found: Outcome = future.result()
+            return found
+        error = future.exception() if future.status == "error" else None
+        if error is None or isinstance(error, distributed.KilledWorker):
+            return Died()
+        return Raised(HeapfitError(f"{self._address}: a worker failed: {_first_line(error)}"))
+
+    def _require_workers(self) -> None:
+        if self._client.status != "running":
+            raise self._lost()
+        if self._client.nthreads():
+            self._last_seen = time.monotonic()
+        elif time.monotonic() - self._last_seen > _WORKERLESS:
+            raise HeapfitError(f"{self._address}: the cluster has no workers any more")
+
+    def _lost(self) -> HeapfitError:
+        return HeapfitError(f"{self._address}: the connection to the cluster is lost")
+
+
+def _connected(address: str) -> Client:
+    try:
+        import distributed
+    except ImportError as error:
+        raise HeapfitError("--cluster needs Dask: pip install 'heapfit[dask]'") from error
+
+    async def probe() -> None:  # a Client that cannot connect is not done with in seconds
+        comm = await distributed.comm.connect(address, timeout=_PATIENCE)
+        await comm.close()
+
+    try:
+        asyncio.run(probe())
+        return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise HeapfitError(f"{address}: no Dask scheduler answers: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Done | Raised:
+    """What a worker of the cluster does: a job, with its files in a folder of its own."""
+    if version != _engine.version:
+        return Raised(
+            HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
+        )
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        paths = []
+        for i, file in enumerate(files):
+            if hashlib.sha256(file["content"]).hexdigest() != file["digest"]:
+                return Raised(HeapfitError(f"{file['name']}: damaged on its way to a worker"))
+            paths.append(Path(folder) / f"{i}-{file['name']}")
+            paths[-1].write_bytes(file["content"])
+        return perform(job, paths)

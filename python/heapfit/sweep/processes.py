@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes on this machine.
+
+    this process ==pipe== worker (one job)
+                 ==pipe== worker (one job)      a pipe that closes tells whose job has died
+
+They share nothing with this one. A pool of the standard library would not do: when one worker
+dies it gives up all jobs and cannot tell which of them is to blame.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from multiprocessing.resource_tracker import ensure_running
+
+from heapfit.sweep.job import Died, Job, Outcome, Raised, perform
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: SpawnProcess
+    pipe: Connection
+    job: int | None = None  # the number of the one it does
+
+
+class Processes:
+    """So many processes, started as they are needed."""
+
+    tells_who_died = True
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._workers: list[_Worker] = []
+
+    def has_room(self) -> bool:
+        """Whether a job would begin at once."""
+        return self._free() is not None or len(self._workers) < self._count
+
+    def start(self, number: int, job: Job) -> None:
+        """Hands a job to a free worker."""
+        message = pickle.dumps(job)
+        worker = self._free()
+        while worker is not None:
+            if _sent(worker, message):
+                worker.job = number
+                return
+            self._drop(worker)  # it died while it had nothing to do
+            worker = self._free()
+        worker = _started()
+        self._workers.append(worker)
+        worker.job = number
+        _sent(worker, message)  # if it is dead already, its pipe tells
+
+    def wait(self) -> list[tuple[int, Outcome]]:
+        """What has become of one job at least."""
+        busy = [worker for worker in self._workers if worker.job is not None]
+        ready = wait([worker.pipe for worker in busy])
+        return [self._received(worker) for worker in busy if worker.pipe in ready]
+
+    def close(self) -> None:
+        """Ends all of them, at once."""
+        while self._workers:
+            self._drop(self._workers[-1])
+
+    def _free(self) -> _Worker | None:
+        return next((worker for worker in self._workers if worker.job is None), None)
+
+    def _received(self, worker: _Worker) -> tuple[int, Outcome]:
+        number, worker.job = worker.job, None
+        assert number is not None
+        try:
+            message = worker.pipe.recv_bytes()
+        except (EOFError, OSError):
+            self._drop(worker)
+            return number, Died()
+        outcome: Outcome = pickle.loads(message)
+        return number, outcome
+
+    def _drop(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.pipe.close()
+        worker.process.kill()
+        worker.process.join()
+        worker.process.close()
+
+
+def _started() -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs,), daemon=True)
+    ensure_running()  # else start() would, and let interrupts through
+    with _interrupts_held():  # a process that is started here never sees one
+        process.start()
+    theirs.close()  # so that ours ends when the process does
+    return _Worker(process, ours)
+
+
+def _sent(worker: _Worker, message: bytes) -> bool:
+    try:
+        worker.pipe.send_bytes(message)
+    except OSError:
+        return False
+    return True
+
+
+def _serve(pipe: Connection) -> None:
+    """What a worker does until its pipe ends."""
+    while True:
+        try:
+            message = pipe.recv_bytes()
+        except EOFError:
+            return
+        pipe.send_bytes(_outcome_of(message))
+
+
+def _outcome_of(message: bytes) -> bytes:
+    try:
+        job: Job = pickle.loads(message)
+        return pickle.dumps(perform(job, job.files))
+    except Exception as error:  # what cannot be pickled
+        return pickle.dumps(Raised(TypeError(f"{type(error).__name__}: {error}")))
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

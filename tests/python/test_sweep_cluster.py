@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps on Dask: as by processes, with files that travel, workers that die, and bad addresses."""
+
+import socket
+import time
+
+import dask
+import pytest
+from distributed import LocalCluster
+from small_traces import heapfit
+from sweep_work import die_at_first, refuse_odd, square, text_of
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.sweep import Job, Sweep, cluster
+
+
+@pytest.fixture(scope="module")
+def address():
+    soon = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with (
+        soon,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+        ) as made,
+    ):
+        yield made.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def sweep(address):
+    with Sweep(cluster=address) as made:
+        yield made
+
+
+def test_results_are_those_of_one_process(sweep):
+    numbers = list(range(20))
+    with Sweep(workers=1) as one:
+        assert sweep.map("square", square, numbers) == one.map("square", square, numbers)
+
+
+def test_files_travel_with_the_jobs(sweep, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("content")
+    jobs = [Job(f"read {i}", text_of, str(i), (path,)) for i in range(3)]
+    assert sweep.run("read", jobs) == ["content0", "content1", "content2"]
+
+
+def test_a_file_that_is_damaged_on_its_way_is_refused(tmp_path):
+    job = Job("read", text_of, "", (tmp_path / "a.txt",))
+    files = [{"name": "a.txt", "digest": "0" * 64, "content": b"content"}]
+    outcome = cluster._perform_there(_engine.version, job, files)
+    assert "a.txt: damaged on its way" in str(outcome.error)
+
+
+def test_another_version_on_a_worker_is_refused():
+    outcome = cluster._perform_there("0.0.0", Job("square", square, 1), [])
+    assert f"has heapfit {_engine.version}, not 0.0.0" in str(outcome.error)
+
+
+def test_a_worker_that_dies_costs_a_retry(sweep, tmp_path):
+    path, folder = tmp_path / "a.txt", tmp_path / "deaths"
+    path.write_text("x")
+    folder.mkdir()
+    jobs = [
+        Job("deadly", die_at_first, (folder, 1)),
+        *(Job(str(n), square, n) for n in range(5)),
+        *(Job(f"read {i}", text_of, str(i), (path,)) for i in range(2)),
+    ]
+    assert sweep.run("die", jobs) == [1, 0, 1, 4, 9, 16, "x0", "x1"]
+
+
+def test_an_error_of_a_job_is_told(address):
+    with Sweep(cluster=address) as made, pytest.raises(HeapfitError, match=r"^1 is odd$"):
+        made.map("refuse", refuse_odd, [0, 1, 2, 3, 5])
+
+
+def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_path):
+    jobs = [Job("quiet", square, 1), Job("deadly one", die_at_first, (tmp_path, 99))]
+    with Sweep(cluster=address) as made, pytest.raises(HeapfitError, match="die: deadly one has"):
+        made.run("die", jobs)
+
+
+def closed_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.mark.parametrize("words", ["nonsense", "foo://x:1", "tcp://127.0.0.1:PORT"])
+def test_a_bad_address_is_one_line_and_exit_code_1_soon(words, tmp_path):
+    bad = words.replace("PORT", str(closed_port()))
+    started = time.monotonic()
+    done = heapfit("compare", "--workloads", "t2_w1:events=500", "--allocators", "tlsf",
+                   "--cluster", bad, folder=tmp_path)  # fmt: skip
+    assert time.monotonic() - started < 30
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(f"heapfit: {bad}: no Dask scheduler answers")
