@@ -28,7 +28,7 @@ from heapfit.design.robust import RobustOptions, design_robust, runs_in
 from heapfit.design.workload import load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace
-from heapfit.workloads import WorkloadSpec, generate_workload
+from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
 
 AIMS = {"phases_w1": 1.02, "phases_w3": 1.02, "phases_w4": 1.02, "phases_w5": 1.02,
         "phases_x16": 1.10}  # fmt: skip
@@ -49,16 +49,6 @@ class Size:
 
 def spec_of(name: str, seed: int, size: Size) -> WorkloadSpec:
     return WorkloadSpec(name, seed, {"events": size.events})
-
-
-def drawn(spec: WorkloadSpec) -> _engine.EventArray:
-    """A trace in memory only."""
-    source, events = spec.source(), _engine.EventArray()
-    while True:
-        columns = source.take(1 << 17)
-        if len(columns["op"]) == 0:
-            return events
-        events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
 
 
 def u_max_of(events: _engine.EventArray) -> int:
@@ -130,7 +120,7 @@ def report(name: str, size: Size) -> bool:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         plans = plans_for(name, size, Path(folder))
-    unseen = [drawn(spec_of(name, UNSEEN_SEEDS + i, size)) for i in range(size.unseen)]
+    unseen = [drawn_events(spec_of(name, UNSEEN_SEEDS + i, size)) for i in range(size.unseen)]
     quantile = SHARE.of([u_max_of(events) for events in unseen]) or 1
     print(f"{name}: q99(U_max) {quantile:,} of {size.unseen} unseen, {size.events:,} events each")
     ratio: float | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heapfit.design.workload import Workload
     from heapfit.energy import Sram
     from heapfit.plan import Plan
-    from heapfit.trace import TraceInfo
+    from heapfit.trace import Trace, TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
 _HOST_BASE = 16  # no region is aligned to less on the host; offsets do not depend on the excess
@@ -110,17 +110,18 @@ def measure(
     workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
+    base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
+    rows = [
+        measure_candidate(one, workload.events, u_max, base, progress)
+        for one in portfolio.candidates
+    ]
+    return Comparison(workload.trace.info, u_max, base, ranked(rows), portfolio.not_applicable)
+
+
+def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
+    """Of every region: the largest that the trace or a plan asks for."""
     alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
-    base_alignment = max([workload.trace.largest_alignment, *alignments])
-    host_base = max(_HOST_BASE, base_alignment)
-    rows = [_measure(workload, one, host_base, progress) for one in portfolio.candidates]
-    return Comparison(
-        trace=workload.trace.info,
-        u_max=workload.profile.u_max,
-        base_alignment=base_alignment,
-        rows=ranked(rows),
-        not_applicable=portfolio.not_applicable,
-    )
+    return max([trace.largest_alignment, *alignments])
 
 
 def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -151,12 +152,20 @@ def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
     return [energy / least if energy and least else None for energy in energies]
 
 
-def _measure(workload: Workload, candidate: Candidate, host_base: int, progress: Progress) -> Row:
+def measure_candidate(
+    candidate: Candidate,
+    events: _engine.EventArray,
+    u_max: int,
+    base_alignment: int,
+    progress: Progress = no_progress,
+) -> Row:
+    """One plan's smallest regions on a trace, and a metered replay in R_safe."""
+    host_base = max(_HOST_BASE, base_alignment)
     step = f"compare {candidate.name}"
     plan = candidate.plan.engine()
     search = _engine.find_region(
         plan,
-        workload.events,
+        events,
         base_alignment=host_base,
         progress=lambda done, total: progress(step, done / max(total, 1)),
     )
@@ -170,9 +179,9 @@ def _measure(workload: Workload, candidate: Candidate, host_base: int, progress:
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
-        u_max=workload.profile.u_max,
+        u_max=u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
-        replay=None if region is None else _replay(plan, workload.events, region, host_base),
+        replay=None if region is None else _replay(plan, events, region, host_base),
     )
 
 

@@ -4,29 +4,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapfit.comparison import Comparison, measure, refuse_nothing
-from heapfit.design.candidates import NotApplicable, named_portfolio, standard_portfolio
-from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.comparison import Comparison, ranked, refuse_nothing
+from heapfit.comparison_jobs import Contestants, Prepared, preparation, rows_of
+from heapfit.design.candidates import NotApplicable
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import numbered
+from heapfit.sweep import Sweep
 
 if TYPE_CHECKING:
     from heapfit.comparison import Row
-    from heapfit.plan import PlanFile
-    from heapfit.trace import Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Contestants:
-    """What is compared on every trace; without names and plans all that fit tries."""
-
-    allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
-    plan_files: tuple[PlanFile, ...] = ()
-    alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
+    from heapfit.comparison_jobs import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +49,36 @@ class Matrix:
 
 
 def compare_traces(
-    traces: Iterable[tuple[str, Trace]], contestants: Contestants, progress: Progress = no_progress
+    sources: Sequence[tuple[str, Source]],
+    contestants: Contestants,
+    sweep: Sweep | None = None,
+    progress: Progress = no_progress,
 ) -> Matrix:
-    """Compares on each of the labelled traces; only one of them is in memory at a time.
+    """Compares on each of the labelled traces and synthetic workloads.
 
     HeapfitError if there is nothing to compare on any of them.
     """
-    columns = []
-    for label, trace in traces:
-        told = _told_with(label, progress)
-        workload = load_workload(trace, contestants.alignment, told)
-        portfolio = (
-            named_portfolio(workload, contestants.allocators, contestants.plan_files)
-            if contestants.allocators or contestants.plan_files
-            else standard_portfolio(workload)
-        )
-        columns.append(Column(label, measure(workload, portfolio, told)))
-    if not any(column.comparison.rows for column in columns):
-        refuse_nothing([one for column in columns for one in column.comparison.not_applicable])
-    labels = numbered([column.label for column in columns])
-    return matrix_of(
-        [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
+    sweep = sweep or Sweep(workers=1)
+    labels = numbered([label for label, _ in sources])
+    asked = [
+        preparation(label, source, contestants)
+        for label, (_, source) in zip(labels, sources, strict=True)
+    ]
+    prepared: list[Prepared] = sweep.run("make plans", asked, progress)
+    if not any(one.portfolio.candidates for one in prepared):
+        refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
+    found = sweep.run("compare", [job for one in prepared for job in one.jobs()], progress)
+    columns = [
+        _column(one, rows) for one, rows in zip(prepared, rows_of(prepared, found), strict=True)
+    ]
+    return matrix_of(columns)
+
+
+def _column(one: Prepared, rows: Sequence[Row]) -> Column:
+    comparison = Comparison(
+        one.info, one.u_max, one.base_alignment, ranked(rows), one.portfolio.not_applicable
     )
-
-
-def _told_with(label: str, progress: Progress) -> Progress:
-    """The progress of one trace, its steps named after it."""
-    return lambda step, done: progress(f"{label}: {step}", done)
+    return Column(one.label, comparison)
 
 
 def matrix_of(columns: Sequence[Column]) -> Matrix:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heapfit import _engine
 from heapfit.named_values import all_or_named, named_values
@@ -17,7 +17,9 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace import TraceInfo, write_trace
 
 if TYPE_CHECKING:
-    from heapfit.trace import Columns, Trace
+    from numpy.typing import NDArray
+
+    from heapfit.trace import Trace
 
 STANDARD_SEED = 1
 LARGEST_SEED = 2**64 - 1
@@ -81,7 +83,15 @@ def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_pr
     return trace
 
 
-def _batches(source: _engine.WorkloadSource) -> Iterator[Columns]:
+def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
+    """The workload's events, in memory alone."""
+    events = _engine.EventArray()
+    for columns in _batches(spec.source()):
+        events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+    return events
+
+
+def _batches(source: _engine.WorkloadSource) -> Iterator[dict[str, NDArray[Any]]]:
     while True:
         columns = source.take(_BATCH)
         if len(columns["op"]) == 0:

@@ -148,3 +148,10 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
     accesses = [row["accesses_per_operation"] for row in rows]
     energies = [row["energy_over_least"] for row in rows]
     assert energies == pytest.approx([one / min(accesses) for one in accesses])
+
+
+def test_workers_change_nothing_but_the_time(tmp_path) -> None:
+    words = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", SMALL,
+             "--allocators", "tlsf,class_pools", "--accesses")  # fmt: skip
+    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2", "3")]
+    assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)

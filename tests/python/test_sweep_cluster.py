@@ -7,7 +7,8 @@ import time
 import dask
 import pytest
 from distributed import LocalCluster
-from small_traces import heapfit
+from small_scenarios import small
+from small_traces import bimodal, heapfit
 from sweep_work import die_at_first, refuse_odd, square, text_of
 
 from heapfit import _engine
@@ -83,6 +84,17 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_p
     jobs = [Job("quiet", square, 1), Job("deadly one", die_at_first, (tmp_path, 99))]
     with Sweep(cluster=address) as made, pytest.raises(HeapfitError, match="die: deadly one has"):
         made.run("die", jobs)
+
+
+def test_compare_and_simulate_print_on_a_cluster_what_they_print_here(address, tmp_path):
+    compare = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", "t2_w1:events=500",
+               "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
+    for words in (compare, ("simulate", small(tmp_path))):
+        here, there = (
+            heapfit(*words, *where, folder=tmp_path)
+            for where in (("--workers", "1"), ("--cluster", address))
+        )
+        assert (there.returncode, there.stdout, there.stderr) == (0, here.stdout, "")
 
 
 def closed_port():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,25 +17,26 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     Queue,
     Seed,
+    Workers,
     import_options,
 )
 from heapfit.cli.matrix import matrix_json, print_matrix
-from heapfit.cli.opened_trace import opened_trace, opened_workload
+from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_low_level, print_ranking, ranking_json
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
     from heapfit.comparison import Comparison
+    from heapfit.comparison_jobs import Source
     from heapfit.comparison_matrix import Matrix
     from heapfit.energy import Sram
     from heapfit.importers import ImportOptions
     from heapfit.progress import Progress
-    from heapfit.trace import Trace
-    from heapfit.workloads import WorkloadSpec
 
 LARGEST_STEP = 1 << 30  # bytes
 _NAMES = ", ".join(info.name for info in _engine.allocators())
@@ -88,13 +89,17 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-    from heapfit.comparison_matrix import Contestants, compare_traces
+    from heapfit.comparison_jobs import Contestants
+    from heapfit.comparison_matrix import compare_traces
     from heapfit.energy import load_sram
     from heapfit.named_values import all_or_named
     from heapfit.plan import load_plan
+    from heapfit.sweep import Sweep
     from heapfit.workloads import parse_workloads
 
     sources, named = _sorted_out(words or [])
@@ -107,9 +112,10 @@ def command(
     plan_files = tuple(load_plan(path) for path in plans or [])
     contestants = Contestants(tuple(named), plan_files, int(alignment))
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with console.progress() as progress:
-        traces = _opened(sources, specs, importing, progress)
-        matrix = compare_traces(traces, contestants, progress)
+    with console.progress() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
+        compared = _opened(opened, sources, importing, progress)
+        compared += [(spec.label, spec) for spec in specs]
+        matrix = compare_traces(compared, contestants, sweep, progress)
     if as_json:
         drawn = {"seed": seed} if specs else {}
         console.out_json({**drawn, **_json(matrix, table, step)})
@@ -143,20 +149,15 @@ def _step(granularity: str) -> int:
 
 
 def _opened(
-    sources: list[Path],
-    specs: Sequence[WorkloadSpec],
-    importing: ImportOptions,
-    progress: Progress,
-) -> Iterator[tuple[str, Trace]]:
-    """Each trace with its name, open until the next is asked for."""
+    opened: ExitStack, sources: list[Path], importing: ImportOptions, progress: Progress
+) -> list[tuple[str, Source]]:
+    """Each trace with its name; those that had to be imported are there until `opened` ends."""
     from heapfit.source_name import source_name
 
-    for source in sources:
-        with opened_trace(source, importing, progress) as trace:
-            yield source_name(source), trace
-    for spec in specs:
-        with opened_workload(spec, progress) as trace:
-            yield spec.label, trace
+    return [
+        (source_name(source), opened.enter_context(opened_trace(source, importing, progress)))
+        for source in sources
+    ]
 
 
 def _json(matrix: Matrix, sram: Sram, step: int | None) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from heapfit.progress import Progress
 if TYPE_CHECKING:
     from heapfit.importers import ImportOptions
     from heapfit.trace import Trace
-    from heapfit.workloads import WorkloadSpec
 
 
 @contextmanager
@@ -24,12 +23,3 @@ def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> It
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         yield open_any(source, options, Path(folder), progress)
-
-
-@contextmanager
-def opened_workload(spec: WorkloadSpec, progress: Progress) -> Iterator[Trace]:
-    """A synthetic workload's trace, gone afterwards."""
-    from heapfit.workloads import generate_workload
-
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        yield generate_workload(spec, Path(folder) / f"{spec.name}.parquet", progress)

@@ -26,7 +26,7 @@ from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_PATIENCE = 5.0  # seconds to answer, and to find a worker at the start
+_PATIENCE = 3.0  # seconds to answer, and to find a worker at the start
 _WORKERLESS = 60.0  # seconds without any worker, after which none is expected any more
 
 

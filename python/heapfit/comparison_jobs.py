@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons on many traces as jobs of a sweep: first the plans for each trace, then each plan.
+
+A stored trace is a file that travels with its jobs; a synthetic workload is drawn anew where it is
+needed, which takes less than one replay.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from heapfit.comparison import base_alignment, measure_candidate
+from heapfit.design.candidates import Candidate, Portfolio, named_portfolio, standard_portfolio
+from heapfit.design.workload import STANDARD_ALIGNMENT, Workload, load_workload
+from heapfit.sweep import Job
+from heapfit.trace import Trace
+from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
+
+if TYPE_CHECKING:
+    from heapfit.comparison import Row
+    from heapfit.plan import PlanFile
+    from heapfit.trace import TraceInfo
+
+Source: TypeAlias = Trace | WorkloadSpec
+
+# How many times the events of a trace are gone over, roughly.
+_REPLAYS_OF_A_SEARCH = 30
+_TIMES_FOR_PLANS = 100  # exact budgets among them
+_USUAL_EVENTS = 100_000  # of a synthetic workload
+
+
+@dataclass(frozen=True, slots=True)
+class Contestants:
+    """What is compared on every trace; without names and plans all that fit tries."""
+
+    allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
+    plan_files: tuple[PlanFile, ...] = ()
+    alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A trace, and what is to be measured on it."""
+
+    label: str
+    source: Source
+    info: TraceInfo
+    u_max: int
+    base_alignment: int
+    portfolio: Portfolio
+
+    def jobs(self) -> list[Job]:
+        """One for each candidate; its result is a row."""
+        return [
+            Job(
+                f"{one.name} on {self.label}",
+                _measured,
+                _Measurement(_drawn(self.source), one, self.u_max, self.base_alignment),
+                _files(self.source),
+                self.info.events * _REPLAYS_OF_A_SEARCH,
+            )
+            for one in self.portfolio.candidates
+        ]
+
+
+def preparation(label: str, source: Source, contestants: Contestants) -> Job:
+    """Whose result is a Prepared."""
+    events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
+    times = 1 if contestants.allocators else _TIMES_FOR_PLANS
+    return Job(label, _prepared, (label, source, contestants), _files(source), events * times)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measurement:
+    spec: WorkloadSpec | None  # else the trace is a file
+    candidate: Candidate
+    u_max: int
+    base_alignment: int
+
+
+def _files(source: Source) -> tuple[Path, ...]:
+    return (source.path,) if isinstance(source, Trace) else ()
+
+
+def _drawn(source: Source) -> WorkloadSpec | None:
+    return None if isinstance(source, Trace) else source
+
+
+def _prepared(told: tuple[str, Source, Contestants], *paths: Path) -> Prepared:
+    label, source, contestants = told
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        trace = (
+            replace(source, path=paths[0])
+            if isinstance(source, Trace)
+            else generate_workload(source, Path(folder) / "drawn.parquet")
+        )
+        workload = load_workload(trace, contestants.alignment)
+        portfolio = _portfolio(workload, contestants)
+    base = base_alignment(trace, portfolio)
+    return Prepared(label, source, trace.info, workload.profile.u_max, base, portfolio)
+
+
+def _portfolio(workload: Workload, contestants: Contestants) -> Portfolio:
+    if not contestants.allocators and not contestants.plan_files:
+        return replace(standard_portfolio(workload), classes=None)
+    return named_portfolio(workload, contestants.allocators, contestants.plan_files)
+
+
+def _measured(asked: _Measurement, *paths: Path) -> Row:
+    events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events()
+    return measure_candidate(asked.candidate, events, asked.u_max, asked.base_alignment)
+
+
+def rows_of(prepared: Sequence[Prepared], found: Sequence[Row]) -> list[list[Row]]:
+    """The results of the jobs of all, trace by trace."""
+    rows = iter(found)
+    return [[next(rows) for _ in one.portfolio.candidates] for one in prepared]
