@@ -24,7 +24,8 @@ from heapfit.design.budget_choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets import budgeted_plan, frequent_classes
 from heapfit.design.certified_budgets import certified_budgets
 from heapfit.design.objective import Objective
-from heapfit.design.robust import RobustOptions, design_robust, runs_in
+from heapfit.design.robust import RobustOptions, design_robust
+from heapfit.design.robust_jobs import runs_in
 from heapfit.design.workload import load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace

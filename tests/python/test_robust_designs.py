@@ -13,12 +13,13 @@ from heapfit.design.robust import (
     RobustDesigns,
     RobustOptions,
     design_robust,
-    runs_in,
     with_margin,
 )
+from heapfit.design.robust_jobs import runs_in
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.profile import profile_trace
+from heapfit.sweep import Sweep
 from heapfit.trace import Trace
 
 EVENTS = 600
@@ -73,6 +74,11 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Robust
             assert region is not None
             assert runs_in(row.plan, trace.events(), region, 16)
         assert row.region == max(region or 0 for region in row.regions)
+
+
+def test_workers_change_nothing(runs: list[Trace], designs: RobustDesigns) -> None:
+    with Sweep(workers=2) as sweep:
+        assert design_robust(runs, RobustOptions(folds=5), sweep=sweep) == designs
 
 
 def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: RobustDesigns) -> None:

@@ -8,7 +8,7 @@ import dask
 import pytest
 from distributed import LocalCluster
 from small_scenarios import small
-from small_traces import bimodal, heapfit
+from small_traces import bimodal, heapfit, table2
 from sweep_work import die_at_first, refuse_odd, square, text_of
 
 from heapfit import _engine
@@ -86,10 +86,11 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_p
         made.run("die", jobs)
 
 
-def test_compare_and_simulate_print_on_a_cluster_what_they_print_here(address, tmp_path):
+def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
     compare = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", "t2_w1:events=500",
                "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
-    for words in (compare, ("simulate", small(tmp_path))):
+    design = ("design", *(table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2)), "--json")
+    for words in (compare, design, ("simulate", small(tmp_path))):
         here, there = (
             heapfit(*words, *where, folder=tmp_path)
             for where in (("--workers", "1"), ("--cluster", address))

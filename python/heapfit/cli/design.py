@@ -15,11 +15,13 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     Queue,
     Seed,
     Sources,
+    Workers,
     import_options,
 )
 from heapfit.cli.class_table import classes_json, print_classes
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from heapfit.design.plans import Designs
     from heapfit.design.robust import RobustOptions
     from heapfit.importers import ImportOptions
+    from heapfit.sweep import Sweep
 
 
 def command(
@@ -83,18 +86,24 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
     from heapfit.design.objective import parse_objective
     from heapfit.design.robust import RobustOptions
+    from heapfit.sweep import Sweep
 
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
     choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
     options = RobustOptions(int(alignment), parse_objective(objective), folds, choice)
     importing = import_options(queue, drop_unknown, pointer_bits)
-    design_for = _for_one if len(sources) == 1 else _for_several
-    design_for(sources, output, options, importing, as_json)
+    if len(sources) == 1:
+        _for_one(sources, output, options, importing, as_json)
+        return
+    with Sweep(workers, cluster) as sweep:
+        _for_several(sources, output, options, importing, sweep, as_json)
 
 
 def _for_one(
@@ -141,6 +150,7 @@ def _for_several(
     output: Path | None,
     options: RobustOptions,
     importing: ImportOptions,
+    sweep: Sweep,
     as_json: bool,
 ) -> None:
     from heapfit.cli.robust import print_robust, robust_json
@@ -153,7 +163,7 @@ def _for_several(
         traces = [
             opened.enter_context(opened_trace(source, importing, progress)) for source in sources
         ]
-        designs = design_robust(traces, options, progress)
+        designs = design_robust(traces, options, progress, sweep)
     paths = save_robust_plans(designs, name, output or Path("out") / name / "plans")
     if as_json:
         console.out_json(robust_json(designs, paths))

@@ -14,30 +14,25 @@ thing that is trained, so plain allocators go through the same.
 from __future__ import annotations
 
 import math
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapfit import _engine
 from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
-from heapfit.design.candidates import Candidate, NotApplicable, Portfolio
-from heapfit.design.joined_trace import join_traces
+from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.objective import LARGEST, Objective
-from heapfit.design.robust_candidates import robust_portfolio
-from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.design.robust_jobs import Fold, Replays, make_folds
+from heapfit.design.workload import STANDARD_ALIGNMENT
 from heapfit.errors import HeapfitError
 from heapfit.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace_content import content_hash
+from heapfit.sweep import Sweep
 
 if TYPE_CHECKING:
     from heapfit.trace import Trace, TraceInfo
 
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 STANDARD_FOLDS = 4
-_HOST_BASE = 16  # bytes
 _STEP = 8  # regions are multiples of it
 _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured on the others
 
@@ -112,44 +107,30 @@ class RobustDesigns:
         return next((row for row in self.rows if not row.is_trained), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fold:
-    """Candidates made from some traces, and the traces they have not seen."""
-
-    seen: tuple[int, ...]
-    unseen: tuple[int, ...]
-    portfolio: Portfolio
-
-    def plan(self, name: str) -> Plan | None:
-        """The candidate's, or that of the one it equals here; None if it cannot be made."""
-        same = {one.name: one.same_as for one in self.portfolio.not_applicable if one.same_as}
-        plans = {one.name: one.plan for one in self.portfolio.candidates}
-        while name in same:
-            name = same[name]
-        return plans.get(name)
-
-
 def design_robust(
     traces: Sequence[Trace],
     options: RobustOptions | None = None,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> RobustDesigns:
     """Makes and measures every candidate; HeapfitError with fewer than two traces."""
-    options = options or RobustOptions()
+    options, sweep = options or RobustOptions(), sweep or Sweep(workers=1)
     if len(traces) < 2:
         raise HeapfitError("a design for several traces takes two at least")
     folds = min(options.folds, len(traces))
     every = tuple(range(len(traces)))
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        making = _Making(traces, options, Path(folder), progress)
-        whole, joined = making.fold(every, ())
-        told = joined.info, content_hash(joined)
-        parts = [
-            making.fold(*_parted(every, part, folds))[0]
-            for part in range(folds if folds > 1 else 0)
-        ]
-    replays = _Replays(traces, [whole, *parts], progress)
+    parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
+    making = options.alignment, options.choice
+    whole, *parts = make_folds(traces, [(every, ()), *parted], making, sweep, progress)
+    replays = Replays(traces, [whole, *parts], sweep, progress)
     candidates, hopeless = _sorted_out(whole.portfolio.candidates, replays)
+    replays.measure(_pairs(candidates, [whole, *parts]))
+    replays.try_out(
+        trial
+        for one in candidates
+        for part in parts
+        for trial in _trials(one, part, replays, options)
+    )
     rows = [_row(one, [whole, *parts], replays, options) for one in candidates]
     return RobustDesigns(
         traces=len(traces),
@@ -157,8 +138,8 @@ def design_robust(
         objective=options.objective,
         u_max=replays.u_max,
         base_alignment=replays.base_alignment,
-        joined=told[0],
-        content=told[1],
+        joined=whole.joined,
+        content=whole.content,
         rows=tuple(sorted(rows, key=_rank)),
         not_applicable=(*whole.portfolio.not_applicable, *hopeless),
     )
@@ -191,18 +172,9 @@ def with_margin(region: int, percent: int) -> int:
     )
 
 
-def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int) -> bool:
-    """Whether a trace runs in this very region."""
-    engine = plan.engine()
-    if region < engine.smallest_region:
-        return False
-    replay = _engine.Replay(
-        engine, region, base_alignment=base_alignment, samples=2, expected_events=len(events)
-    )
-    return bool(replay.feed(events))
-
-
-def _parted(every: tuple[int, ...], part: int, folds: int) -> tuple[tuple[int, ...], ...]:
+def _parted(
+    every: tuple[int, ...], part: int, folds: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The traces seen and those not seen by a fold."""
     return (
         tuple(i for i in every if i % folds != part),
@@ -215,67 +187,12 @@ def _rank(row: RobustRow) -> tuple[float, float, str]:
     return unseen or math.inf, row.region or math.inf, row.name
 
 
-@dataclass(frozen=True, slots=True)
-class _Making:
-    """Makes the candidates of a fold."""
-
-    traces: Sequence[Trace]
-    options: RobustOptions
-    folder: Path
-    progress: Progress
-
-    def fold(self, seen: tuple[int, ...], unseen: tuple[int, ...]) -> tuple[_Fold, Trace]:
-        """From the traces `seen`."""
-        joined = join_traces(self.folder / "joined.parquet", [self.traces[i] for i in seen])
-        workload = load_workload(joined, self.options.alignment, self.progress)
-        if workload.profile.u_max == 0:
-            raise HeapfitError("nothing is ever allocated in these traces")
-        portfolio = robust_portfolio(workload, self.options.choice, self.progress)
-        return _Fold(seen, unseen, portfolio), joined
-
-
-class _Replays:
-    """R_safe of any plan on any of the traces, each measured once."""
-
-    def __init__(self, traces: Sequence[Trace], folds: Sequence[_Fold], progress: Progress) -> None:
-        self._events = [trace.events() for trace in traces]
-        alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
-        aligned = [trace.largest_alignment for trace in traces]
-        self.base_alignment = max([*alignments, *aligned])
-        self._base = max(_HOST_BASE, self.base_alignment)
-        self._found: dict[tuple[str, int], int | None] = {}
-        self._progress = progress
-        self.u_max = tuple(_u_max(events) for events in self._events)
-
-    def region(self, plan: Plan, trace: int) -> int | None:
-        key = repr(plan), trace
-        if key not in self._found:
-            step = f"replay {plan.allocator} on trace {trace + 1}"
-            found = _engine.find_region(
-                plan.engine(),
-                self._events[trace],
-                base_alignment=self._base,
-                progress=lambda done, total: self._progress(step, done / max(total, 1)),
-            )
-            self._progress(step, 1.0)
-            self._found[key] = found.r_safe
-        return self._found[key]
-
-    def runs(self, plan: Plan, trace: int, region: int) -> bool:
-        return runs_in(plan, self._events[trace], region, self._base)
-
-
-def _u_max(events: _engine.EventArray) -> int:
-    profile = _engine.Profile(1)
-    profile.feed(events)
-    return int(profile.result().u_max)
-
-
 def _sorted_out(
-    candidates: Sequence[Candidate], replays: _Replays
+    candidates: Sequence[Candidate], replays: Replays
 ) -> tuple[list[Candidate], list[NotApplicable]]:
     """Those worth the replays, and those that are far off where most bytes are live."""
     highest = max(range(len(replays.u_max)), key=lambda trace: replays.u_max[trace])
+    replays.measure((one.plan, highest) for one in candidates)
     needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
     least = min(needs, default=math.inf)
     kept: list[Candidate] = []
@@ -291,8 +208,28 @@ def _sorted_out(
     return kept, hopeless
 
 
+def _pairs(candidates: Sequence[Candidate], folds: Sequence[Fold]) -> Iterator[tuple[Plan, int]]:
+    """Every plan of a candidate with every trace, seen or not."""
+    for one in candidates:
+        for fold in folds:
+            plan = fold.plan(one.name)
+            if plan is not None:
+                yield from ((plan, trace) for trace in (*fold.seen, *fold.unseen))
+
+
+def _trials(
+    one: Candidate, part: Fold, replays: Replays, options: RobustOptions
+) -> list[tuple[Plan, int, int]]:
+    """A fold's plan on the traces it has not seen, in the region of the others, for each margin."""
+    plan = part.plan(one.name)
+    seen = plan and options.objective.of([replays.region(plan, trace) for trace in part.seen])
+    if not plan or not seen:
+        return []
+    return [(plan, trace, with_margin(seen, margin)) for margin in MARGINS for trace in part.unseen]
+
+
 def _row(
-    one: Candidate, folds: Sequence[_Fold], replays: _Replays, options: RobustOptions
+    one: Candidate, folds: Sequence[Fold], replays: Replays, options: RobustOptions
 ) -> RobustRow:
     whole, parts = folds[0], folds[1:]
     regions = tuple(replays.region(one.plan, trace) for trace in whole.seen)
@@ -302,12 +239,10 @@ def _row(
         plan = part.plan(one.name)
         for trace in part.unseen:
             unseen[trace] = None if plan is None else replays.region(plan, trace)
-        seen = plan and options.objective.of([replays.region(plan, trace) for trace in part.seen])
-        for i, margin in enumerate(MARGINS):
-            run_out[i] += sum(
-                plan is None or not seen or not replays.runs(plan, trace, with_margin(seen, margin))
-                for trace in part.unseen
-            )
+        trials = _trials(one, part, replays, options)
+        for i in range(len(MARGINS)):
+            tried = trials[i * len(part.unseen) : (i + 1) * len(part.unseen)]
+            run_out[i] += len(part.unseen) - sum(replays.runs(*trial) for trial in tried)
     unseen_regions = tuple(unseen[trace] for trace in sorted(unseen))
     return RobustRow(
         name=one.name,
