@@ -253,6 +253,12 @@ const std::optional<Plan> &Plan::shared() const {
     return parts_->shared;
 }
 
+bool Plan::ignores_region_end() const {
+    const hfit_pools_plan *const pools = pools_plan();
+    return pools == nullptr ? allocator().ignores_region_end
+                            : pools->growth == 0 && shared() && shared()->ignores_region_end();
+}
+
 std::span<const hfit_allocator *const> registered_allocators() {
     static const std::vector<const hfit_allocator *> all = [] {
         const auto core = listed(hfit_allocators);

@@ -162,7 +162,7 @@ RegionSearch search_regions(const SearchSpace &space, const Trial &trial,
 RegionSearch find_region(const Plan &plan, std::span<const Event> events,
                          const SearchOptions &options) {
     const SearchSpace space{plan.smallest_region(), peak_live_bytes(events),
-                            plan.allocator().ignores_region_end};
+                            plan.ignores_region_end()};
     const Trial trial = [&](std::uint64_t size,
                             const std::stop_token &stop) -> std::optional<std::uint64_t> {
         std::optional<HostHeap> heap = HostHeap::try_init(plan, {size, options.base_alignment});

@@ -182,6 +182,65 @@ void pools_for_every_request_have_their_region_from_the_plan() {
     CHECK(!find_region(too_few, trace.events, {}).r_min);
 }
 
+bool runs_in(const Plan &plan, std::span<const Event> events, std::uint64_t size) {
+    if (size < plan.smallest_region()) {
+        return false;
+    }
+    Replay replay(HostHeap::init(plan, {size, 16}));
+    return replay.feed(events);
+}
+
+// Pools of several rules, some too small, over best fit.
+std::vector<Plan> pools_over_best_fit(std::uint64_t alignment) {
+    const Plan::Scalars common = {{"alignment", alignment}};
+    const Plan shared("best_fit", common, {}, {});
+    const std::vector<PoolSpec> exact = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
+    const std::vector<PoolSpec> ranges = {{32, 4, false}, {96, 0, false}, {1008, 2, false}};
+    std::vector<Plan> plans;
+    for (const std::uint64_t borrow : {0u, 1u}) {
+        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", alignment}, {"borrow", borrow}},
+                           exact, shared);
+    }
+    for (const std::uint64_t overflow : {0u, 1u, 2u}) {
+        plans.emplace_back("class_pools",
+                           Plan::Scalars{{"alignment", alignment}, {"overflow", overflow}}, ranges,
+                           shared);
+    }
+    return plans;
+}
+
+void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
+    int settled = 0;
+    for (const std::uint64_t alignment : {4u, 8u, 16u}) {
+        for (std::uint64_t seed = 1; seed <= 6; seed++) {
+            const auto events = draw(RandomTrace{.seed = seed, .events = 600});
+            for (const Plan &plan : pools_over_best_fit(alignment)) {
+                const RegionSearch search = find_region(plan, events, {});
+                CHECK(!search.searched);
+                if (!search.r_safe) {
+                    continue; // overflow 2 refuses
+                }
+                const std::uint64_t needed = *search.r_safe;
+                CHECK(runs_in(plan, events, needed) && !runs_in(plan, events, needed - 8));
+                for (std::uint64_t size = needed; size < 2 * needed; size += 264) {
+                    CHECK(runs_in(plan, events, size));
+                }
+                settled++;
+            }
+        }
+    }
+    CHECK(settled >= 3 * 6 * 4);
+}
+
+void pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched() {
+    const Plan best("best_fit", {}, {}, {});
+    CHECK(best.ignores_region_end());
+    CHECK(Plan("budgeted", {}, {{40, 1, true}}, best).ignores_region_end());
+    CHECK(!Plan("budgeted", {}, {{40, 1, true}}, Plan("tlsf", {}, {}, {})).ignores_region_end());
+    CHECK(!Plan("class_pools", {{"growth", 4}}, {{40, 1, true}}, best).ignores_region_end());
+    CHECK(!Plan("class_pools", {}, {{40, 1, true}}, {}).ignores_region_end());
+}
+
 void a_bad_trace_is_told_and_not_searched() {
     const std::vector<Event> events = {{0, 0, Op::free, 0, 0}};
     const Plan plan("tlsf", {}, {}, {});
@@ -204,5 +263,7 @@ int main() {
     RUN(progress_ends_with_all_done);
     RUN(what_a_real_search_finds_is_what_a_replay_confirms);
     RUN(pools_for_every_request_have_their_region_from_the_plan);
+    RUN(pools_over_an_allocator_that_ignores_the_end_need_no_search);
+    RUN(pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched);
     RUN(a_bad_trace_is_told_and_not_searched);
 }

@@ -63,6 +63,11 @@ class Plan {
 
     [[nodiscard]] const std::optional<Plan> &shared() const;
     [[nodiscard]] std::uint32_t alignment() const { return raw()->alignment; }
+
+    // True if no placement depends on where the region ends: the allocator says so, or it is pools
+    // that do not grow, whose places are fixed, over a shared allocator that says so.
+    [[nodiscard]] bool ignores_region_end() const;
+
     [[nodiscard]] std::size_t smallest_region() const {
         return operations().smallest_region(raw());
     }

@@ -11,8 +11,8 @@
 //                                                       x: the trace runs
 //
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
-// (pools). An allocator that ignores where the region ends has its R at its high-water mark, from
-// one run.
+// (pools). A plan that ignores where the region ends, as pools over best_fit do, has its R at its
+// high-water mark, from one run.
 #pragma once
 
 #include <cstdint>
