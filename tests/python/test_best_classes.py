@@ -172,7 +172,7 @@ def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: 
 
 def test_design_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     bimodal(tmp_path / "p.heap")
-    content = heapfit_json("design", "p.heap", folder=tmp_path)
+    content = heapfit_json("design", "p.heap", "--search", "0", folder=tmp_path)
     classes = content["classes"]
     assert len(classes["least_waste"]) == len(classes["least_peaks"]) == 16
     assert len(classes["ten_percent_rule"]["sizes"]) == 7
@@ -181,7 +181,7 @@ def test_design_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     blocks = sum(pool["size"] * pool["count"] for pool in row["plan"]["pools"])
     assert blocks == fewest
     assert row["r_safe"] >= fewest
-    shown = heapfit("design", "p.heap", folder=tmp_path).stdout
+    shown = heapfit("design", "p.heap", "--search", "0", folder=tmp_path).stdout
     assert "10% rule: 7 pools" in shown
 
 

@@ -31,7 +31,7 @@ def test_baselines_are_compared_by_name_and_never_offered(folder):
     baselines = [info.name for info in infos if not info.ships]
     assert "kingsley" in baselines
     assert set(baselines).isdisjoint(names(heapfit_json("compare", "four.heap", folder=folder)))
-    assert set(baselines).isdisjoint(names(heapfit_json("design", "four.heap", folder=folder)))
+    assert set(baselines).isdisjoint(names(heapfit_json("design", "four.heap", "--search", "0", folder=folder)))
     compared = heapfit_json("compare", "four.heap", *baselines, folder=folder)
     assert set(names(compared)) == set(baselines)
     assert all(row["r_safe"] for row in compared["rows"])
@@ -83,7 +83,7 @@ def test_pools_made_from_the_same_trace_are_marked(folder):
 
 
 def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
-    heapfit_json("design", "four.heap", "-o", "plans", folder=folder)
+    heapfit_json("design", "four.heap", "-o", "plans", "--search", "0", folder=folder)
     plan = "plans/budgeted_4_largest.toml"
     (own,) = heapfit_json("compare", "four.heap", "--plan", plan, folder=folder)["rows"]
     assert own["name"] == "budgeted_4_largest"
@@ -94,7 +94,7 @@ def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
 
 
 def test_plans_of_one_name_are_told_apart(folder):
-    heapfit_json("design", "four.heap", "-o", "twice", folder=folder)
+    heapfit_json("design", "four.heap", "-o", "twice", "--search", "0", folder=folder)
     plan = "twice/tlsf.toml"
     arguments = ("four.heap", "tlsf", "--plan", plan, "--plan", plan)
     assert names(heapfit_json("compare", *arguments, folder=folder)) == ["tlsf", "tlsf-2", "tlsf-3"]
@@ -119,11 +119,11 @@ def test_every_region_is_told_with_its_alignment_and_step(folder):
 
 
 def test_design_writes_each_candidate_as_a_plan(folder):
-    content = heapfit_json("design", "packets.heap", "-o", "designs", folder=folder)
+    content = heapfit_json("design", "packets.heap", "-o", "designs", "--search", "0", folder=folder)
     assert [path.removeprefix("designs/") for path in content["plans"]] == [
         f"{name}.toml" for name in names(content)
     ]
-    shown = heapfit("design", "packets.heap", "-o", "designs", folder=folder)
+    shown = heapfit("design", "packets.heap", "-o", "designs", "--search", "0", folder=folder)
     assert "special sizes by the 10% rule: 40, 1,500 B; powers of two for the rest" in shown.stdout
 
 

@@ -29,6 +29,7 @@ from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.ranking import print_ranking, ranking_json
 from heapfit.design.budget_choice import (
     STANDARD_BUDGETS,
+    STANDARD_SEARCH,
     STANDARD_SECONDS,
     BudgetChoice,
     Method,
@@ -59,13 +60,14 @@ def command(
         ),
     ] = STANDARD_SECONDS,
     search: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--search",
             min=0,
-            help="Million events to replay in a search for budgets of a small R_safe.",
+            help="Million events to replay in a search for a small R_safe "
+            f"[{STANDARD_SEARCH // 1_000_000} for one trace, 0 for several].",
         ),
-    ] = 0,
+    ] = None,
     seed: Seed = 1,
     objective: Annotated[
         str,
@@ -96,7 +98,9 @@ def command(
     from heapfit.sweep import Sweep
 
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
-    choice = BudgetChoice(methods, seconds, search * 1_000_000, seed)
+    standard = STANDARD_SEARCH if len(sources) == 1 else 0
+    events = standard if search is None else search * 1_000_000
+    choice = BudgetChoice(methods, seconds, events, seed)
     options = RobustOptions(int(alignment), parse_objective(objective), folds, choice)
     importing = import_options(queue, drop_unknown, pointer_bits)
     if len(sources) == 1:

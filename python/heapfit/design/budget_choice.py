@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 STANDARD_SECONDS = 10.0
+STANDARD_SEARCH = 100_000_000  # events; some seconds
 
 
 class Method(StrEnum):
@@ -23,7 +24,7 @@ class BudgetChoice:
 
     methods: tuple[Method, ...]
     seconds: float = STANDARD_SECONDS  # for each selection of sizes; a gap may stay then
-    replayed_events: int = 0  # of a search by replaying that starts from these budgets
+    replayed_events: int = 0  # of a search by replaying that starts from these budgets; 0: none
     seed: int = 1  # of that search
 
 

@@ -18,6 +18,7 @@ from heapfit.design.budget_choice import (
 )
 from heapfit.design.certified_budgets import certified_budgets
 from heapfit.design.replayed_budgets import search_plans
+from heapfit.design.search_starts import search_starts
 from heapfit.errors import HeapfitError
 from heapfit.named_values import named_values
 from heapfit.plan import LARGEST_REGION, Plan, PlanFile
@@ -78,7 +79,7 @@ def standard_portfolio(
     found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
     found += _budgets(workload, budget_choice, progress)
     if budget_choice.replayed_events > 0:
-        found.append(_replayed(found, workload, budget_choice, progress))
+        found.append(_searched(found, workload, budget_choice, progress))
     return replace(_sorted_out(found), classes=classes)
 
 
@@ -249,21 +250,18 @@ def _budgets(
     return found
 
 
-def _replayed(
+def _searched(
     found: Sequence[Candidate | NotApplicable],
     workload: Workload,
     choice: BudgetChoice,
     progress: Progress,
 ) -> Candidate | NotApplicable:
-    name = "budgeted_replayed"
-    starts = [
-        one.plan
-        for one in found
-        if isinstance(one, Candidate) and one.plan.allocator == budgets.ALLOCATOR
-    ]
+    name = "searched"
+    starts = [one.plan for one in found if isinstance(one, Candidate) and one.plan.pools]
+    starts += search_starts(workload, progress)
     searched = search_plans(workload, starts, choice.replayed_events, choice.seed, progress)
     if searched is None:
-        return NotApplicable(name, "no budgets to start from")
+        return NotApplicable(name, "interrupted before any plan was measured")
     return once(Candidate(name, searched.plan, searched.told, trained_on_this_trace=True), found)
 
 

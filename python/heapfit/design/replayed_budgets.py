@@ -1,34 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Budgets that make the replayed region small, found by replaying: a bounded, seeded search.
 
-Dedicated bytes are a proxy: what counts is R_safe. The search starts from the plans that the proxy
-likes best and changes one or two budgets, or the shared allocator, at a time. A changed plan is
-first replayed in a region just below the best R_safe so far, where most fail early; only one that
-runs there is scanned for its own R_safe. Like every plan made from one trace it may not hold on
-another.
+Dedicated bytes are a proxy: what counts is R_safe. Over best_fit one run tells the region of a
+plan, its footprint, so most of the work is done there; then what was best is tried, and changed
+further, over the other allocators.
+
+    starts --> best_fit: a change that needs no more is kept --> tailored, tlsf, ...: a change that
+               runs in less is kept --> R_safe, measured
+
+A plan is replayed in the region of the best so far, where most fail early. Like every plan made
+from one trace it may not hold on another.
 """
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
-from heapfit.design.budgets import classes_with_most
-from heapfit.plan import Plan, Pool
+from heapfit.design.design_moves import Moves, Sizes
+from heapfit.design.pooled_design import PooledDesign, design_of
+from heapfit.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from heapfit.design.workload import Workload
 
-SHARED = ("tlsf", "best_fit")
+FAST = "best_fit"  # ignores where its region ends
+OTHERS = ("tailored", "tlsf", "first_fit")
+_FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
 _SCAN = 140  # replays of one search for R_safe
-_OVERHEAD = 1000  # events' worth of making a plan
-_STEP = 8  # bytes below the best region that a change has to save
-_MOST_POOLS = 32
+_OVERHEAD = 4000  # events' worth of making a plan
+_PATIENCE = 2000  # changes in a row that save nothing end the search over an allocator
+_KEPT = 8  # designs that the other allocators begin with
+_DESCENT = 512  # a region is lowered by this part of it at a time
+_STEP = 8  # bytes; regions are multiples of it
 _HOST_BASE = 16  # bytes
 
 
@@ -55,9 +64,10 @@ def search_plans(
     seed: int = 1,
     progress: Progress = no_progress,
 ) -> Searched | None:
-    """The best of budgeted `starts`, all tried, and what `most_events` replayed find from there.
+    """The best of `starts`, plans with pools or without, and what `most_events` replayed find.
 
-    An interrupt ends the search and keeps the best so far; None if there is none yet.
+    All starts are tried, and no budgets at all. An interrupt ends the search and keeps the best so
+    far; None if there is none yet.
     """
     search = _Search(workload, most_events, seed, progress)
     is_stopped = False
@@ -68,97 +78,114 @@ def search_plans(
     progress("search budgets", 1.0)
     if search.best is None:
         return None
-    plan, r_safe = search.best
-    return Searched(plan, r_safe, search.plans, is_stopped)
+    design, r_safe = search.best
+    return Searched(design.plan(workload.alignment), r_safe, search.plans, is_stopped)
 
 
 class _Search:
     """The best so far and the work left."""
 
     def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
-        self.best: tuple[Plan, int] | None = None
+        self.best: tuple[PooledDesign, int] | None = None
         self.plans = 0
         self._workload = workload
         self._most_events = max(most_events, 1)
         self._events_left = most_events
-        self._random = random.Random(seed)
+        self._moves = Moves(Sizes.of(workload.profile, workload.alignment), seed)
         self._progress = progress
         self._base = max(_HOST_BASE, workload.trace.largest_alignment)
-        self._caps = _caps(workload)
-        self._tried: set[tuple[tuple[Pool, ...], str]] = set()
+        self._tried: set[PooledDesign] = set()
+        self._good: list[PooledDesign] = []  # over FAST, the best last
 
     def run(self, starts: Sequence[Plan]) -> None:
+        """Over the fast allocator, then over each of the others."""
+        designs = dict.fromkeys([PooledDesign((), FAST), *(design_of(one, FAST) for one in starts)])
+        self._climb(designs, round(self._most_events * (1 - _FAST_SHARE)))
+        rest = max(self._events_left, 0)
+        for i, shared in enumerate(OTHERS, 1):
+            self._descend(shared, rest - rest * i // len(OTHERS))
+
+    def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
+        """Changes the best as long as that needs no more, until so much work is left."""
         for start in starts:
-            for shared in SHARED:
-                self._try(_over(start, shared))
-        while self.best is not None and self._events_left > 0:
-            self._try(self._changed(self.best[0]))
+            self._take(start)
+        in_vain = 0
+        while self.best is not None and self._events_left > leave and in_vain < _PATIENCE:
+            before = self.best[1]
+            self._take(self._moves.changed(self.best[0]))
+            in_vain = in_vain + 1 if self.best[1] == before else 0
 
-    def _try(self, plan: Plan) -> None:
-        self._progress("search budgets", 1 - max(self._events_left, 0) / self._most_events)
-        key = (plan.pools, plan.shared.allocator if plan.shared else "")
-        self._events_left -= _OVERHEAD  # of a plan tried before as well: the search ends
-        if key in self._tried:
+    def _take(self, design: PooledDesign) -> None:
+        """Keeps a design over the fast allocator that needs no more than the best."""
+        limit = LARGEST_REGION // _STEP * _STEP if self.best is None else self.best[1]
+        footprint = self._run(design, limit)
+        if footprint is not None:
+            region = -(-footprint // _STEP) * _STEP
+            if self.best is None or region < self.best[1]:
+                self._good = [*self._good, design][-_KEPT:]
+            self.best = design, region
+
+    def _descend(self, shared: str, leave: int) -> None:
+        """Looks for designs over `shared` that run in less than the best."""
+        if self.best is None:
             return
-        self._tried.add(key)
-        self.plans += 1
-        engine = plan.engine()
-        if self.best is not None and not self._runs(engine, self.best[1] - _STEP):
-            return
+        designs = [replace(one, shared=shared) for one in (*reversed(self._good), _NONE)]
+        found: tuple[PooledDesign, int] | None = None
+        limit = self.best[1] - _STEP
+        for one in designs:
+            found, limit = self._lowered(one, limit, found)
+        keep = leave + _SCAN * len(self._workload.events)
+        in_vain = 0
+        while self._events_left > keep and in_vain < _PATIENCE:
+            before, current = limit, designs[0] if found is None else found[0]
+            found, limit = self._lowered(self._moves.changed(current), limit, found)
+            in_vain = in_vain + 1 if limit == before else 0
+        if found is not None:
+            self._settle(found[0])
+
+    def _lowered(
+        self, design: PooledDesign, limit: int, found: tuple[PooledDesign, int] | None
+    ) -> tuple[tuple[PooledDesign, int] | None, int]:
+        """The design if it runs in `limit`, and the region that the next one has to run in."""
+        if self._run(design, limit) is None:
+            return found, limit
+        region = limit
+        while True:
+            region -= max(region // _DESCENT // _STEP, 1) * _STEP
+            if self._replayed(design.plan(self._workload.alignment), region) is None:
+                return (design, limit), region
+            limit = region
+
+    def _settle(self, design: PooledDesign) -> None:
+        """Measures R_safe, and keeps what needs less than the best."""
         self._events_left -= _SCAN * len(self._workload.events)
-        found = _engine.find_region(engine, self._workload.events, base_alignment=self._base)
-        if found.r_safe is not None and (self.best is None or found.r_safe < self.best[1]):
-            self.best = (plan, found.r_safe)
+        plan = design.plan(self._workload.alignment).engine()
+        r_safe = _engine.find_region(plan, self._workload.events, base_alignment=self._base).r_safe
+        if r_safe is not None and (self.best is None or r_safe < self.best[1]):
+            self.best = design, r_safe
 
-    def _runs(self, plan: _engine.Plan, region: int) -> bool:
-        if region < plan.smallest_region:
-            return False
+    def _run(self, design: PooledDesign, region: int) -> int | None:
+        """The footprint of a design not tried before, if it runs."""
+        self._progress("search budgets", 1 - max(self._events_left, 0) / self._most_events)
+        self._events_left -= _OVERHEAD  # of a plan tried before as well: the search ends
+        if design in self._tried:
+            return None
+        self._tried.add(design)
+        self.plans += 1
+        return self._replayed(design.plan(self._workload.alignment), region)
+
+    def _replayed(self, plan: Plan, region: int) -> int | None:
+        engine = plan.engine()
+        if region < engine.smallest_region:
+            return None
         events = self._workload.events
         replay = _engine.Replay(
-            plan, region, base_alignment=self._base, samples=2, expected_events=len(events)
+            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
         )
         has_run = replay.feed(events)
-        self._events_left -= replay.result().events
-        return has_run
-
-    def _changed(self, plan: Plan) -> Plan:
-        """One budget or two changed at random, within P_i,max; or another shared allocator."""
-        if plan.shared is not None and self._random.random() < 0.05:
-            others = [name for name in SHARED if name != plan.shared.allocator]
-            return _over(plan, self._random.choice(others))
-        counts = {pool.size: pool.count for pool in plan.pools}
-        size = self._random.choice(list(self._caps))
-        count = counts.get(size, 0)
-        counts[size] = self._count_near(count, self._caps[size])
-        if self._random.random() < 0.5:  # the bytes go to another size, or come from it
-            other = self._random.choice(list(self._caps))
-            if other != size:
-                moved = round((count - counts[size]) * size / other)
-                counts[other] = min(max(counts.get(other, 0) + moved, 0), self._caps[other])
-        pools = [Pool(size, counts[size], is_exact=True) for size in sorted(counts)]
-        kept = tuple(pool for pool in pools if pool.count > 0)
-        return replace(plan, pools=kept) if 0 < len(kept) <= _MOST_POOLS else plan
-
-    def _count_near(self, count: int, cap: int) -> int:
-        if self._random.random() < 0.1:
-            return self._random.choice((0, cap))
-        step = min(1 << self._random.randrange(6), max(cap // 2, 1))
-        return min(max(count + self._random.choice((-step, step)), 0), cap)
+        result = replay.result()
+        self._events_left -= result.events
+        return max(result.footprint, engine.smallest_region) if has_run else None
 
 
-def _over(plan: Plan, shared: str) -> Plan:
-    return replace(plan, shared=Plan(shared, {"alignment": plan.scalars["alignment"]}))
-
-
-def _caps(workload: Workload) -> Mapping[int, int]:
-    """The most blocks of the sizes worth a budget: the most frequent and those of most bytes."""
-    profile, alignment = workload.profile, workload.alignment
-    asked = [max(size, 1) for size in profile.sizes.tolist()]
-    rounded = [-(-size // alignment) * alignment for size in asked]
-    caps: dict[int, int] = {}
-    for size, peak in zip(rounded, profile.peaks.tolist(), strict=True):
-        caps[size] = caps.get(size, 0) + peak
-    half = _MOST_POOLS // 2
-    frequent = classes_with_most(profile.sizes, profile.allocations, alignment, half)
-    heavy = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, half)
-    return {size: caps[size] for size in sorted({*frequent, *heavy})}
+_NONE = PooledDesign((), FAST)
