@@ -22,7 +22,7 @@ from heapfit.pointer_size import pointer_size_warning
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
-from heapfit.verdict import LEAST_SURE_SAVING, pools_save, verdict
+from heapfit.verdict import LEAST_SURE_SAVING, chosen_row, pools_save, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def fit(
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
     comparison = compare(workload, standard_portfolio(workload, progress=progress), progress)
-    winner = comparison.rows[0]
+    winner = chosen_row(comparison)
     if winner.r_safe is None:
         raise HeapfitError(
             f"{source}: no candidate has a safe region for this trace (regions end below 4 GiB; "
@@ -123,7 +123,7 @@ def _warnings(info: TraceInfo, comparison: Comparison) -> tuple[str, ...]:
     pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
     if pointer_size is not None:
         warnings.append(pointer_size)
-    if comparison.rows[0].plan.pools:
+    if chosen_row(comparison).plan.pools:
         saving = pools_save(comparison)
         is_small = saving is not None and saving < LEAST_SURE_SAVING
         warnings.append(

@@ -11,6 +11,7 @@ from heapfit.design.candidates import NotApplicable
 from heapfit.plan import PlanFile
 from heapfit.profile import Profile
 from heapfit.trace import Trace
+from heapfit.verdict import chosen_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Fit:
     source: Path
     trace: Trace
     profile: Profile
-    comparison: Comparison  # rows ranked; the first is the winner
+    comparison: Comparison  # rows ranked
     plan_file: PlanFile  # the winner's
     verdict: str  # one sentence, with the figures that decided
     warnings: tuple[str, ...]  # each one sentence
@@ -41,7 +42,7 @@ class Fit:
     @property
     def winner(self) -> Row:
         """The row the plan was made from."""
-        return self.comparison.rows[0]
+        return chosen_row(self.comparison)
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:

@@ -10,27 +10,57 @@ from heapfit.comparison import Comparison, Row
 LEAST_SURE_SAVING = 0.05
 
 
+# A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
+# closes less of the gap between the best plan without pools and U_max is no reason to have them.
+LEAST_SHARE_OF_GAP = 0.1
+
+
 def verdict(comparison: Comparison) -> str:
-    """Which plan needs the least memory, beside the best of the other kind."""
-    winner = comparison.rows[0]
+    """Which plan to take, beside the best of the other kind."""
+    winner = chosen_row(comparison)
     has_pools = bool(winner.plan.pools)
-    other = _best_other(comparison)
+    other = _best(comparison, not has_pools)
     opening = _pools_pay(comparison) if has_pools else "No pools here"
-    return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, comparison)}."
+    close = "" if has_pools else _too_little(winner, other)
+    return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, comparison)}{close}."
+
+
+def chosen_row(comparison: Comparison) -> Row:
+    """The plan to take: the first row, unless it has pools for too little."""
+    first, plain = comparison.rows[0], _best(comparison, has_pools=False)
+    if not first.plan.pools or plain is None:
+        return first
+    closed = share_of_gap(first, plain)
+    return plain if closed is not None and closed < LEAST_SHARE_OF_GAP else first
+
+
+def share_of_gap(better: Row, than: Row) -> float | None:
+    """What one plan saves of what another needs beyond U_max; None if either has no region."""
+    if better.r_safe is None or than.r_safe is None:
+        return None
+    beyond = than.r_safe - than.u_max
+    return (than.r_safe - better.r_safe) / beyond if beyond > 0 else 0.0
 
 
 def pools_save(comparison: Comparison) -> float | None:
-    """What a winner with pools saves of the best region without, as a share; None if unknown."""
-    winner, other = comparison.rows[0], _best_other(comparison)
+    """What a chosen plan with pools saves of the best region without, as a share; else None."""
+    winner, other = chosen_row(comparison), _best(comparison, has_pools=False)
     if not winner.plan.pools or winner.r_safe is None or other is None or other.r_safe is None:
         return None
     return 1 - winner.r_safe / other.r_safe
 
 
-def _best_other(comparison: Comparison) -> Row | None:
-    """The best plan with pools beside a winner without, and the other way round."""
-    has_pools = bool(comparison.rows[0].plan.pools)
-    return next((row for row in comparison.rows if bool(row.plan.pools) != has_pools), None)
+def _best(comparison: Comparison, has_pools: bool) -> Row | None:
+    """The best plan with pools, or of those without."""
+    return next((row for row in comparison.rows if bool(row.plan.pools) == has_pools), None)
+
+
+def _too_little(winner: Row, pooled: Row | None) -> str:
+    """Why pools that need less are not taken."""
+    closed = None if pooled is None else share_of_gap(pooled, winner)
+    if closed is None or closed <= 0:
+        return ""
+    return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
 
 
 def _pools_pay(comparison: Comparison) -> str:

@@ -31,7 +31,9 @@ def test_baselines_are_compared_by_name_and_never_offered(folder):
     baselines = [info.name for info in infos if not info.ships]
     assert "kingsley" in baselines
     assert set(baselines).isdisjoint(names(heapfit_json("compare", "four.heap", folder=folder)))
-    assert set(baselines).isdisjoint(names(heapfit_json("design", "four.heap", "--search", "0", folder=folder)))
+    assert set(baselines).isdisjoint(
+        names(heapfit_json("design", "four.heap", "--search", "0", folder=folder))
+    )
     compared = heapfit_json("compare", "four.heap", *baselines, folder=folder)
     assert set(names(compared)) == set(baselines)
     assert all(row["r_safe"] for row in compared["rows"])
@@ -119,7 +121,9 @@ def test_every_region_is_told_with_its_alignment_and_step(folder):
 
 
 def test_design_writes_each_candidate_as_a_plan(folder):
-    content = heapfit_json("design", "packets.heap", "-o", "designs", "--search", "0", folder=folder)
+    content = heapfit_json(
+        "design", "packets.heap", "-o", "designs", "--search", "0", folder=folder
+    )
     assert [path.removeprefix("designs/") for path in content["plans"]] == [
         f"{name}.toml" for name in names(content)
     ]

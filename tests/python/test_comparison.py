@@ -8,7 +8,7 @@ from heapfit.comparison import Comparison, Row, ranked
 from heapfit.design.candidates import NotApplicable
 from heapfit.plan import Plan, Pool
 from heapfit.trace import TraceInfo
-from heapfit.verdict import verdict
+from heapfit.verdict import chosen_row, verdict
 
 INFO = TraceInfo("program", "source", 32, "heap", "", 100, ())
 POOLS = (Pool(64, 3, True),)
@@ -95,6 +95,18 @@ def test_no_pools_says_why_none_applied() -> None:
     assert told(row("tlsf", 1160), not_applicable=(why,)).endswith(
         "no plan with pools applies (class_pools: no size has 10 % of the allocations)."
     )
+
+
+def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
+    rows = [row("tlsf", 1160), row("searched", 1145, has_pools=True)]
+    assert chosen_row(Comparison(INFO, 1000, 8, ranked(rows), ())).name == "tlsf"
+    assert told(*rows).endswith(
+        "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8, step 8), 9.4% of the gap "
+        "to U_max and too little to cut a heap to one trace."
+    )
+    enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
+    assert chosen_row(Comparison(INFO, 1000, 8, ranked(enough), ())).name == "searched"
+    assert told(*enough).startswith("Pools save 1.4%: searched")
 
 
 def test_pools_without_a_safe_region_are_told_so() -> None:

@@ -131,7 +131,9 @@ def test_design_tells_the_certificate_of_each_method(tmp_path) -> None:
     exact = heapfit("design", "four.heap", "--budgets", "exact", "--search", "0", folder=tmp_path)
     assert "exact budgets for the 4 sizes with most bytes at the peak: " in exact.stdout
     assert "proven the most" in exact.stdout
-    tried = heapfit("design", "four.heap", "--budgets", "exhaustive", "--search", "0", folder=tmp_path)
+    tried = heapfit(
+        "design", "four.heap", "--budgets", "exhaustive", "--search", "0", folder=tmp_path
+    )
     assert "budgeted_4_largest_exhaustive" in tried.stdout
     assert "greedy" not in exact.stdout + tried.stdout
     both = heapfit("design", "four.heap", "--search", "0", folder=tmp_path)

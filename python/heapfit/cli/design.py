@@ -135,15 +135,21 @@ def _for_one(
 
 
 def _json(designs: Designs) -> dict[str, Any]:
+    from heapfit.verdict import verdict
+
     return {
         **ranking_json(designs.comparison),
+        "verdict": verdict(designs.comparison),
         "plans": [str(path) for path in designs.paths],
         "classes": classes_json(designs.classes, designs.rule),
     }
 
 
 def _print(designs: Designs) -> None:
+    from heapfit.verdict import verdict
+
     print_ranking(designs.comparison)
+    console.out(verdict(designs.comparison))
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
     print_classes(designs.classes, designs.rule, designs.comparison.u_max)

@@ -94,6 +94,7 @@ def gather(fit: Fit) -> Content:
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner
+    led = (winner, *(row for row in rows if row is not winner))
     pools = live_blocks(fit.trace, winner.plan, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
@@ -106,8 +107,8 @@ def gather(fit: Fit) -> Content:
         special=_special_rows(profile, special),
         distinct=len(profile.sizes),
         regions=region_chart(rows),
-        memory=memory_chart(profile, rows),
-        fragmentation=fragmentation_chart(profile, rows),
+        memory=memory_chart(profile, led),
+        fragmentation=fragmentation_chart(profile, led),
         sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
         lifetimes=lifetime_chart(profile),
         pool_charts=_pool_charts(pools, profile.events),
