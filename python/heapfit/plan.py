@@ -58,13 +58,26 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenTrace:
+    """One of several recordings that a plan was made from."""
+
+    trace: str  # its name, for people; printable
+    content: str  # heapfit.trace_content.content_hash: equal for equal requests
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """The recording a plan was made from."""
+    """The recording a plan was made from; several stand for one, each after the other."""
 
     trace: str  # its name, for people; printable
     content: str  # heapfit.trace_content.content_hash: equal for equal requests
     events: int
     kind: str = "heap"  # or "packets"
+    traces: tuple[SeenTrace, ...] = ()  # each of several
+
+    def has_seen(self, content: str) -> bool:
+        """Whether a trace of this content is the one, or one of those, that it was made from."""
+        return content in {self.content, *(seen.content for seen in self.traces)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +139,15 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
             "content": plan_file.trained_on.content,
             "events": plan_file.trained_on.events,
             "kind": plan_file.trained_on.kind,
+            **_seen_tables(plan_file.trained_on.traces),
         },
         "plan": plan_table(plan_file.plan),
     }
+
+
+def _seen_tables(traces: tuple[SeenTrace, ...]) -> dict[str, Any]:
+    tables = [{"trace": seen.trace, "content": seen.content} for seen in traces]
+    return {"traces": tables} if tables else {}
 
 
 def plan_table(plan: Plan) -> dict[str, Any]:
@@ -170,15 +189,27 @@ def _read_plan_file(top: Table) -> PlanFile:
 
 def _read_trained_on(table: Table) -> TrainedOn:
     trace = table.text("trace")
-    content = table.text("content")
-    if not _CONTENT.fullmatch(content):
-        table.refuse("content", "must be sha256: and 64 hexadecimal digits")
+    content = _read_content(table)
     events = table.whole("events", 0, _LARGEST_COUNT)
     kind = table.text("kind")
     if kind not in ("heap", "packets"):
         table.refuse("kind", f'must be "heap" or "packets", not {show(kind)}')
+    tables = table.tables("traces") if table.has("traces") else []
     table.finish()
-    return TrainedOn(trace, content, events, kind)
+    return TrainedOn(trace, content, events, kind, tuple(map(_read_seen, tables)))
+
+
+def _read_seen(table: Table) -> SeenTrace:
+    seen = SeenTrace(table.text("trace"), _read_content(table))
+    table.finish()
+    return seen
+
+
+def _read_content(table: Table) -> str:
+    content = table.text("content")
+    if not _CONTENT.fullmatch(content):
+        table.refuse("content", "must be sha256: and 64 hexadecimal digits")
+    return content
 
 
 def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:

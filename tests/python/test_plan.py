@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, PlanFile, Pool, TrainedOn, load_plan, save_plan
+from heapfit.plan import Plan, PlanFile, Pool, SeenTrace, TrainedOn, load_plan, save_plan
 
 BUDGETED = Plan(
     "budgeted",
@@ -100,6 +100,16 @@ def test_a_plan_without_a_region_says_so_by_leaving_it_out(path: Path) -> None:
     save_plan(path, replace(PLAN_FILE, region=None, r_min=None))
     assert "region" not in tomllib.loads(path.read_text())
     assert load_plan(path).region is None
+
+
+def test_a_plan_of_several_traces_keeps_each(path: Path) -> None:
+    seen = tuple(SeenTrace(f"run{i}", "sha256:" + 64 * str(i)) for i in (1, 2))
+    trained_on = replace(PLAN_FILE.trained_on, traces=seen)
+    save_plan(path, replace(PLAN_FILE, trained_on=trained_on))
+    assert load_plan(path).trained_on == trained_on
+    assert [trained_on.has_seen("sha256:" + 64 * digit) for digit in "0123"] == [1, 1, 1, 0]
+    edit(path, "sha256:22", "sha1:22")
+    assert refusal(path).startswith("trained_on.traces[1].content: must be sha256:")
 
 
 def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> None:

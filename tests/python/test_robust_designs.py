@@ -18,6 +18,7 @@ from heapfit.design.robust import (
 from heapfit.design.robust_jobs import runs_in
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import load_plan
 from heapfit.profile import profile_trace
 from heapfit.sweep import Sweep
 from heapfit.trace import Trace
@@ -152,6 +153,19 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
     again = heapfit_json("compare", "t1.heap", "--plan", plan, folder=tmp_path)["rows"]
     assert [row["r_safe"] for row in again] == [best["regions"][0]]
     assert f"region = {best['region']}" in plan.read_text()
+
+
+def test_compare_knows_each_trace_that_a_plan_was_made_from(tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
+    heapfit_json("design", "t1.heap", "t2.heap", "--folds", "0", "-o", "p", folder=tmp_path)
+    plan = load_plan(tmp_path / "p" / "budgeted_4_largest.toml")
+    assert [seen.trace for seen in plan.trained_on.traces] == ["t1", "t2"]
+    (tmp_path / "t2.heap").rename(tmp_path / "other.heap")  # its content counts
+    named = ("--plan", "p/budgeted_4_largest.toml")
+    for trace, is_seen in (("t1.heap", True), ("other.heap", True), ("t3.heap", False)):
+        (row,) = heapfit_json("compare", trace, *named, folder=tmp_path)["rows"]
+        assert row["trained_on_this_trace"] == is_seen, trace
 
 
 def test_a_candidate_far_off_is_left_out_and_told(designs: RobustDesigns) -> None:

@@ -166,7 +166,7 @@ def _for_several(
     from heapfit.cli.robust import print_robust, robust_json
     from heapfit.design.robust import design_robust
     from heapfit.design.robust_plans import save_robust_plans
-    from heapfit.source_name import source_name
+    from heapfit.source_name import different_names, source_name
 
     name = f"{source_name(sources[0])}-and-{len(sources) - 1}-more"
     with console.progress() as progress, ExitStack() as opened:
@@ -174,7 +174,8 @@ def _for_several(
             opened.enter_context(opened_trace(source, importing, progress)) for source in sources
         ]
         designs = design_robust(traces, options, progress, sweep)
-    paths = save_robust_plans(designs, name, output or Path("out") / name / "plans")
+    folder = output or Path("out") / name / "plans"
+    paths = save_robust_plans(designs, name, different_names(sources), folder)
     if as_json:
         console.out_json(robust_json(designs, paths))
     else:

@@ -105,7 +105,7 @@ def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
         plan_file.name,
         plan_file.plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.content == content_hash(workload.trace),
+        trained_on_this_trace=trained_on.has_seen(content_hash(workload.trace)),
     )
 
 

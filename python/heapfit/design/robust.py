@@ -27,6 +27,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
+from heapfit.trace_content import content_hash
 
 if TYPE_CHECKING:
     from heapfit.trace import Trace, TraceInfo
@@ -87,6 +88,7 @@ class RobustDesigns:
     base_alignment: int
     joined: TraceInfo
     content: str  # hash of the joined traces
+    contents: tuple[str, ...]  # and of each
     rows: tuple[RobustRow, ...]
     not_applicable: tuple[NotApplicable, ...]
 
@@ -140,6 +142,7 @@ def design_robust(
         base_alignment=replays.base_alignment,
         joined=whole.joined,
         content=whole.content,
+        contents=tuple(content_hash(trace) for trace in traces),
         rows=tuple(sorted(rows, key=_rank)),
         not_applicable=(*whole.portfolio.not_applicable, *hopeless),
     )
