@@ -36,16 +36,11 @@ def address():
 
 
 @pytest.fixture(scope="module")
-def patience():
+def sweep(address):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "_PATIENCE", 60.0)
-        yield
-
-
-@pytest.fixture(scope="module")
-def sweep(address, patience):
-    with Sweep(cluster=address) as made:
-        yield made
+        with Sweep(cluster=address) as made:
+            yield made
 
 
 def test_results_are_those_of_one_process(sweep):
