@@ -141,7 +141,7 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
             return sound_offset(load_word(heap, slot), end);
         }
     }
-    return trie_least(heap, slot, best, end);
+    return trie_least(heap, slot, best, end).entry;
 }
 
 static inline bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,

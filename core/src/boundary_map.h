@@ -27,12 +27,9 @@
 #ifndef HFIT_BOUNDARY_MAP_H
 #define HFIT_BOUNDARY_MAP_H
 
-#include "src/region.h"
+#include "src/tailored_heap.h"
 
-enum {
-    MAP_LEVELS = 0,
-    MOST_LEVELS = 6, /* of 32 bits a word, for 2^30 granules */
-};
+enum { MOST_LEVELS = 6 /* of 32 bits a word, for 2^30 granules */ };
 
 /* The levels of a map of the granules from `first` to `last`. */
 typedef struct map_layout {
@@ -147,7 +144,7 @@ static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
 }
 
 /* The granule behind the chunk at `granule`. */
-static INLINE_FOR_SPEED uint32_t chunk_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
+static INLINE_FOR_SPEED uint32_t map_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
     const uint32_t map = load_word(heap, MAP_LEVELS);
     uint32_t found = granule + 1;
     uint32_t marks = load_word(heap, map + (found >> 5) * 4) >> (found & 31); /* found's is first */
@@ -162,6 +159,58 @@ static INLINE_FOR_SPEED uint32_t chunk_end(const hfit_heap *heap, uint32_t granu
     *is_free = (found & 31) < 30 ? (marks & 7) == 3
                                  : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
     return found + *is_free;
+}
+
+/* The five changes of bounds: see tailored_bounds.h. */
+
+static inline void map_use(hfit_heap *heap, uint32_t behind, uint32_t end) {
+    if (behind != end) {
+        mark(heap, behind);
+    } else {
+        unmark(heap, end - 1);
+    }
+}
+
+static inline void map_use_last(hfit_heap *heap, uint32_t at, uint32_t end) {
+    unmark(heap, end - 1);
+    mark(heap, at - 1);
+    mark(heap, at);
+}
+
+static inline void map_free(hfit_heap *heap, const place *at) {
+    if (at->to != at->end) {
+        unmark(heap, at->end);
+    } else {
+        mark(heap, at->end - 1);
+    }
+    if (at->from != at->start) {
+        unmark_pair(heap, at->start);
+    }
+}
+
+/* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
+ * false, and what is wrong, if there is none. */
+static inline bool map_find(const hfit_heap *heap, place *at, hfit_misuse *misuse) {
+    bool is_free;
+    if (HFIT_SAFETY >= 1 && !is_marked(heap, at->start)) {
+        *misuse = HFIT_MISUSE_FOREIGN;
+        return false;
+    }
+    at->end = map_end(heap, at->start, &is_free);
+    *misuse = HFIT_MISUSE_NOT_LIVE;
+    /* The last granule of a free chunk is marked, too, and looks like a chunk of one. */
+    return HFIT_SAFETY < 1 || (!is_free && at->end - at->start >= LEAST_MAPPED);
+}
+
+/* Stores how far the free neighbours reach. */
+static inline void map_look_around(const hfit_heap *heap, place *at) {
+    bool is_free;
+    at->to = map_end(heap, at->end, &is_free);
+    at->to = is_free ? at->to : at->end;
+    at->from = at->start;
+    if (is_marked(heap, at->start - 1)) {
+        at->from = previous_mark(heap, at->start - LEAST_MAPPED);
+    }
 }
 
 /* Lays the map out from byte layout->start on. */
@@ -203,6 +252,16 @@ static uint32_t summary_of(const hfit_heap *heap, const map_layout *layout, uint
         }
     }
     return summary;
+}
+
+/* True if the end is marked as a used chunk's beginning, and nothing else is outside the chunks. */
+static bool are_ends_marked(const hfit_heap *heap, const map_layout *layout, uint32_t first,
+                            uint32_t end) {
+    const uint32_t behind = end + LEAST_MAPPED;
+    const uint32_t last_word = load_word(heap, map_word(heap, 0, layout->last));
+    return next_mark(heap, layout->first & ~31u) == first && is_marked(heap, end) &&
+           !is_marked(heap, end + 1) && is_marked(heap, behind) && !is_marked(heap, behind + 1) &&
+           last_word >> (layout->last & 31) == 0;
 }
 
 /* True if the levels lie as laid out, and each bit above level 0 tells of its word. */

@@ -1,147 +1,157 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The free chunks of `tailored` by size: a row of exact bins for small ones and a row of tries for
- * the rest, of which a region has no more than its chunks can need.
+ * The free chunks of `tailored` by size, but the top: an index of classes, of which a region has no
+ * more than its chunks can need. Sizes are in granules.
  *
- *   CLASS_MAP
+ *   exact best fit
  *   +-----------+---------------------+-------------------------------+
- *   | class map | classes 0 to 5:     | classes 6, 7, ...:            |
- *   |           | bins of 2 to 7      | tries of 8, 16, ... granules  |
- *   |           | granules            |                               |
+ *   | class map | lists, one size     | tries of 8, 16, ... granules  |
+ *   |           | each, below 8       |                               |
  *   +-----------+---------------------+-------------------------------+
+ *   good fit
+ *   +-----------+-----------------+------------------------+-----------+------------------+---
+ *   | class map | lists, one size | lists, four for each   | class map | lists of classes |
+ *   |           | each, below 16  | power of 2, to 31      |           | 32 to 63         |
+ *   +-----------+-----------------+------------------------+-----------+------------------+---
  *
- *   a free chunk            in a bin | next | previous | ...
- *                          in a trie | next | previous | lower | higher | slot | size | ...
+ *   a free chunk   in a list of one size    | next | previous | ...
+ *                  in one of several        | next | previous | size | ...
+ *                  in a trie                | next | previous | lower | higher | slot | size | ...
  *
- * A class has a word, the head of its bin or the root of its trie, and a bit in the map if that is
- * not empty. Trie i has the chunks from 2^i granules to below 2^(i + 1), the last one all that are
- * larger. There is no header: what the index calls a chunk's offset, its entry, is that of the word
- * before it, so that the links lie in the chunk's first words.
+ * A class has a word, the head of its list or the root of its trie, and a bit in the class map
+ * before it if that is not empty. Trie i has the chunks from 2^i granules to below 2^(i + 1), the
+ * last one all that are larger.
  *
  * A heap of two ends has each of these words twice, side by side: for the chunks below the top, and
  * for those above it.
- *
- * Sizes are in granules. The top is in no class: see tailored.c.
  */
 #ifndef HFIT_TAILORED_INDEX_H
 #define HFIT_TAILORED_INDEX_H
 
 #include "src/boundary_map.h"
+#include "src/tailored_heap.h"
 
 enum {
-    CHUNKS_END = MAP_LEVELS + 4 * MOST_LEVELS, /* offset of the end of all chunks */
-    CHUNKS_FIRST = CHUNKS_END + 4,             /* granule of the first chunk */
-    FOOTPRINT = CHUNKS_END + 8,                /* the heap's footprint so far, in bytes */
-    TALLY = CHUNKS_END + 12,                   /* footprint plus used chunks, from level 1 on */
-    TOP = CHUNKS_END + 16,                     /* granule at which the top begins */
-    TOP_END = CHUNKS_END + 20,                 /* and ends; the same if there is no top */
-    CLASS_MAP = CHUNKS_END + 24,
-    LEAST_CHUNK = 2, /* granules */
     FIRST_TRIE = 3,
-    LAST_TRIE = 28, /* the class map has 32 bits */
-    BIN_COUNT = (1 << FIRST_TRIE) - LEAST_CHUNK,
+    LAST_TRIE = 28,   /* the class map has 32 bits */
+    FIRST_MIXED = 16, /* sizes from here on share the lists of a good fit */
+    CLASSES_A_MAP = 32,
+    PROBES = 4, /* chunks looked at in a list of several sizes */
 };
 
 #include "src/trie.h"
 
-enum { ENTRY_SIZE = TRIE_SLOT + 4, ENTRY_WORDS = ENTRY_SIZE }; /* bytes of a chunk in a trie */
+enum { LIST_SIZE = LINK_PREVIOUS + 4, TRIE_SIZE = TRIE_SLOT + 4 };
 
-_Static_assert((4 << FIRST_TRIE) >= ENTRY_WORDS, "a chunk without a bin has room for the words");
-_Static_assert(BIN_COUNT + LAST_TRIE - FIRST_TRIE + 1 == 32, "each class has a bit");
-
-/* log2 of the bytes of a granule. */
-static inline uint32_t granule_shift(const hfit_plan *plan) {
-    return (uint32_t)__builtin_ctz(plan->alignment);
-}
-
-static inline uint32_t entry_of(const hfit_plan *plan, uint32_t granule) {
-    return (granule << granule_shift(plan)) - 4;
-}
-
-static inline uint32_t granule_of(const hfit_plan *plan, uint32_t entry) {
-    return (entry + 4) >> granule_shift(plan);
-}
+_Static_assert((4 << FIRST_TRIE) >= TRIE_SIZE + 4 + HEADER_SIZE,
+               "a chunk in a trie has room for the words, and a header's copy behind them");
 
 static inline uint32_t size_at(const hfit_heap *heap, uint32_t entry) {
-    return load_field(heap, entry, ENTRY_SIZE);
+    return load_field(heap, entry, TRIE_SIZE);
 }
 
 static inline bool is_free_of_size(const hfit_heap *heap, uint32_t entry, uint32_t size) {
     return size_at(heap, entry) == size;
 }
 
-static inline uint32_t chunks_end(const hfit_heap *heap) {
-    return load_word(heap, CHUNKS_END);
-}
-
 /* A chunk in a trie has one word more. */
 static inline uint32_t links_end(const hfit_heap *heap) {
-    return chunks_end(heap) - (ENTRY_SIZE - TRIE_SLOT);
+    return chunks_end(heap) - (TRIE_SIZE - TRIE_SLOT);
 }
 
-static inline bool has_bin(uint32_t size) {
-    return size >> FIRST_TRIE == 0;
+/* True if chunks of this size have a list of their own. */
+static inline bool is_alone(const hfit_plan *plan, uint32_t size) {
+    return is_good_fit(plan) ? size < FIRST_MIXED : size >> FIRST_TRIE == 0;
 }
 
-static inline uint32_t class_of(uint32_t size) {
-    return has_bin(size) ? size - LEAST_CHUNK : trie_of(size) + BIN_COUNT - FIRST_TRIE;
+static inline uint32_t class_of(const hfit_plan *plan, uint32_t size) {
+    const uint32_t least = least_chunk(plan);
+    if (is_good_fit(plan)) {
+        return size_number(size) - least;
+    }
+    return (is_alone(plan, size) ? size : trie_of(size) + (1 << FIRST_TRIE) - FIRST_TRIE) - least;
 }
 
 /* Classes that a heap of so many granules can need. */
-static inline uint32_t class_count(uint32_t granules) {
-    return has_bin(granules) ? (uint32_t)BIN_COUNT : class_of(granules) + 1;
+static inline uint32_t class_count(const hfit_plan *plan, uint32_t granules) {
+    const uint32_t least = 1u << FIRST_TRIE;
+    return class_of(plan, granules < least ? least - 1 : granules) + 1;
 }
 
-static inline bool has_two_ends(const hfit_plan *plan) {
-    return ((const hfit_tailored_plan *)plan)->ends == 2;
+/* Where the index begins. */
+static inline uint32_t index_start(const hfit_plan *plan) {
+    return MAP_LEVELS + (has_headers(plan) ? 0 : 4 * MOST_LEVELS);
 }
 
-/* True if a chunk lies above the top. */
-static inline bool is_above_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
-    return has_two_ends(plan) && granule >= load_word(heap, TOP_END);
+/* The offset of the index's word of this number, for one side of the top. */
+static inline uint32_t index_word(const hfit_plan *plan, uint32_t number, bool above) {
+    return index_start(plan) + (number * 4 << has_two_ends(plan)) + 4 * (uint32_t)above;
 }
 
-static inline bool is_top(const hfit_heap *heap, uint32_t start) {
-    return start == load_word(heap, TOP);
+/* The map that has the class's bit. An exact index has one. */
+static inline uint32_t map_of(const hfit_plan *plan, uint32_t class, bool above) {
+    const uint32_t map = is_good_fit(plan) ? class / CLASSES_A_MAP : 0;
+    return index_word(plan, map * (CLASSES_A_MAP + 1), above);
 }
 
-/* The map of the classes of one side of the top. */
-static inline uint32_t class_map_of(bool above) {
-    return CLASS_MAP + 4 * (uint32_t)above;
-}
-
-/* The head of a class's bin, or the root of its trie. */
+/* The head of a class's list, or the root of its trie. */
 static inline uint32_t word_of(const hfit_plan *plan, uint32_t class, bool above) {
-    return class_map_of(above) + ((class + 1) * 4 << has_two_ends(plan));
+    const uint32_t maps = is_good_fit(plan) ? class / CLASSES_A_MAP + 1 : 1;
+    return index_word(plan, class + maps, above);
+}
+
+/* Where an index for chunks of up to so many granules ends. */
+static inline uint32_t index_end(const hfit_plan *plan, uint32_t granules) {
+    return word_of(plan, class_count(plan, granules) - 1, has_two_ends(plan)) + 4;
+}
+
+/* True if a chunk begins at the entry, as far as its offset tells. */
+static inline bool may_be_entry(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
+    return ((entry + HEADER_SIZE) & (plan->alignment - 1)) == 0 && entry < links_end(heap) &&
+           granule_of(plan, entry) >= load_word(heap, CHUNKS_FIRST);
+}
+
+/* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
+static inline void list_insert(hfit_heap *heap, uint32_t head, uint32_t entry) {
+    uint32_t first = load_word(heap, head);
+    if (HFIT_SAFETY >= 1 && !does_first_hold(heap, head, first, links_end(heap))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        first = NO_OFFSET;
+    }
+    list_push_before(heap, head, first, entry);
 }
 
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granule, uint32_t size) {
     const bool above = is_above_top(heap, plan, granule);
-    const uint32_t map = class_map_of(above);
     const uint32_t entry = entry_of(plan, granule);
-    const uint32_t class = class_of(size);
-    if (has_bin(size)) {
-        (void)list_push(heap, word_of(plan, class, above), entry);
+    const uint32_t class = class_of(plan, size);
+    const uint32_t map = map_of(plan, class, above);
+    const uint32_t word = word_of(plan, class, above);
+    if (is_alone(plan, size)) {
+        list_insert(heap, word, entry);
+    } else if (is_good_fit(plan)) {
+        store_field(heap, entry, LIST_SIZE, size);
+        list_insert(heap, word, entry);
     } else {
-        store_field(heap, entry, ENTRY_SIZE, size);
-        trie_insert(heap, word_of(plan, class, above), entry, size, links_end(heap));
+        store_field(heap, entry, TRIE_SIZE, size);
+        trie_insert(heap, word, entry, size, links_end(heap));
     }
-    store_word(heap, map, load_word(heap, map) | 1u << class);
+    store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
 }
 
 static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granule, uint32_t size) {
-    const bool above = is_above_top(heap, plan, granule);
-    const uint32_t map = class_map_of(above);
     const uint32_t entry = entry_of(plan, granule);
-    const uint32_t class = class_of(size);
     uint32_t emptied = NO_OFFSET;
-    if (has_bin(size)) {
+    if (is_alone(plan, size) || is_good_fit(plan)) {
         (void)list_unlink(heap, entry, &emptied);
     } else {
         emptied = trie_remove(heap, entry, links_end(heap));
     }
+    const bool above = is_above_top(heap, plan, granule);
+    const uint32_t class = class_of(plan, size);
+    const uint32_t map = map_of(plan, class, above);
     if (emptied == word_of(plan, class, above)) {
-        store_word(heap, map, load_word(heap, map) & ~(1u << class));
+        store_word(heap, map, load_word(heap, map) & ~(1u << (class & 31)));
     }
 }
 
@@ -150,109 +160,97 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
                                uint32_t size) {
     const uint32_t entry = entry_of(plan, granule);
     const uint32_t end = links_end(heap);
-    return do_links_hold(heap, entry, end) &&
-           (has_bin(size) || (size_at(heap, entry) == size && trie_holds(heap, entry, end)));
+    if (!do_links_hold(heap, entry, end) || is_alone(plan, size)) {
+        return do_links_hold(heap, entry, end);
+    }
+    return is_good_fit(plan) ? load_field(heap, entry, LIST_SIZE) == size
+                             : size_at(heap, entry) == size && trie_holds(heap, entry, end);
 }
 
-/* The entry of the smallest chunk of at least `size` granules on one side of the top, or NO_OFFSET.
- */
-static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                 bool above) {
-    const uint32_t class = class_of(size);
+/* Where a free chunk was found: its entry, or NO_OFFSET, and what the index says of its size. */
+typedef struct found_chunk {
+    uint32_t entry;
+    uint32_t size;
+} found_chunk;
+
+/* The first chunk in the lists behind `class`, which are all large enough. */
+static inline found_chunk find_larger(const hfit_heap *heap, const hfit_plan *plan, uint32_t class,
+                                      bool above) {
+    const uint32_t last = class_of(plan, chunks_end(heap) >> granule_shift(plan));
+    uint32_t map = load_word(heap, map_of(plan, class, above)) & (~1u << (class & 31));
+    while (map == 0) {
+        class = (class | 31) + 1;
+        if (class > last) {
+            return (found_chunk){NO_OFFSET, 0};
+        }
+        map = load_word(heap, map_of(plan, class, above));
+    }
+    class = (class & ~31u) + (uint32_t)__builtin_ctz(map);
+    const uint32_t entry = load_word(heap, word_of(plan, class, above));
+    const uint32_t size = class + least_chunk(plan);
+    if (size < FIRST_MIXED || entry == NO_OFFSET) {
+        return (found_chunk){entry, size};
+    }
+    if (HFIT_SAFETY >= 1 && !may_be_entry(heap, plan, entry)) {
+        return (found_chunk){entry, 0};
+    }
+    return (found_chunk){entry, load_field(heap, entry, LIST_SIZE)};
+}
+
+/* A chunk of at least `size` granules: of its own list, if one of the first few will do, else the
+ * first of the next list. */
+static inline found_chunk find_good(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                    bool above) {
+    const uint32_t class = class_of(plan, size);
+    uint32_t entry = load_word(heap, word_of(plan, class, above));
+    if (is_alone(plan, size)) {
+        return entry != NO_OFFSET ? (found_chunk){entry, size}
+                                  : find_larger(heap, plan, class, above);
+    }
+    for (uint32_t left = PROBES; left > 0 && entry != NO_OFFSET; left--) {
+        if (HFIT_SAFETY >= 1 && !may_be_entry(heap, plan, entry)) {
+            return (found_chunk){entry, 0};
+        }
+        const uint32_t found = load_field(heap, entry, LIST_SIZE);
+        if (found >= size) {
+            return (found_chunk){entry, found};
+        }
+        entry = load_field(heap, entry, LINK_NEXT);
+    }
+    return find_larger(heap, plan, class, above);
+}
+
+/* The smallest chunk of at least `size` granules. */
+static inline found_chunk find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                    bool above) {
+    const uint32_t class = class_of(plan, size);
     const uint32_t end = links_end(heap);
-    uint32_t map = load_word(heap, class_map_of(above)) & UINT32_MAX << class;
+    uint32_t map = load_word(heap, map_of(plan, class, above)) & UINT32_MAX << class;
     trie_best best = {NO_OFFSET, UINT32_MAX};
     uint32_t slot = NO_OFFSET;
-    if (!has_bin(size)) {
+    if (!is_alone(plan, size)) {
         slot = trie_follow(heap, word_of(plan, class, above), size, end, &best);
         map &= ~(1u << class);
     }
     if (slot == NO_OFFSET) {
         if (best.entry != NO_OFFSET || map == 0) {
-            return best.entry;
+            return (found_chunk){best.entry, best.size};
         }
         const uint32_t larger = (uint32_t)__builtin_ctz(map);
         slot = word_of(plan, larger, above);
-        if (larger < BIN_COUNT) {
-            return load_word(heap, slot);
+        if (larger + least_chunk(plan) < 1u << FIRST_TRIE) {
+            return (found_chunk){load_word(heap, slot), larger + least_chunk(plan)};
         }
     }
-    return trie_least(heap, slot, best, end);
+    best = trie_least(heap, slot, best, end);
+    return (found_chunk){best.entry, best.size};
 }
 
-/* What `check` has yet to find. */
-typedef struct unfound {
-    uint32_t chunks; /* free ones in the index */
-    uint32_t slots;  /* of tries, that something hangs from */
-} unfound;
-
-/* True if a free chunk of `size` granules begins where the entry says. */
-static bool is_entry_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
-                           uint32_t size) {
-    const uint32_t granule = granule_of(plan, entry);
-    bool is_free;
-    return ((entry + 4) & (plan->alignment - 1)) == 0 && entry < chunks_end(heap) &&
-           granule >= load_word(heap, CHUNKS_FIRST) && is_marked(heap, granule) &&
-           chunk_end(heap, granule, &is_free) == granule + size && is_free;
-}
-
-/* Chunks in the bin with this head, if each is a free one of `size` granules and the links hold;
- * more than `most` if not. */
-static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
-                          uint32_t size, uint32_t most) {
-    uint32_t previous = head - LINK_NEXT;
-    uint32_t entry = load_word(heap, head);
-    uint32_t count = 0;
-    for (; entry != NO_OFFSET && count <= most; count++) {
-        if (!is_entry_sound(heap, plan, entry, size) ||
-            load_field(heap, entry, LINK_PREVIOUS) != previous) {
-            return UINT32_MAX;
-        }
-        previous = entry;
-        entry = load_field(heap, entry, LINK_NEXT);
-    }
-    return count;
-}
-
-/* Finds the chunks of all bins and the roots of all tries on one side of the top. False if a bin or
- * the map does not hold. */
-static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, bool above, unfound *left) {
-    const uint32_t count = class_count(chunks_end(heap) >> granule_shift(plan));
-    uint32_t map = 0;
-    for (uint32_t class = 0; class < count; class ++) {
-        const uint32_t word = word_of(plan, class, above);
-        const bool is_empty = load_word(heap, word) == NO_OFFSET;
-        map |= (uint32_t)!is_empty << class;
-        if (class >= BIN_COUNT) {
-            left->slots += !is_empty;
-            continue;
-        }
-        const uint32_t found = count_bin(heap, plan, word, class + LEAST_CHUNK, left->chunks);
-        if (found > left->chunks) {
-            return false;
-        }
-        left->chunks -= found;
-    }
-    return map == load_word(heap, class_map_of(above));
-}
-
-/* Finds, for a free chunk that is the entry of a ring, the ring and its slot. False if they or the
- * chunk's links do not hold. */
-static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
-                        uint32_t size, unfound *left) {
-    const uint32_t entry = entry_of(plan, granule);
-    if (!index_holds(heap, plan, granule, size)) {
-        return false;
-    }
-    if (has_bin(size) || load_field(heap, entry, TRIE_SLOT) == NO_OFFSET) {
-        return true;
-    }
-    const uint32_t count = count_ring(heap, entry, size, left->chunks);
-    left->chunks -= count;
-    left->slots += (uint32_t)(load_field(heap, entry, TRIE_LOWER) != NO_OFFSET) +
-                   (uint32_t)(load_field(heap, entry, TRIE_HIGHER) != NO_OFFSET) - 1;
-    const uint32_t root = word_of(plan, class_of(size), is_above_top(heap, plan, granule));
-    return count != 0 && trie_leads_to(heap, root, entry, size);
+/* A chunk of at least `size` granules on one side of the top. */
+static inline found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                     bool above) {
+    return is_good_fit(plan) ? find_good(heap, plan, size, above)
+                             : find_best(heap, plan, size, above);
 }
 
 #endif

@@ -145,8 +145,8 @@ static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_
 }
 
 /* The better of `best` and the least of what hangs from `slot`. */
-static inline uint32_t trie_least(const hfit_heap *heap, uint32_t slot, trie_best best,
-                                  uint32_t end) {
+static inline trie_best trie_least(const hfit_heap *heap, uint32_t slot, trie_best best,
+                                   uint32_t end) {
     uint32_t entry = trie_entry(heap, slot, end);
     while (entry != NO_OFFSET) {
         const uint32_t size = size_at(heap, entry);
@@ -155,7 +155,7 @@ static inline uint32_t trie_least(const hfit_heap *heap, uint32_t slot, trie_bes
         }
         entry = trie_child(heap, entry, TRIE_LOWER, end);
     }
-    return best.entry;
+    return best;
 }
 
 /* An entry below `entry` that has none below it; `entry` itself if it has none. */

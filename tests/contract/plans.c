@@ -89,6 +89,44 @@ static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_alloca
     return count;
 }
 
+/* Two values are all that the scalar may have. */
+static bool is_a_switch(const hfit_tunable *tunable) {
+    return tunable->kind == HFIT_SCALAR && tunable->highest == tunable->lowest + 1;
+}
+
+/* Sets the switches of a standard plan as the bits of `values` say; how many are not standard. */
+static uint32_t set_switches(test_plan *plan, uint32_t values) {
+    uint32_t changed = 0;
+    for (uint32_t i = 1; i < plan->allocator->tunable_count; i++) {
+        const hfit_tunable *tunable = &plan->allocator->tunables[i];
+        if (is_a_switch(tunable)) {
+            const uint32_t value = tunable->lowest + (values & 1);
+            values >>= 1;
+            if (value != tunable->standard) {
+                name_scalar(plan, tunable, value);
+                changed++;
+            }
+        }
+    }
+    return changed;
+}
+
+/* Every setting of the switches that add_scalar_plans does not make, of several at once. */
+static size_t add_switched_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                                 uint32_t alignment) {
+    uint32_t switches = 0;
+    for (uint32_t i = 1; i < allocator->tunable_count; i++) {
+        switches += is_a_switch(&allocator->tunables[i]);
+    }
+    for (uint32_t values = 0; values < 1u << switches; values++) {
+        make_standard(&plans[count], allocator, alignment);
+        if (set_switches(&plans[count], values) >= 2) {
+            count = keep_if_sound(plans, count);
+        }
+    }
+    return count;
+}
+
 /* Fills in the pools of a plan, and the index if the allocator makes one. */
 static void set_pools(test_plan *plan, bool all_exact) {
     hfit_pools_plan *pools = (hfit_pools_plan *)(void *)plan->bytes;
@@ -174,6 +212,7 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
         make_standard(&plans[count], allocator, alignments[a]);
         count = keep_if_sound(plans, count);
         count = add_scalar_plans(plans, count, allocator, alignments[a]);
+        count = add_switched_plans(plans, count, allocator, alignments[a]);
         if (tunable_of_kind(allocator, HFIT_POOLS) != NULL) {
             count = add_pool_plans(plans, count, allocator, a);
             count = add_scalar_pool_plans(plans, count, allocator, a);

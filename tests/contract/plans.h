@@ -30,7 +30,8 @@ static inline const hfit_plan *plan_of(const test_plan *plan) {
 bool is_core(const hfit_allocator *allocator);
 
 /* Fills `plans` (room for MOST_PLANS) with plans for every allocator of both registries: each
- * alignment, each scalar at its lowest, standard and highest value, pools of several kinds, each of
+ * alignment, each scalar at its lowest, standard and highest value, scalars of two values in each
+ * combination, pools of several kinds, each of
  * core's allocators without pools as shared heap and none; but none that the limits do not want.
  * Returns how many. */
 size_t make_test_plans(test_plan *plans);

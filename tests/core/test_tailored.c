@@ -12,11 +12,11 @@ static uint32_t loads;
 
 #include "src/tailored.c"
 
-enum { BLOCKS = 200, BIN_LIMIT = 8 };
+enum { BLOCKS = 200, LIST_LIMIT = 8, MIXED_LIMIT = 16, LOOKED_AT = 4 };
 
 static _Alignas(4096) unsigned char region[24 << 20];
 
-static hfit_tailored_plan settings = {{8}, 1, 0, 0};
+static hfit_tailored_plan settings = {.common = {8}, .ends = 1};
 static const hfit_plan *const plan = &settings.common;
 
 /* ---- The obvious model: all chunks in order of address, in bytes. ---- */
@@ -33,10 +33,15 @@ static void model_start(model *m, uint32_t first, uint32_t end) {
     m->top_end = end;
 }
 
+static uint32_t smallest_chunk(void) {
+    return settings.layout == HFIT_TAILORED_HEADERS ? 16 : 2 * plan->alignment;
+}
+
 static uint32_t chunk_for(uint32_t size) {
     const uint32_t alignment = plan->alignment;
-    const uint32_t needed = (size + alignment - 1) & ~(alignment - 1);
-    return needed < 2 * alignment ? 2 * alignment : needed;
+    const uint32_t header = settings.layout == HFIT_TAILORED_HEADERS ? 4 : 0;
+    const uint32_t needed = (size + header + alignment - 1) & ~(alignment - 1);
+    return needed < smallest_chunk() ? smallest_chunk() : needed;
 }
 
 static bool is_free_at(const model *m, size_t i) {
@@ -53,7 +58,7 @@ static void use_chunk(model *m, size_t i, uint32_t needed) {
     const bool had_top = has_top(m, i);
     const uint32_t end = m->list.chunks[i].start + m->list.chunks[i].size;
     m->list.chunks[i].is_used = true;
-    if (m->list.chunks[i].size - needed >= 2 * plan->alignment) {
+    if (m->list.chunks[i].size - needed >= smallest_chunk()) {
         cut(&m->list, i, needed);
     }
     if (had_top) {
@@ -65,7 +70,7 @@ static void use_chunk(model *m, size_t i, uint32_t needed) {
 /* Uses the last bytes of the top, which is chunk `i`. */
 static size_t use_last(model *m, size_t i, uint32_t needed) {
     const uint32_t left = m->list.chunks[i].size - needed;
-    if (left < 2 * plan->alignment) {
+    if (left < smallest_chunk()) {
         use_chunk(m, i, needed);
         return i;
     }
@@ -95,16 +100,74 @@ static bool is_better(const chunk *a, const chunk *b) {
     if (a->size != b->size) {
         return a->size < b->size;
     }
-    return a->size < BIN_LIMIT * plan->alignment ? a->freed > b->freed : a->freed < b->freed;
+    return a->size < LIST_LIMIT * plan->alignment ? a->freed > b->freed : a->freed < b->freed;
 }
 
-/* The best chunk below the top or above it, m->list.count if there is none. */
-static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
-    size_t best = m->list.count;
+/* The number of a chunk's class, found by counting up one by one. */
+static uint32_t class_in_model(uint32_t size) {
+    const uint32_t granules = size / plan->alignment;
+    uint32_t class = 0;
+    for (uint32_t least = 1; least <= granules; class ++) {
+        uint32_t step = 1;
+        while (step * 8 <= least) {
+            step *= 2;
+        }
+        least += least < 16 ? 1 : step;
+    }
+    return class;
+}
+
+/* True if a chunk is in the index and beside the top as told. */
+static bool is_beside_top(const model *m, size_t i, bool above) {
+    const chunk *c = &m->list.chunks[i];
+    return !c->is_used && c->start != m->top && (c->start > m->top) == above;
+}
+
+/* The chunk of a class below `limit` that was freed last, or m->list.count. */
+static size_t freed_last(const model *m, uint32_t class, bool above, uint64_t limit) {
+    size_t last = m->list.count;
     for (size_t i = 0; i < m->list.count; i++) {
         const chunk *c = &m->list.chunks[i];
-        if (!c->is_used && c->size >= needed && c->start != m->top &&
-            (c->start > m->top) == above &&
+        if (is_beside_top(m, i, above) && class_in_model(c->size) == class && c->freed < limit &&
+            (last == m->list.count || c->freed > m->list.chunks[last].freed)) {
+            last = i;
+        }
+    }
+    return last;
+}
+
+/* Good fit: of its own class the first that will do of the last few freed, else of the next class
+ * that has a chunk the last one freed. */
+static size_t good_beside_top(const model *m, uint32_t needed, bool above) {
+    const uint32_t class = class_in_model(needed);
+    uint64_t limit = UINT64_MAX;
+    uint32_t next = UINT32_MAX;
+    for (int i = 0; i < LOOKED_AT; i++) {
+        const size_t own = freed_last(m, class, above, limit);
+        if (own == m->list.count || m->list.chunks[own].size >= needed) {
+            if (own != m->list.count) {
+                return own;
+            }
+            break;
+        }
+        limit = m->list.chunks[own].freed;
+    }
+    for (size_t i = 0; i < m->list.count; i++) {
+        const uint32_t larger = class_in_model(m->list.chunks[i].size);
+        next = is_beside_top(m, i, above) && larger > class && larger < next ? larger : next;
+    }
+    return freed_last(m, next, above, UINT64_MAX);
+}
+
+/* Best fit: the best chunk below the top or above it, m->list.count if there is none. */
+static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
+    size_t best = m->list.count;
+    if (settings.index == HFIT_TAILORED_GOOD_FIT) {
+        return good_beside_top(m, needed, above);
+    }
+    for (size_t i = 0; i < m->list.count; i++) {
+        const chunk *c = &m->list.chunks[i];
+        if (is_beside_top(m, i, above) && c->size >= needed &&
             (best == m->list.count || is_better(c, &m->list.chunks[best]))) {
             best = i;
         }
@@ -122,21 +185,12 @@ static size_t best_for(const model *m, uint32_t needed, bool high) {
     return best == m->list.count ? best_beside_top(m, needed, !high) : best;
 }
 
-/* True if the plan says that chunks of this size are cut from the top's end: their class is found
- * by counting up. */
+/* True if the plan says that chunks of this size are cut from the top's end. */
 static bool is_high_in_model(uint32_t needed) {
-    uint32_t granules = needed / plan->alignment;
-    uint32_t class = 0; /* counted one by one */
-    for (uint32_t least = 1; least <= granules; class ++) {
-        uint32_t step = 1;
-        while (step * 8 <= least) {
-            step *= 2;
-        }
-        least += least < 16 ? 1 : step;
-    }
-    class = class < 64 ? class : 63;
-    const uint32_t high = class < 32 ? settings.high_0 : settings.high_1;
-    return settings.ends == 2 && (high >> class % 32 & 1u) != 0;
+    const uint32_t class = class_in_model(needed);
+    const uint32_t bit = class < 64 ? class : 63;
+    const uint32_t high = bit < 32 ? settings.high_0 : settings.high_1;
+    return settings.ends == 2 && (high >> bit % 32 & 1u) != 0;
 }
 
 static uint32_t model_alloc(model *m, uint32_t size) {
@@ -156,14 +210,18 @@ static uint32_t model_alloc(model *m, uint32_t size) {
 
 /* Bytes to the first aligned address: none, or enough for a chunk. */
 static uint32_t gap_at(uint32_t start, uint32_t alignment) {
-    const uint32_t gap = (0u - start) & (alignment - 1);
-    return gap == plan->alignment ? gap + alignment : gap;
+    uint32_t gap = (0u - start) & (alignment - 1);
+    while (gap != 0 && gap < smallest_chunk()) {
+        gap += alignment;
+    }
+    return gap;
 }
 
 /* The best chunk with room for any gap; failing that the top, if it has room for its own. */
 static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
     const uint32_t needed = chunk_for(size);
-    size_t i = best_for(m, needed + alignment + plan->alignment, is_high_in_model(needed));
+    size_t i = best_for(m, needed + alignment + smallest_chunk() - plan->alignment,
+                        is_high_in_model(needed));
     if (i == m->list.count) {
         if (gap_at(m->top, alignment) + needed > m->top_end - m->top) {
             return 0;
@@ -193,7 +251,7 @@ static uint32_t room_around(const model *m, size_t i, bool before) {
 
 static void shrink_chunk(model *m, size_t i, uint32_t needed) {
     const uint32_t left = m->list.chunks[i].size - needed;
-    if (left >= 2 * plan->alignment || (left != 0 && is_free_at(m, i + 1))) {
+    if (left >= smallest_chunk() || (left != 0 && is_free_at(m, i + 1))) {
         cut(&m->list, i, needed);
         release_chunk(m, i + 1);
     }
@@ -228,12 +286,15 @@ static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
 
 /* ---- The heap under test. ---- */
 
-static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
-    settings.common.alignment = alignment;
-    settings.ends = 1;
+static hfit_heap *start_with(hfit_tailored_plan own, size_t region_size) {
+    settings = own;
     hfit_heap *heap = hfit_tailored_init(region, region_size, plan);
     CHECK(heap != NULL);
     return heap;
+}
+
+static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
+    return start_with((hfit_tailored_plan){.common = {alignment}, .ends = 1}, region_size);
 }
 
 static uint32_t offset_at(const void *block) {
@@ -268,15 +329,8 @@ static uint32_t model_step(model *m, step s, uint32_t start) {
     return 0;
 }
 
-/* A heap that cuts some classes of the bins and of the tries from the top's end. */
-static hfit_heap *start_heap_of_two_ends(uint32_t alignment, size_t region_size) {
-    settings = (hfit_tailored_plan){{alignment}, 2, 0x0f3a5a5c, 0x5a5a0f0f};
-    hfit_heap *heap = hfit_tailored_init(region, region_size, plan);
-    CHECK(heap != NULL);
-    return heap;
-}
-
-static void compare_steps(hfit_heap *heap, uint32_t region_size, uint32_t most, int steps) {
+static void compare_steps(hfit_tailored_plan own, uint32_t region_size, uint32_t most, int steps) {
+    hfit_heap *heap = start_with(own, region_size);
     static model m;
     uint32_t starts[BLOCKS] = {0};
     model_start(&m, load_word(heap, CHUNKS_FIRST) * plan->alignment, region_size);
@@ -292,20 +346,31 @@ static void compare_steps(hfit_heap *heap, uint32_t region_size, uint32_t most, 
     CHECK(misuse_count == 0);
 }
 
-static void compare_heaps(hfit_heap *(*start)(uint32_t alignment, size_t region_size)) {
+/* One or two ends; with two, some classes of lists and of tries are cut from the top's end. */
+static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
-        compare_steps(start(alignment, 48 * 1024), 48 * 1024, 3000, 60000);           /* full */
-        compare_steps(start(alignment, 256 * 1024), 256 * 1024, 9000, 20000);         /* not */
-        compare_steps(start(alignment, sizeof region), sizeof region, 4 << 20, 1000); /* long */
+        const hfit_tailored_plan own = {{alignment}, ends, 0x0f3a5a5c, 0x5a5a0f0f, layout, index};
+        compare_steps(own, 48 * 1024, 3000, 40000);       /* full */
+        compare_steps(own, 256 * 1024, 9000, 10000);      /* not */
+        compare_steps(own, sizeof region, 4 << 20, 1000); /* long */
     }
 }
 
 static void every_step_takes_the_smallest_chunk_that_will_do(void) {
-    compare_heaps(start_heap);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1);
 }
 
 static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top(void) {
-    compare_heaps(start_heap_of_two_ends);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2);
+}
+
+static void a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next(void) {
+    for (uint32_t ends = 1; ends <= 2; ends++) {
+        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends);
+        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends);
+    }
 }
 
 /* Sees that an address is refused and nothing changes. */
@@ -466,6 +531,7 @@ static void control_words_scale_with_the_region(void) {
 int main(void) {
     RUN(every_step_takes_the_smallest_chunk_that_will_do);
     RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
+    RUN(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next);
     RUN(only_live_addresses_are_taken_whatever_blocks_hold);
     RUN(a_block_grows_to_either_side_where_nothing_else_will_do);
     RUN(an_aligned_block_may_take_the_regions_last_byte);

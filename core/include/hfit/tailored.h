@@ -60,11 +60,20 @@ extern "C" {
  * larger chunks, too. */
 enum { HFIT_TAILORED_CLASSES = 64 };
 
+typedef enum hfit_tailored_layout { HFIT_TAILORED_MAP, HFIT_TAILORED_HEADERS } hfit_tailored_layout;
+
+typedef enum hfit_tailored_index {
+    HFIT_TAILORED_EXACT,
+    HFIT_TAILORED_GOOD_FIT
+} hfit_tailored_index;
+
 typedef struct hfit_tailored_plan {
     hfit_plan common;
     uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
     uint32_t high_0; /* bit set: the class is cut from the end */
     uint32_t high_1;
+    uint32_t layout; /* an hfit_tailored_layout */
+    uint32_t index;  /* an hfit_tailored_index */
 } hfit_tailored_plan;
 
 HFIT_DECLARE_ALLOCATOR(tailored);
