@@ -18,17 +18,17 @@
 
 enum { IS_FREE = 1, AFTER_FREE = 2, SIZE_SHIFT = 2 };
 
-static inline uint32_t load_header(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+static FORCE_INLINE uint32_t load_header(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
     return load_word(heap, entry_of(plan, chunk));
 }
 
-static inline void store_header(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+static FORCE_INLINE void store_header(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                 uint32_t header) {
     store_word(heap, entry_of(plan, chunk), header);
 }
 
 /* The word before the chunk's header, where that of a free chunk before it stands again. */
-static inline uint32_t footer_before(const hfit_plan *plan, uint32_t chunk) {
+static FORCE_INLINE uint32_t footer_before(const hfit_plan *plan, uint32_t chunk) {
     return entry_of(plan, chunk) - HEADER_SIZE;
 }
 

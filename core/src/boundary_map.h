@@ -41,11 +41,11 @@ typedef struct map_layout {
     uint32_t bases[MOST_LEVELS];
 } map_layout;
 
-static inline uint32_t map_word(const hfit_heap *heap, uint32_t level, uint32_t bit) {
+static FORCE_INLINE uint32_t map_word(const hfit_heap *heap, uint32_t level, uint32_t bit) {
     return load_word(heap, MAP_LEVELS + 4 * level) + (bit >> 5) * 4;
 }
 
-static inline bool is_marked(const hfit_heap *heap, uint32_t granule) {
+static FORCE_INLINE bool is_marked(const hfit_heap *heap, uint32_t granule) {
     return (load_word(heap, map_word(heap, 0, granule)) >> (granule & 31) & 1u) != 0;
 }
 
@@ -196,10 +196,14 @@ static inline bool map_find(const hfit_heap *heap, place *at, hfit_misuse *misus
         *misuse = HFIT_MISUSE_FOREIGN;
         return false;
     }
+    if (HFIT_SAFETY < 1) {
+        at->end = next_mark(heap, at->start + 1);
+        return true;
+    }
     at->end = map_end(heap, at->start, &is_free);
     *misuse = HFIT_MISUSE_NOT_LIVE;
     /* The last granule of a free chunk is marked, too, and looks like a chunk of one. */
-    return HFIT_SAFETY < 1 || (!is_free && at->end - at->start >= LEAST_MAPPED);
+    return !is_free && at->end - at->start >= LEAST_MAPPED;
 }
 
 /* Stores how far the free neighbours reach. */

@@ -125,8 +125,8 @@ static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, fou
 
 /* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
  * the top, else of the other side. NO_GRANULE if there is none. */
-static inline uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
-                            uint32_t *end) {
+static INLINE_FOR_SPEED uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                      bool high, uint32_t *end) {
     if (size > chunks_end(heap) >> granule_shift(plan)) {
         return NO_GRANULE; /* its class has no word */
     }

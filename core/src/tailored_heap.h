@@ -37,61 +37,61 @@ enum {
     HEADER_SIZE = 4,
 };
 
-static inline const hfit_tailored_plan *own_plan(const hfit_plan *plan) {
+static FORCE_INLINE const hfit_tailored_plan *own_plan(const hfit_plan *plan) {
     return (const hfit_tailored_plan *)plan;
 }
 
-static inline bool has_two_ends(const hfit_plan *plan) {
+static FORCE_INLINE bool has_two_ends(const hfit_plan *plan) {
     return own_plan(plan)->ends == 2;
 }
 
-static inline bool has_headers(const hfit_plan *plan) {
+static FORCE_INLINE bool has_headers(const hfit_plan *plan) {
     return own_plan(plan)->layout == HFIT_TAILORED_HEADERS;
 }
 
-static inline bool is_good_fit(const hfit_plan *plan) {
+static FORCE_INLINE bool is_good_fit(const hfit_plan *plan) {
     return own_plan(plan)->index == HFIT_TAILORED_GOOD_FIT;
 }
 
 /* log2 of the bytes of a granule. */
-static inline uint32_t granule_shift(const hfit_plan *plan) {
+static FORCE_INLINE uint32_t granule_shift(const hfit_plan *plan) {
     return (uint32_t)__builtin_ctz(plan->alignment);
 }
 
 /* Bytes of a chunk that the caller cannot have. */
-static inline uint32_t header_size(const hfit_plan *plan) {
+static FORCE_INLINE uint32_t header_size(const hfit_plan *plan) {
     return has_headers(plan) ? (uint32_t)HEADER_SIZE : 0;
 }
 
 /* Granules of the smallest chunk. */
-static inline uint32_t least_chunk(const hfit_plan *plan) {
+static FORCE_INLINE uint32_t least_chunk(const hfit_plan *plan) {
     return has_headers(plan) ? (uint32_t)LEAST_HEADED >> granule_shift(plan)
                              : (uint32_t)LEAST_MAPPED;
 }
 
-static inline uint32_t entry_of(const hfit_plan *plan, uint32_t granule) {
+static FORCE_INLINE uint32_t entry_of(const hfit_plan *plan, uint32_t granule) {
     return (granule << granule_shift(plan)) - HEADER_SIZE;
 }
 
-static inline uint32_t granule_of(const hfit_plan *plan, uint32_t entry) {
+static FORCE_INLINE uint32_t granule_of(const hfit_plan *plan, uint32_t entry) {
     return (entry + HEADER_SIZE) >> granule_shift(plan);
 }
 
-static inline uint32_t chunks_end(const hfit_heap *heap) {
+static FORCE_INLINE uint32_t chunks_end(const hfit_heap *heap) {
     return load_word(heap, CHUNKS_END);
 }
 
 /* Bytes that the caller may use in a chunk of so many granules. */
-static inline size_t usable_bytes(const hfit_plan *plan, uint32_t granules) {
+static FORCE_INLINE size_t usable_bytes(const hfit_plan *plan, uint32_t granules) {
     return ((size_t)granules << granule_shift(plan)) - header_size(plan);
 }
 
-static inline bool is_top(const hfit_heap *heap, uint32_t start) {
+static FORCE_INLINE bool is_top(const hfit_heap *heap, uint32_t start) {
     return start == load_word(heap, TOP);
 }
 
 /* True if a chunk lies above the top. */
-static inline bool is_above_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
+static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
     return has_two_ends(plan) && granule >= load_word(heap, TOP_END);
 }
 

@@ -9,17 +9,17 @@
  *   |           | each, below 8       |                               |
  *   +-----------+---------------------+-------------------------------+
  *   good fit
- *   +-----------+-----------------+------------------------+-----------+------------------+---
- *   | class map | lists, one size | lists, four for each   | class map | lists of classes |
- *   |           | each, below 16  | power of 2, to 31      |           | 32 to 63         |
- *   +-----------+-----------------+------------------------+-----------+------------------+---
+ *   +-----------+---------------------+-------------------------------+
+ *   | class map | lists, one size     | lists, four for each power    |
+ *   | (4 words) | each, below 16      | of two                        |
+ *   +-----------+---------------------+-------------------------------+
  *
  *   a free chunk   in a list of one size    | next | previous | ...
  *                  in one of several        | next | previous | size | ...
  *                  in a trie                | next | previous | lower | higher | slot | size | ...
  *
- * A class has a word, the head of its list or the root of its trie, and a bit in the class map
- * before it if that is not empty. Trie i has the chunks from 2^i granules to below 2^(i + 1), the
+ * A class has a word, the head of its list or the root of its trie, and a bit in the class map if
+ * that is not empty. Trie i has the chunks from 2^i granules to below 2^(i + 1), the
  * last one all that are larger.
  *
  * A heap of two ends has each of these words twice, side by side: for the chunks below the top, and
@@ -35,8 +35,8 @@ enum {
     FIRST_TRIE = 3,
     LAST_TRIE = 28,   /* the class map has 32 bits */
     FIRST_MIXED = 16, /* sizes from here on share the lists of a good fit */
-    CLASSES_A_MAP = 32,
-    PROBES = 4, /* chunks looked at in a list of several sizes */
+    GOOD_MAPS = 4,    /* words of the class map of a good fit */
+    PROBES = 4,       /* chunks looked at in a list of several sizes */
 };
 
 #include "src/trie.h"
@@ -60,7 +60,7 @@ static inline uint32_t links_end(const hfit_heap *heap) {
 }
 
 /* True if chunks of this size have a list of their own. */
-static inline bool is_alone(const hfit_plan *plan, uint32_t size) {
+static FORCE_INLINE bool is_alone(const hfit_plan *plan, uint32_t size) {
     return is_good_fit(plan) ? size < FIRST_MIXED : size >> FIRST_TRIE == 0;
 }
 
@@ -79,25 +79,28 @@ static inline uint32_t class_count(const hfit_plan *plan, uint32_t granules) {
 }
 
 /* Where the index begins. */
-static inline uint32_t index_start(const hfit_plan *plan) {
+static FORCE_INLINE uint32_t index_start(const hfit_plan *plan) {
     return MAP_LEVELS + (has_headers(plan) ? 0 : 4 * MOST_LEVELS);
 }
 
+/* Words of the class map. */
+static FORCE_INLINE uint32_t map_words(const hfit_plan *plan) {
+    return is_good_fit(plan) ? (uint32_t)GOOD_MAPS : 1;
+}
+
 /* The offset of the index's word of this number, for one side of the top. */
-static inline uint32_t index_word(const hfit_plan *plan, uint32_t number, bool above) {
+static FORCE_INLINE uint32_t index_word(const hfit_plan *plan, uint32_t number, bool above) {
     return index_start(plan) + (number * 4 << has_two_ends(plan)) + 4 * (uint32_t)above;
 }
 
-/* The map that has the class's bit. An exact index has one. */
-static inline uint32_t map_of(const hfit_plan *plan, uint32_t class, bool above) {
-    const uint32_t map = is_good_fit(plan) ? class / CLASSES_A_MAP : 0;
-    return index_word(plan, map * (CLASSES_A_MAP + 1), above);
+/* The word of the class map that has the class's bit. */
+static FORCE_INLINE uint32_t map_of(const hfit_plan *plan, uint32_t class, bool above) {
+    return index_word(plan, is_good_fit(plan) ? class >> 5 : 0, above);
 }
 
 /* The head of a class's list, or the root of its trie. */
-static inline uint32_t word_of(const hfit_plan *plan, uint32_t class, bool above) {
-    const uint32_t maps = is_good_fit(plan) ? class / CLASSES_A_MAP + 1 : 1;
-    return index_word(plan, class + maps, above);
+static FORCE_INLINE uint32_t word_of(const hfit_plan *plan, uint32_t class, bool above) {
+    return index_word(plan, class + map_words(plan), above);
 }
 
 /* Where an index for chunks of up to so many granules ends. */
@@ -139,20 +142,27 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
 }
 
+/* Notes that nothing hangs any more from a slot, which may be a class's word, a chunk's or none. */
+static inline void note_emptied(hfit_heap *heap, const hfit_plan *plan, uint32_t slot) {
+    const uint32_t first = word_of(plan, 0, false);
+    const uint32_t chunks = load_word(heap, CHUNKS_FIRST) << granule_shift(plan);
+    const uint32_t distance = slot - first; /* NO_OFFSET wraps */
+    if (distance < chunks - first) {
+        const uint32_t class = distance >> (2 + has_two_ends(plan));
+        const uint32_t map = map_of(plan, class, has_two_ends(plan) && (distance & 4) != 0);
+        store_word(heap, map, load_word(heap, map) & ~(1u << (class & 31)));
+    }
+}
+
 static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granule, uint32_t size) {
     const uint32_t entry = entry_of(plan, granule);
     uint32_t emptied = NO_OFFSET;
-    if (is_alone(plan, size) || is_good_fit(plan)) {
+    if (is_good_fit(plan) || is_alone(plan, size)) {
         (void)list_unlink(heap, entry, &emptied);
     } else {
         emptied = trie_remove(heap, entry, links_end(heap));
     }
-    const bool above = is_above_top(heap, plan, granule);
-    const uint32_t class = class_of(plan, size);
-    const uint32_t map = map_of(plan, class, above);
-    if (emptied == word_of(plan, class, above)) {
-        store_word(heap, map, load_word(heap, map) & ~(1u << (class & 31)));
-    }
+    note_emptied(heap, plan, emptied);
 }
 
 /* True if what index_remove would read and write holds. */
@@ -173,49 +183,43 @@ typedef struct found_chunk {
     uint32_t size;
 } found_chunk;
 
+/* What the entry of a list of several sizes says of its size; 0 if it is none. */
+static inline uint32_t listed_at(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
+    return HFIT_SAFETY < 1 || may_be_entry(heap, plan, entry) ? load_field(heap, entry, LIST_SIZE)
+                                                              : 0;
+}
+
 /* The first chunk in the lists behind `class`, which are all large enough. */
-static inline found_chunk find_larger(const hfit_heap *heap, const hfit_plan *plan, uint32_t class,
-                                      bool above) {
-    const uint32_t last = class_of(plan, chunks_end(heap) >> granule_shift(plan));
-    uint32_t map = load_word(heap, map_of(plan, class, above)) & (~1u << (class & 31));
+static INLINE_FOR_SPEED found_chunk find_larger(const hfit_heap *heap, const hfit_plan *plan,
+                                                uint32_t class, bool above) {
+    uint32_t number = class >> 5;
+    uint32_t map = load_word(heap, index_word(plan, number, above)) & (~1u << (class & 31));
     while (map == 0) {
-        class = (class | 31) + 1;
-        if (class > last) {
+        if (++number == GOOD_MAPS) {
             return (found_chunk){NO_OFFSET, 0};
         }
-        map = load_word(heap, map_of(plan, class, above));
+        map = load_word(heap, index_word(plan, number, above));
     }
-    class = (class & ~31u) + (uint32_t)__builtin_ctz(map);
-    const uint32_t entry = load_word(heap, word_of(plan, class, above));
-    const uint32_t size = class + least_chunk(plan);
-    if (size < FIRST_MIXED || entry == NO_OFFSET) {
-        return (found_chunk){entry, size};
-    }
-    if (HFIT_SAFETY >= 1 && !may_be_entry(heap, plan, entry)) {
-        return (found_chunk){entry, 0};
-    }
-    return (found_chunk){entry, load_field(heap, entry, LIST_SIZE)};
+    const uint32_t larger = number * 32 + (uint32_t)__builtin_ctz(map);
+    const uint32_t entry = load_word(heap, word_of(plan, larger, above));
+    const uint32_t size = larger + least_chunk(plan);
+    return (found_chunk){entry, is_alone(plan, size) ? size : listed_at(heap, plan, entry)};
 }
 
 /* A chunk of at least `size` granules: of its own list, if one of the first few will do, else the
  * first of the next list. */
-static inline found_chunk find_good(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                    bool above) {
+static INLINE_FOR_SPEED found_chunk find_good(const hfit_heap *heap, const hfit_plan *plan,
+                                              uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
     uint32_t entry = load_word(heap, word_of(plan, class, above));
-    if (is_alone(plan, size)) {
-        return entry != NO_OFFSET ? (found_chunk){entry, size}
-                                  : find_larger(heap, plan, class, above);
-    }
-    for (uint32_t left = PROBES; left > 0 && entry != NO_OFFSET; left--) {
-        if (HFIT_SAFETY >= 1 && !may_be_entry(heap, plan, entry)) {
-            return (found_chunk){entry, 0};
-        }
-        const uint32_t found = load_field(heap, entry, LIST_SIZE);
-        if (found >= size) {
+    uint32_t left = is_alone(plan, size) ? 1 : PROBES;
+    while (entry != NO_OFFSET && left > 0) {
+        const uint32_t found = is_alone(plan, size) ? size : listed_at(heap, plan, entry);
+        if (found >= size || found == 0) {
             return (found_chunk){entry, found};
         }
         entry = load_field(heap, entry, LINK_NEXT);
+        left--;
     }
     return find_larger(heap, plan, class, above);
 }
