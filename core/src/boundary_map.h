@@ -98,17 +98,22 @@ static inline void unmark_pair(hfit_heap *heap, uint32_t granule) {
     }
 }
 
-/* The first set bit in the words behind the granule's, of which there is one. */
+/* The first set bit in the words behind the granule's, of which there is one. Most often it is in
+ * one of the next 32 words. */
 static uint32_t next_mark_behind(const hfit_heap *heap, uint32_t granule) {
-    uint32_t bit = granule;
-    uint32_t level = 0;
-    uint32_t word;
-    do {
+    uint32_t bit = (granule >> 5) + 1;
+    uint32_t word = load_word(heap, map_word(heap, 1, bit)) >> (bit & 31);
+    if (!IS_FOR_SIZE && word != 0) {
+        bit += (uint32_t)__builtin_ctz(word);
+        return bit << 5 | (uint32_t)__builtin_ctz(load_word(heap, map_word(heap, 0, bit << 5)));
+    }
+    uint32_t level = 1;
+    while (word == 0) {
         bit = (bit >> 5) + 1;
         level++;
-        word = load_word(heap, map_word(heap, level, bit)) & UINT32_MAX << (bit & 31);
-    } while (word == 0);
-    bit = (bit & ~31u) + (uint32_t)__builtin_ctz(word);
+        word = load_word(heap, map_word(heap, level, bit)) >> (bit & 31);
+    }
+    bit += (uint32_t)__builtin_ctz(word);
     while (level > 0) {
         level--;
         bit <<= 5;
@@ -123,17 +128,20 @@ static inline uint32_t next_mark(const hfit_heap *heap, uint32_t granule) {
     return word != 0 ? granule + (uint32_t)__builtin_ctz(word) : next_mark_behind(heap, granule);
 }
 
-/* The last set bit up to `granule`, of which there is one. */
-static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
-    uint32_t bit = granule;
-    uint32_t level = 0;
-    uint32_t word = load_word(heap, map_word(heap, 0, bit)) & UINT32_MAX >> (~bit & 31);
+/* As next_mark_behind, in the words before the granule's. */
+static uint32_t previous_mark_before(const hfit_heap *heap, uint32_t granule) {
+    uint32_t bit = (granule >> 5) - 1;
+    uint32_t word = load_word(heap, map_word(heap, 1, bit)) << (~bit & 31);
+    if (!IS_FOR_SIZE && word != 0) {
+        bit = (bit - (uint32_t)__builtin_clz(word)) << 5 | 31;
+        return bit - (uint32_t)__builtin_clz(load_word(heap, map_word(heap, 0, bit)));
+    }
+    uint32_t level = 1;
     while (word == 0) {
         bit = (bit >> 5) - 1;
         level++;
-        word = load_word(heap, map_word(heap, level, bit)) & UINT32_MAX >> (~bit & 31);
+        word = load_word(heap, map_word(heap, level, bit)) << (~bit & 31);
     }
-    bit |= 31;
     bit -= (uint32_t)__builtin_clz(word);
     while (level > 0) {
         level--;
@@ -143,21 +151,28 @@ static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
     return bit;
 }
 
+/* The last set bit up to `granule`, of which there is one. */
+static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t granule) {
+    const uint32_t word = load_word(heap, map_word(heap, 0, granule)) << (~granule & 31);
+    return word != 0 ? granule - (uint32_t)__builtin_clz(word)
+                     : previous_mark_before(heap, granule);
+}
+
 /* The granule behind the chunk at `granule`. */
 static INLINE_FOR_SPEED uint32_t map_end(const hfit_heap *heap, uint32_t granule, bool *is_free) {
-    const uint32_t map = load_word(heap, MAP_LEVELS);
     uint32_t found = granule + 1;
-    uint32_t marks = load_word(heap, map + (found >> 5) * 4) >> (found & 31); /* found's is first */
+    uint32_t marks = load_word(heap, map_word(heap, 0, found)) >> (found & 31);
     if (marks != 0) {
         const uint32_t bits = (uint32_t)__builtin_ctz(marks);
         found += bits;
-        marks >>= bits;
+        marks >>= bits; /* found's is first */
     } else {
         found = next_mark_behind(heap, found);
-        marks = load_word(heap, map + (found >> 5) * 4) >> (found & 31);
+        marks = load_word(heap, map_word(heap, 0, found)) >> (found & 31);
     }
-    *is_free = (found & 31) < 30 ? (marks & 7) == 3
-                                 : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
+    *is_free = !IS_FOR_SIZE && (found & 31) < 30
+                   ? (marks & 7) == 3
+                   : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
     return found + *is_free;
 }
 

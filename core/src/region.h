@@ -18,10 +18,12 @@
 
 #define LIKELY(condition) __builtin_expect((condition), 1)
 
-/* The same, but where few bytes are asked for. */
+/* Whether a build asks for few bytes; if not, some code is there twice that need not be. */
 #ifdef __OPTIMIZE_SIZE__
+#define IS_FOR_SIZE 1
 #define INLINE_FOR_SPEED inline
 #else
+#define IS_FOR_SIZE 0
 #define INLINE_FOR_SPEED FORCE_INLINE
 #endif
 

@@ -46,9 +46,19 @@ static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     }
 }
 
+/* A chunk has at most one granule more than its request needs. Where anything is checked, or
+ * headers tell, the size is not asked. */
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    (void)size; /* the map tells */
-    heap_free(heap, plan, block);
+    if (HFIT_SAFETY >= 1 || has_headers(plan) || block == NULL) {
+        heap_free(heap, plan, block);
+        return;
+    }
+    place at;
+    at.start = (uint32_t)((uintptr_t)block - (uintptr_t)heap) >> granule_shift(plan);
+    at.end = at.start + granules_for(plan, size);
+    at.end += !is_marked(heap, at.end);
+    (void)look_around(heap, plan, &at);
+    release(heap, plan, &at);
 }
 
 /* Cuts a used chunk down to `size` granules where what is left can be free. */

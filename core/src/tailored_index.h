@@ -36,7 +36,7 @@ enum {
     LAST_TRIE = 28,   /* the class map has 32 bits */
     FIRST_MIXED = 16, /* sizes from here on share the lists of a good fit */
     GOOD_MAPS = 4,    /* words of the class map of a good fit */
-    PROBES = 4,       /* chunks looked at in a list of several sizes */
+    PROBES = 2,       /* chunks looked at in a list of several sizes */
 };
 
 #include "src/trie.h"

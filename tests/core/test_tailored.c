@@ -12,7 +12,7 @@ static uint32_t loads;
 
 #include "src/tailored.c"
 
-enum { BLOCKS = 200, LIST_LIMIT = 8, MIXED_LIMIT = 16, LOOKED_AT = 4 };
+enum { BLOCKS = 200, LIST_LIMIT = 8, MIXED_LIMIT = 16, LOOKED_AT = 2 };
 
 static _Alignas(4096) unsigned char region[24 << 20];
 
