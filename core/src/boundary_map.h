@@ -170,9 +170,8 @@ static INLINE_FOR_SPEED uint32_t map_end(const hfit_heap *heap, uint32_t granule
         found = next_mark_behind(heap, found);
         marks = load_word(heap, map_word(heap, 0, found)) >> (found & 31);
     }
-    *is_free = !IS_FOR_SIZE && (found & 31) < 30
-                   ? (marks & 7) == 3
-                   : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
+    *is_free = (found & 31) < 30 ? (marks & 7) == 3
+                                 : is_marked(heap, found + 1) && !is_marked(heap, found + 2);
     return found + *is_free;
 }
 

@@ -18,7 +18,8 @@
 
 #define LIKELY(condition) __builtin_expect((condition), 1)
 
-/* Whether a build asks for few bytes; if not, some code is there twice that need not be. */
+/* Whether a build asks for few bytes; if not, some code is there twice that need not be. What is
+ * loaded and stored is the same. */
 #ifdef __OPTIMIZE_SIZE__
 #define IS_FOR_SIZE 1
 #define INLINE_FOR_SPEED inline

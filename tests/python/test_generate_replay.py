@@ -143,6 +143,22 @@ def generated_replay(folder: Path, trace: Recording, bits: str) -> tuple[int, in
     return placement_hash, refusals, footprint
 
 
+def check_generated(plan: Plan, trace: Recording, room: float, folder: Path) -> None:
+    """Generated C and the engine place alike in a region of `room` times the live bytes' peak."""
+    region = plan.engine().smallest_region + int(trace.live_peak * room) // 8 * 8 + 4096
+    replay = _engine.Replay(plan.engine(), region, base_alignment=64, keep_going=True)
+    assert replay.feed(trace.events())
+    engine = replay.result()
+    assert engine.refusals > 0 or room > 1
+    generate(plan_file(plan, region, base_alignment=64), folder / "code")
+    for bits in ("-m64", "-m32"):
+        assert generated_replay(folder, trace, bits) == (
+            engine.placement_hash,
+            engine.refusals,
+            engine.footprint,
+        ), bits
+
+
 @pytest.mark.parametrize(
     "allocator", [info.name for info in _engine.allocators() if info.ships and not info.in_pieces]
 )
@@ -150,16 +166,18 @@ def generated_replay(folder: Path, trace: Recording, bits: str) -> tuple[int, in
 def test_generated_c_places_every_block_as_the_engine_does(
     trace: Recording, allocator: str, room: float, tmp_path: Path
 ) -> None:
-    plan = plan_for(allocator, trace)
-    region = plan.engine().smallest_region + int(trace.live_peak * room) // 8 * 8 + 4096
-    replay = _engine.Replay(plan.engine(), region, base_alignment=64, keep_going=True)
-    assert replay.feed(trace.events())
-    engine = replay.result()
-    assert engine.refusals > 0 or room > 1
-    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code")
-    for bits in ("-m64", "-m32"):
-        assert generated_replay(tmp_path, trace, bits) == (
-            engine.placement_hash,
-            engine.refusals,
-            engine.footprint,
-        ), bits
+    check_generated(plan_for(allocator, trace), trace, room, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("layout", "index", "is_shared"), [(0, 1, False), (1, 0, False), (0, 0, True), (1, 1, True)]
+)
+def test_generated_c_of_every_layout_and_index_places_as_the_engine_does(
+    layout: int, index: int, is_shared: bool, tmp_path: Path
+) -> None:
+    trace = recording(random_rows(3, 10_000))
+    plan = Plan("tailored", {"layout": layout, "index": index, "ends": 2})
+    if is_shared:
+        pools = tuple(Pool(size, 20, True) for size in frequent_sizes(trace, 6))
+        plan = Plan("budgeted", pools=pools, shared=plan)
+    check_generated(plan, trace, 0.3, tmp_path)

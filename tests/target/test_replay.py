@@ -9,7 +9,7 @@ import recordings
 from heapfit import _engine
 from heapfit.design.workload import Workload, load_workload
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan
+from heapfit.plan import Plan, Pool
 from heapfit.target.board import BOARDS, Board
 from heapfit.target.cases import cases_of, shipped_allocators
 from heapfit.target.image import replay_image
@@ -95,6 +95,30 @@ def test_every_kind_of_request_equals_the_hosts_on_every_board(
     for operation in set(OPERATIONS) - {"free_sized"}:
         assert done.calls.spread(operation) is not None
     assert done.calls.total("payload", "clear") > 0
+
+
+@pytest.mark.parametrize(("ends", "is_shared"), [(1, False), (2, False), (2, True)])
+@pytest.mark.parametrize("layout", [0, 1])
+@pytest.mark.parametrize("index", [0, 1])
+def test_every_layout_index_and_end_of_tailored_equals_the_hosts(
+    workbench: Workbench,
+    recorded: Recordings,
+    layout: int,
+    index: int,
+    ends: int,
+    is_shared: bool,
+) -> None:
+    workload = recorded.workload("mixed")
+    plan = Plan("tailored", {"layout": layout, "index": index, "ends": ends})
+    if is_shared:
+        sizes = sorted({int(size + 7) // 8 * 8 for size in workload.profile.sizes[-4:]})
+        plan = Plan("budgeted", pools=tuple(Pool(size, 3, True) for size in sizes), shared=plan)
+    room = int(workload.profile.u_max * 0.7) // 16 * 16
+    case = Case("tailored", plan, plan.engine().smallest_region + room, 32)
+    board = list(BOARDS.values())[(layout + index + ends) % len(BOARDS)]
+    done = verify(workbench, case, recorded.packed("mixed"), board, Build("Os"))
+    assert done.differences == ()
+    assert done.target.refusals > 0
 
 
 def test_an_access_more_or_less_is_told(
