@@ -3,7 +3,7 @@
 place, a test compares.
 
 The lines of a console block that begin with `$` are run one after the other, beside a copy of
-examples/; what a command prints stands below it.
+examples/ and bench/; what a command prints stands below it.
 """
 
 import os
@@ -43,7 +43,8 @@ def main() -> None:
     """Prints the page."""
     page = (ROOT / (sys.argv[1] if len(sys.argv) > 1 else "README.md")).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "examples", Path(folder) / "examples")
+        for beside in ("examples", "bench"):
+            shutil.copytree(ROOT / beside, Path(folder) / beside)
         print(BLOCK.sub(lambda block: run_block(block[0], Path(folder)), page), end="")
 
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pools for packets made by four rules, beside heaps and budgets: on a queue and on bursts.
+
+The mix is that of Mamagkakis, Soudris and Catthoor: 43 % of 40 B, 26 % of 1500 B. Waste is internal
+fragmentation over what is requested; R_safe over U_max counts everything. The page
+docs/packet-pools.md shows this script's output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.cli.console import out_table
+from heapfit.comparison import Row, compare
+from heapfit.design.best_classes import BestClasses, Classes, best_classes, classes_of
+from heapfit.design.budget_choice import Method
+from heapfit.design.budgets import budgeted_plan
+from heapfit.design.candidates import Candidate, Portfolio
+from heapfit.design.certified_budgets import certified_budgets
+from heapfit.design.special_pools import (
+    ALLOCATOR,
+    LINKED,
+    pool_sizes,
+    special_pools_plan,
+    special_sizes,
+)
+from heapfit.design.workload import Workload, load_workload
+from heapfit.plan import Plan
+from heapfit.workloads import generate_workload, parse_workload
+
+QUEUES = {
+    "filled and drained": "queue_fill:packets={packets}",
+    "in bursts": "campus:packets={packets},served=1100,burst=64",
+}
+PACKETS = 20_000
+ALIGNMENT = 4  # of a 32-bit target
+FEW, MANY = 7, 16  # pools; 7 are what the 10 % rule makes
+BUDGETED = (40, 1500)
+
+
+@dataclass(frozen=True)
+class Design:
+    """One row, measured."""
+
+    name: str
+    pools: int | None
+    waste: float | None  # percent; None where blocks are no pools'
+    ratio: float  # R_safe over U_max
+    accesses: float  # an operation
+
+
+def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, Design]:
+    """All designs on one queue, by their names."""
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
+        load = load_workload(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
+        plans = plans_for(load, best_classes(load))
+        told = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
+        rows = {row.name: row for row in compare(load, Portfolio(told, ())).rows}
+        return {name: design(rows[name], load) for name in plans}
+
+
+def plans_for(load: Workload, classes: BestClasses) -> Mapping[str, Plan]:
+    largest = max(load.profile.sizes.tolist())
+    scalars = {"alignment": ALIGNMENT}
+    fewest = classes.fewest_bytes
+    assert fewest is not None
+    rule = pool_sizes(special_sizes(load.profile), largest)
+    return {
+        "pools by the 10 % rule": pools(load, rule),
+        f"{FEW} pools, least waste": pools(load, ranges(classes.least_waste[FEW - 1])),
+        f"{MANY} pools, least waste": pools(load, ranges(classes.least_waste[MANY - 1])),
+        "pools, least sum of peaks": pools(load, ranges(fewest)),
+        "tlsf": Plan("tlsf", scalars),
+        "best_fit": Plan("best_fit", scalars),
+        "greedy budgets, best_fit": budgets(load, Method.GREEDY),
+        "exact budgets, best_fit": budgets(load, Method.EXACT),
+    }
+
+
+def pools(load: Workload, shapes: Sequence[tuple[int, bool]]) -> Plan:
+    """Each as large as its own peak, free blocks linked."""
+    plan = special_pools_plan(ALLOCATOR, load.events, list(shapes), ALIGNMENT)
+    return Plan(plan.allocator, {**plan.scalars, **LINKED}, plan.pools, plan.shared)
+
+
+def ranges(classes: Classes) -> list[tuple[int, bool]]:
+    return [(size, False) for size in classes.sizes]
+
+
+def budgets(load: Workload, method: Method) -> Plan:
+    """For the two frequent sizes."""
+    certified = certified_budgets(load.events, BUDGETED, ALIGNMENT, method)
+    plan = budgeted_plan(BUDGETED, certified.counts, ALIGNMENT)
+    best = Plan("best_fit", {"alignment": ALIGNMENT})
+    return best if plan is None else Plan(plan.allocator, plan.scalars, plan.pools, best)
+
+
+def design(row: Row, load: Workload) -> Design:
+    is_pools = row.plan.allocator == ALLOCATOR
+    return Design(
+        name=row.name,
+        pools=len(row.plan.pools) or None,
+        waste=100 * classes_of(row.plan, load.profile).waste if is_pools else None,
+        ratio=row.over_u_max or float("inf"),
+        accesses=row.accesses_per_operation or 0.0,
+    )
+
+
+def print_designs(queue: str, designs: Mapping[str, Design]) -> None:
+    columns = ("pools", "waste %", "R_safe/U_max", "accesses/operation")
+    out_table((f"queue {queue}", *columns), [(one.name, *cells(one)) for one in designs.values()])
+
+
+def cells(one: Design) -> tuple[object, ...]:
+    waste = None if one.waste is None else f"{one.waste:.1f}"
+    return one.pools, waste, f"{one.ratio:.3f}", f"{one.accesses:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--packets", type=int, default=PACKETS)
+    given = parser.parse_args()
+    for queue in QUEUES:
+        print_designs(queue, designs_of(queue, given.seed, given.packets))
+
+
+if __name__ == "__main__":
+    main()
