@@ -2,7 +2,7 @@
 """Small changes of a design of budgets, drawn at random.
 
 A budget gets more or fewer blocks, up to the most of its sizes ever live; its bytes go to another;
-its range takes in the size below, or falls back to one size.
+its range takes in the size below, or falls back to one size; or all get fewer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from heapfit.profile import Profile
 _EXTREMES = 0.1  # share of changes that take all blocks away, or set as many aside as are ever live
 _MOVES_BYTES = 0.4  # and of those that move bytes between two budgets
 _MERGES = 0.1  # and of those that widen a range, or end it
+_SCALES = 0.03  # and of those that leave a share of all blocks
 _LARGEST_STEP = 6  # log2 of blocks
 _FREQUENT = 24  # sizes that may have a budget because they are asked for often
 _HEAVY = 16  # and because of their bytes
@@ -77,7 +78,9 @@ class Moves:
         if not self._sizes.budgeted:
             return design
         found = design.by_size
-        if self.chance(_MERGES):
+        if self.chance(_SCALES):
+            self._scale(found)
+        elif self.chance(_MERGES):
             self._reshape(found)
         else:
             self._recount(found)
@@ -93,6 +96,11 @@ class Moves:
             if other.size != budget.size:
                 moved = round((budget.count - count) * budget.size / other.size)
                 found[other.size] = replace(other, count=self._bounded(other, other.count + moved))
+
+    def _scale(self, found: dict[int, Budget]) -> None:
+        share = self._random.uniform(0.5, 1.0)
+        for size, budget in found.items():
+            found[size] = replace(budget, count=int(share * budget.count))
 
     def _budget(self, found: dict[int, Budget]) -> Budget:
         """One of those that there are or may be."""

@@ -34,7 +34,7 @@ OTHERS = ("tailored", "tlsf", "first_fit")
 _FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
 _SCAN = 140  # replays of one search for R_safe
 _OVERHEAD = 4000  # events' worth of making a plan
-_PATIENCE = 2000  # changes in a row that save nothing end the search over an allocator
+_PATIENCE = 1000  # changes in a row that save nothing end the search over an allocator
 _KEPT = 8  # designs that the other allocators begin with
 _DESCENT = 512  # a region is lowered by this part of it at a time
 _STEP = 8  # bytes; regions are multiples of it
@@ -99,31 +99,50 @@ class _Search:
 
     def run(self, starts: Sequence[Plan]) -> None:
         """Over the fast allocator, then over each of the others."""
-        designs = dict.fromkeys([PooledDesign((), FAST), *(design_of(one, FAST) for one in starts)])
+        designs = dict.fromkeys([_NONE, *(design_of(one, FAST) for one in starts)])
         self._climb(designs, round(self._most_events * (1 - _FAST_SHARE)))
         rest = max(self._events_left, 0)
         for i, shared in enumerate(OTHERS, 1):
             self._descend(shared, rest - rest * i // len(OTHERS))
 
     def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
-        """Changes the best as long as that needs no more, until so much work is left."""
-        for start in starts:
-            self._take(start)
-        in_vain = 0
-        while self.best is not None and self._events_left > leave and in_vain < _PATIENCE:
-            before = self.best[1]
-            self._take(self._moves.changed(self.best[0]))
-            in_vain = in_vain + 1 if self.best[1] == before else 0
+        """Changes each start, the best first and longest, until so much work is left."""
+        found = [one for start in starts if (one := self._begun(start)) is not None]
+        for one in sorted(found, key=lambda one: one[1]):
+            half = leave + max(self._events_left - leave, 0) // 2
+            self._change(one, half)
+        if self.best is not None:
+            self._change(self.best, leave)
 
-    def _take(self, design: PooledDesign) -> None:
-        """Keeps a design over the fast allocator that needs no more than the best."""
-        limit = LARGEST_REGION // _STEP * _STEP if self.best is None else self.best[1]
-        footprint = self._run(design, limit)
-        if footprint is not None:
-            region = -(-footprint // _STEP) * _STEP
-            if self.best is None or region < self.best[1]:
-                self._good = [*self._good, design][-_KEPT:]
+    def _begun(self, start: PooledDesign) -> tuple[PooledDesign, int] | None:
+        """A start with its region; it takes none above 4 GiB."""
+        region = self._region(start, LARGEST_REGION // _STEP * _STEP)
+        if region is None:
+            return None
+        self._note(start, region)
+        return start, region
+
+    def _change(self, current: tuple[PooledDesign, int], leave: int) -> None:
+        """Keeps every change that needs no more, as long as some of them need less."""
+        in_vain = 0
+        while self._events_left > leave and in_vain < _PATIENCE:
+            changed = self._moves.changed(current[0])
+            region = self._region(changed, current[1])
+            in_vain = 0 if region is not None and region < current[1] else in_vain + 1
+            if region is not None:
+                current = changed, region
+                self._note(changed, region)
+
+    def _note(self, design: PooledDesign, region: int) -> None:
+        """Remembers the best."""
+        if self.best is None or region < self.best[1]:
             self.best = design, region
+            self._good = [*self._good, design][-_KEPT:]
+
+    def _region(self, design: PooledDesign, limit: int) -> int | None:
+        """Of a design over the fast allocator not tried before, if it is at most `limit`."""
+        footprint = self._run(design, limit)
+        return None if footprint is None else -(-footprint // _STEP) * _STEP
 
     def _descend(self, shared: str, leave: int) -> None:
         """Looks for designs over `shared` that run in less than the best."""
