@@ -79,7 +79,22 @@ def test_no_result_is_worse_than_any_allocator_of_the_search(workload: Workload)
     found = search_plans(workload, [], EVENTS)
     assert found is not None
     for shared in (FAST, *OTHERS):
-        assert found.r_safe <= region(Plan(shared, {"alignment": 8}), workload)
+        assert found.r_safe <= region(Plan(shared.allocator, {"alignment": 8}), workload)
+
+
+def test_a_start_without_pools_is_one_more_allocator_for_what_is_left(tmp_path: Path) -> None:
+    """Long-lived small blocks and short-lived large ones, each from an end of its own."""
+    lines = ["# heap-events 1", "# pointer_bits 32"]
+    lines += [f"a {i} {16 + i % 97}\na {i + 9000} {900 + 7 * i}" for i in range(150)]
+    lines += [f"f {i + 9000}" for i in range(150)]
+    lines += [f"a {i + 20000} {950 + 7 * i}" for i in range(150)]
+    (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
+    shift = load_workload(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    ends = {"alignment": 8, "ends": 2, "high_0": 0xFFFF, "high_1": 0}  # up to 15 granules
+    found = search_plans(shift, [Plan("tailored", ends)], 0)
+    assert found is not None
+    assert found.plan.scalars.get("ends") == 2
+    assert found.r_safe == region(found.plan, shift) < region(Plan("best_fit", {}), shift)
 
 
 def test_sizes_are_merged_where_that_saves(tmp_path: Path) -> None:

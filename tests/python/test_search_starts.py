@@ -9,7 +9,7 @@ from small_traces import table2
 
 from heapfit import _engine
 from heapfit.design.live_points import LivePoints, live_points
-from heapfit.design.pooled_design import Budget, PooledDesign, design_of
+from heapfit.design.pooled_design import Budget, PooledDesign, Shared, design_of
 from heapfit.design.priced_budgets import priced_budgets
 from heapfit.design.search_starts import search_starts
 from heapfit.design.workload import Workload, load_workload
@@ -69,15 +69,17 @@ def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:
 
 
 def test_a_design_of_single_sizes_is_budgeted() -> None:
-    design = PooledDesign((Budget(40, 32, 3), Budget(512, 504, 2)), "best_fit")
+    design = PooledDesign((Budget(40, 32, 3), Budget(512, 504, 2)), Shared("best_fit"))
     shared = Plan("best_fit", {"alignment": 8})
     pools = (Pool(40, 3, is_exact=True), Pool(512, 2, is_exact=True))
     assert design.plan(8) == Plan("budgeted", {"alignment": 8}, pools, shared)
-    assert PooledDesign((), "best_fit").plan(8) == shared
+    assert PooledDesign((), Shared("best_fit")).plan(8) == shared
 
 
 def test_a_range_keeps_smaller_requests_as_its_largest_and_leaves_out_the_rest() -> None:
-    plan = PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), "best_fit").plan(8).engine()
+    plan = (
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), Shared("best_fit")).plan(8).engine()
+    )
     sizes = np.array([1, 32, 33, 40, 41, 440, 441, 448, 512, 513], np.uint64)
     pools = plan.pools
     served = [
@@ -89,7 +91,7 @@ def test_a_range_keeps_smaller_requests_as_its_largest_and_leaves_out_the_rest()
 
 def test_a_plan_is_the_same_design_again() -> None:
     for design in (
-        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), "tlsf"),
-        PooledDesign((Budget(40, 32, 3), Budget(48, 40, 2)), "tlsf"),
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), Shared("tlsf")),
+        PooledDesign((Budget(40, 32, 3), Budget(48, 40, 2)), Shared("tlsf")),
     ):
-        assert design_of(design.plan(8), "tlsf") == design
+        assert design_of(design.plan(8), Shared("tlsf")) == design

@@ -257,8 +257,8 @@ def _searched(
     progress: Progress,
 ) -> Candidate | NotApplicable:
     name = "searched"
-    starts = [one.plan for one in found if isinstance(one, Candidate) and one.plan.pools]
-    starts += search_starts(workload, progress)
+    made = [one for one in found if isinstance(one, Candidate) and one.trained_on_this_trace]
+    starts = [*(one.plan for one in made), *search_starts(workload, progress)]
     searched = search_plans(workload, starts, choice.replayed_events, choice.seed, progress)
     if searched is None:
         return NotApplicable(name, "interrupted before any plan was measured")

@@ -35,14 +35,28 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """An allocator for what is left over, and its values beside the alignment."""
+
+    allocator: str
+    scalars: tuple[tuple[str, int], ...] = ()
+
+    @staticmethod
+    def of(plan: Plan) -> Shared:
+        """A plan without pools, as what others share."""
+        found = {name: value for name, value in plan.scalars.items() if name != "alignment"}
+        return Shared(plan.allocator, tuple(sorted(found.items())))
+
+
+@dataclass(frozen=True, slots=True)
 class PooledDesign:
     """Budgets by ascending size, none overlapping; none at all is the shared allocator alone."""
 
     budgets: tuple[Budget, ...]
-    shared: str
+    shared: Shared
 
     @staticmethod
-    def of(found: Mapping[int, Budget], shared: str) -> PooledDesign:
+    def of(found: Mapping[int, Budget], shared: Shared) -> PooledDesign:
         """From budgets by their sizes; those without blocks are left out."""
         return PooledDesign(tuple(found[size] for size in sorted(found) if found[size].count > 0),
                             shared)  # fmt: skip
@@ -55,7 +69,7 @@ class PooledDesign:
     def plan(self, alignment: int) -> Plan:
         """The same as an allocator's plan."""
         scalars = {"alignment": alignment}
-        shared = Plan(self.shared, scalars)
+        shared = Plan(self.shared.allocator, {**scalars, **dict(self.shared.scalars)})
         if not self.budgets:
             return shared
         if all(one.above == one.size - alignment for one in self.budgets):
@@ -76,7 +90,7 @@ class PooledDesign:
         return pools
 
 
-def design_of(plan: Plan, shared: str) -> PooledDesign:
+def design_of(plan: Plan, shared: Shared) -> PooledDesign:
     """The budgets of a plan of exact pools, or of general pools, over another allocator."""
     alignment = plan.scalars["alignment"]
     found: dict[int, Budget] = {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.design.design_moves import Moves, Sizes
-from heapfit.design.pooled_design import PooledDesign, design_of
+from heapfit.design.pooled_design import PooledDesign, Shared, design_of
 from heapfit.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from heapfit.design.workload import Workload
 
-FAST = "best_fit"  # ignores where its region ends
-OTHERS = ("tailored", "tlsf", "first_fit")
+FAST = Shared("best_fit")  # ignores where its region ends
+OTHERS = (Shared("tailored"), Shared("tlsf"), Shared("first_fit"))
 _FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
 _SCAN = 140  # replays of one search for R_safe
 _OVERHEAD = 4000  # events' worth of making a plan
@@ -64,9 +64,10 @@ def search_plans(
     seed: int = 1,
     progress: Progress = no_progress,
 ) -> Searched | None:
-    """The best of `starts`, plans with pools or without, and what `most_events` replayed find.
+    """The best of `starts` and of what `most_events` replayed find from there.
 
-    All starts are tried, and no budgets at all. An interrupt ends the search and keeps the best so
+    All starts with pools are tried, and no budgets at all; a start without is one more allocator
+    for what is left over. An interrupt ends the search and keeps the best so
     far; None if there is none yet.
     """
     search = _Search(workload, most_events, seed, progress)
@@ -99,11 +100,19 @@ class _Search:
 
     def run(self, starts: Sequence[Plan]) -> None:
         """Over the fast allocator, then over each of the others."""
-        designs = dict.fromkeys([_NONE, *(design_of(one, FAST) for one in starts)])
+        pooled = (one for one in starts if one.pools)
+        designs = dict.fromkeys([_NONE, *(design_of(one, FAST) for one in pooled)])
         self._climb(designs, round(self._most_events * (1 - _FAST_SHARE)))
         rest = max(self._events_left, 0)
-        for i, shared in enumerate(OTHERS, 1):
-            self._descend(shared, rest - rest * i // len(OTHERS))
+        others = dict.fromkeys([*map(Shared.of, self._alone(starts)), *OTHERS])
+        for i, shared in enumerate(others, 1):
+            self._descend(shared, rest - rest * i // len(others))
+
+    def _alone(self, starts: Sequence[Plan]) -> list[Plan]:
+        """Starts without pools that may be shared: those of the other allocators."""
+        names = {shared.allocator for shared in OTHERS}
+        alignment = self._workload.alignment
+        return [one for one in starts if one.allocator in names and one.alignment == alignment]
 
     def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
         """Changes each start, the best first and longest, until so much work is left."""
@@ -144,7 +153,7 @@ class _Search:
         footprint = self._run(design, limit)
         return None if footprint is None else -(-footprint // _STEP) * _STEP
 
-    def _descend(self, shared: str, leave: int) -> None:
+    def _descend(self, shared: Shared, leave: int) -> None:
         """Looks for designs over `shared` that run in less than the best."""
         if self.best is None:
             return
