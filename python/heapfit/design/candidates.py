@@ -74,9 +74,11 @@ def standard_portfolio(
         if info.ships and not info.in_pieces and not takes_pools(info)
     ]
     from heapfit.design.best_classes import best_classes  # numpy: not for --help
+    from heapfit.design.tailored_plans import tailored_candidates
 
     classes = best_classes(workload)
     found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
+    found += tailored_candidates(workload, budget_choice.seed, progress)
     found += _budgets(workload, budget_choice, progress)
     if budget_choice.replayed_events > 0:
         found.append(_searched(found, workload, budget_choice, progress))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which end of the top each size class of `tailored` is cut, learned by replaying.
+
+Blocks that come and go leave holes between those that stay. Cut from different ends of the top
+they do not mix:
+
+    +---------+--------------------+-------------+------------------+
+    | control | blocks that stay   | ->  top  <- | come and go      |
+    +---------+--------------------+-------------+------------------+
+
+Which classes go together is guessed from their lifetimes first, every guess replayed; a hill climb
+then turns single classes over, and several at a time. A plan is replayed in a region just below the
+best so far, where most fail early. Everything is bounded in replayed events, and seeded.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
+from heapfit.plan import Plan
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heapfit.design.workload import Workload
+
+TRACES = 150  # the work of a search by default, as often as this all events are replayed: R_safe's
+LEAST_EVENTS = 5_000_000  # of it
+_MISSES = 250  # tries in a row without a gain end it
+_OVERHEAD = 1000  # events' worth of making a heap
+_CUTS = 12  # of each order of the classes
+_FINEST = 4000  # what a change has to save is U_max over this
+_SAMPLES = 5  # regions looked at between the smallest and one that is always enough
+_UNIT = 8  # regions are multiples of it
+_HOST_BASE = 16  # bytes
+_LARGEST_REGION = 2**32 - _UNIT
+_STEP = "learn placement"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A layout, the classes cut from the end of its top, and the region it serves the trace in."""
+
+    layout: Plan
+    high: int  # bits
+    region: int  # bytes
+
+    @property
+    def plan(self) -> Plan:
+        """With one end where no class is cut from the other."""
+        if self.high == 0:
+            return self.layout
+        words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32}
+        return replace(self.layout, scalars={**self.layout.scalars, "ends": 2, **words})
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What was learned, ingredient by ingredient; each is the best until then."""
+
+    plain: Placed  # the layout that serves best as it is
+    by_lifetime: Placed
+    climbed: Placed
+    tried: int  # plans
+    is_stopped: bool  # by an interrupt
+
+
+def learn_placement(
+    workload: Workload,
+    layouts: Sequence[Plan],
+    most_events: int,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> Placement | None:
+    """The best of `layouts`, all tried, and of what `most_events` replayed find from there.
+
+    An interrupt ends the search and keeps the best so far; None if no layout serves the trace, or
+    none was tried until then.
+    """
+    search = _Search(workload, most_events, seed, progress)
+    is_stopped = False
+    try:
+        search.run(layouts)
+    except KeyboardInterrupt:
+        is_stopped = True
+    progress(_STEP, 1.0)
+    if search.plain is None or search.by_lifetime is None or search.best is None:
+        return None
+    return Placement(search.plain, search.by_lifetime, search.best, search.tried, is_stopped)
+
+
+def guesses(found: ClassLifetimes) -> Iterator[int]:
+    """Sets of classes to cut from the end: the first of an order, by life, age at the peak, share
+    that is live at the peak, and size."""
+    for key in (found.life, found.age_at_peak, found.kept, found.classes):
+        order = sorted(zip(key, found.classes, strict=True))
+        cuts = {round(i * len(order) / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
+        for cut in sorted(cuts - {0, len(order)}):
+            yield sum(1 << one for _, one in order[:cut])
+
+
+class _Search:
+    """The best so far and the work left."""
+
+    def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
+        self.plain: Placed | None = None
+        self.by_lifetime: Placed | None = None
+        self.best: Placed | None = None
+        self.tried = 0
+        self._workload = workload
+        self._most_events = max(most_events, 1)
+        self._events_left = most_events
+        self._random = random.Random(seed)
+        self._progress = progress
+        self._base = max(_HOST_BASE, workload.trace.largest_alignment)
+        self._grain = max(workload.profile.u_max // _FINEST, _UNIT)
+        self._misses = 0
+
+    def run(self, layouts: Sequence[Plan]) -> None:
+        for layout in layouts:
+            self._try(layout, 0)
+        self.plain = self.by_lifetime = self.best
+        if self.best is None or not self._has_work():
+            return
+        blocks = blocks_of(self._workload)
+        found = [class_lifetimes(blocks, layout.alignment) for layout in layouts]
+        told = [
+            (layout, high)
+            for layout, known in zip(layouts, found, strict=True)
+            for high in guesses(known)
+        ]
+        self._random.shuffle(told)  # else each of an order is a bit better than the one before
+        for layout, high in told:
+            if self._has_work() and self._try(layout, high):
+                self.by_lifetime = self.best
+        self._climb(found[layouts.index(self.best.layout)].classes)
+
+    def _climb(self, classes: Sequence[int]) -> None:
+        """Each class by itself until none helps, then several at a time."""
+        has_gained = True
+        while has_gained:
+            has_gained = False
+            for one in self._random.sample(classes, len(classes)):
+                has_gained |= self._turn_over(1 << one)
+        while self._has_work():
+            self._turn_over(self._some(classes))
+
+    def _turn_over(self, classes: int) -> bool:
+        """Tries the best with these classes at the other end."""
+        assert self.best is not None
+        return self._has_work() and self._try(self.best.layout, self.best.high ^ classes)
+
+    def _some(self, classes: Sequence[int]) -> int:
+        """Two or three classes, or a few neighbours."""
+        count = self._random.randrange(2, 6)
+        if self._random.random() < 0.5:
+            first = self._random.randrange(len(classes))
+            return sum(1 << one for one in classes[first : first + count])
+        return sum(1 << one for one in self._random.sample(classes, min(count, 3, len(classes))))
+
+    def _has_work(self) -> bool:
+        return self._events_left > 0 and self._misses < _MISSES
+
+    def _try(self, layout: Plan, high: int) -> bool:
+        """True if it is the best from now on."""
+        self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
+        self.tried += 1
+        self._misses += 1
+        engine = Placed(layout, high, 0).plan.engine()
+        limit = None if self.best is None else self.best.region - self._grain
+        if limit is not None and self._run(engine, limit) is None:
+            return False
+        always = self._always_enough(engine)
+        if always is None:
+            return False
+        region = self._safe(engine, self._smallest(engine, min(limit or always, always)), always)
+        if self.best is not None and region >= self.best.region:
+            return False
+        self.best = Placed(layout, high, region)
+        self._misses = 0
+        return True
+
+    def _always_enough(self, engine: _engine.Plan) -> int | None:
+        """A region from which all larger ones serve: what is needed of a very large one.
+
+        Where the top never runs out, placement does not depend on the region. In smaller regions
+        holes on the other side of the top may help, or not.
+        """
+        region = _rounded(self._workload.profile.u_max)
+        needed = None
+        while needed is None and region < _LARGEST_REGION:
+            region = min(2 * region, _LARGEST_REGION)
+            needed = self._run(engine, region)
+        return needed and (self._run(engine, needed) or needed)  # its map is smaller
+
+    def _smallest(self, engine: _engine.Plan, works: int) -> int:
+        """By steps that double, then halve."""
+        step, grows = self._grain, True
+        while step >= self._grain:
+            needed = self._run(engine, works - step)
+            works = works if needed is None else needed
+            grows = grows and needed is not None
+            step = step * 2 if grows else step // 2
+        return works
+
+    def _safe(self, engine: _engine.Plan, works: int, always: int) -> int:
+        """The smallest of a few sizes from `works` to `always` above which all of them serve."""
+        safe = always
+        for i in range(_SAMPLES - 1, 0, -1):
+            size = _rounded(works + (always - works) * i // _SAMPLES)
+            if size < safe and self._run(engine, size) is None:
+                return safe
+            safe = size
+        return works
+
+    def _run(self, engine: _engine.Plan, region: int) -> int | None:
+        """What the trace needs of the region; None if it does not run in it."""
+        region -= region % _UNIT
+        if region < engine.smallest_region:
+            return None
+        events = self._workload.events
+        replay = _engine.Replay(
+            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
+        )
+        has_run = replay.feed(events)
+        result = replay.result()
+        self._events_left -= result.events + _OVERHEAD
+        return max(_rounded(result.footprint), engine.smallest_region) if has_run else None
+
+
+def _rounded(region: int) -> int:
+    return -(-region // _UNIT) * _UNIT

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is learned of placement: never worse than the layouts as they are, bounded, and seeded."""
+
+from pathlib import Path
+
+import pytest
+from small_traces import heapfit_json
+
+from heapfit import _engine
+from heapfit.design.candidates import Candidate, NotApplicable
+from heapfit.design.class_lifetimes import (
+    blocks_of,
+    class_lifetimes,
+    class_of_size,
+    size_class,
+)
+from heapfit.design.placement import Placement, guesses, learn_placement
+from heapfit.design.robust import RobustOptions, design_robust
+from heapfit.design.tailored_plans import BY_LIFETIME, TWO_ENDS, layouts, tailored_candidates
+from heapfit.design.workload import Workload, load_workload
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import Plan
+from heapfit.profile import profile_trace
+from heapfit.trace import Trace
+
+EVENTS = 2_000_000
+
+
+def loaded(path: Path, lines: list[str], alignment: int = 8) -> Workload:
+    path.write_text("\n".join(["# pointer_bits 32", *lines]) + "\n")
+    return load_workload(open_any(path, ImportOptions(), path.parent), alignment)
+
+
+def phase_shift(count: int = 400) -> list[str]:
+    """Alternately two sizes, all of one freed, then as many of a third that fits no hole."""
+    built = [f"a {i} {64 if i % 2 else 448}" for i in range(2 * count)]
+    freed = [f"f {i}" for i in range(0, 2 * count, 2)]
+    return [*built, *freed, *(f"a {2 * count + i} 512" for i in range(count))]
+
+
+@pytest.fixture(scope="module")
+def shifted(tmp_path_factory) -> Workload:
+    return loaded(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
+
+
+@pytest.fixture(scope="module")
+def learned(shifted: Workload) -> Placement:
+    found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
+    assert found is not None
+    return found
+
+
+def trace_u_max(trace: Trace) -> int:
+    return profile_trace(trace).u_max
+
+
+def region(plan: Plan, workload: Workload) -> int:
+    found = _engine.find_region(plan.engine(), workload.events).r_safe
+    assert found is not None
+    return found
+
+
+def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
+    """What hfit/tailored.h says, in its own words: 4 l + q for (4 + q) 2^(l - 2) granules."""
+    assert [size_class(granules) for granules in range(16)] == list(range(16))
+    for log in range(4, 17):
+        for quarter in range(4):
+            first = (4 + quarter) << (log - 2)
+            after = (5 + quarter) << (log - 2)
+            expected = min(4 * log + quarter, 63)
+            assert {size_class(first), size_class(after - 1)} == {expected}
+
+
+def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(tmp_path: Path) -> None:
+    for size in (1, 24, 120, 128, 159, 160, 5000):
+        load = loaded(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
+        hashes = [
+            _replayed(load, {"ends": 2, "high_0": high & 0xFFFFFFFF, "high_1": high >> 32})
+            for high in (0, 1 << class_of_size(size, 8), ~(1 << class_of_size(size, 8)) % 2**64)
+        ]
+        assert len(set(hashes)) == 3, size
+
+
+def _replayed(load: Workload, scalars: dict[str, int]) -> int:
+    engine = Plan("tailored", {"alignment": 8, **scalars}).engine()
+    replay = _engine.Replay(engine, 1 << 16)
+    assert replay.feed(load.events)
+    return int(replay.result().placement_hash)
+
+
+def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
+    lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
+    found = class_lifetimes(blocks_of(loaded(tmp_path / "t.heap", lines)), 8)
+    assert found.classes == (2, 5)
+    assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
+    assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
+    assert found.kept == (0.0, 1.0)
+
+
+def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
+    shifted: Workload, learned: Placement
+) -> None:
+    u_max = shifted.profile.u_max
+    assert learned.plain.region > 1.5 * u_max
+    assert learned.climbed.region < 1.06 * u_max
+
+
+def test_every_ingredient_is_as_good_as_the_one_before(learned: Placement) -> None:
+    assert learned.climbed.region <= learned.by_lifetime.region <= learned.plain.region
+
+
+def test_the_region_told_is_the_one_measured(shifted: Workload, learned: Placement) -> None:
+    for placed in (learned.plain, learned.by_lifetime, learned.climbed):
+        assert region(placed.plan, shifted) == pytest.approx(placed.region, rel=0.004)
+
+
+def test_a_seed_gives_the_same_placement_again(shifted: Workload, learned: Placement) -> None:
+    assert learn_placement(shifted, list(layouts(4).values()), EVENTS) == learned
+
+
+def test_without_work_the_best_layout_is_found(shifted: Workload) -> None:
+    found = learn_placement(shifted, list(layouts(4).values()), 0)
+    assert found is not None
+    assert found.plain == found.by_lifetime == found.climbed
+    assert region(found.plain.plan, shifted) == min(
+        region(plan, shifted) for plan in layouts(4).values()
+    )
+
+
+def test_the_work_is_bounded(shifted: Workload) -> None:
+    most = 100_000
+    found = learn_placement(shifted, list(layouts(8).values()), most)
+    assert found is not None
+    assert found.tried <= most / len(shifted.events)
+
+
+def test_an_interrupt_keeps_the_best_so_far(shifted: Workload) -> None:
+    told = 0
+
+    def interrupting(step: str, done: float) -> None:
+        nonlocal told
+        assert (step, 0 <= done <= 1) == ("learn placement", True)
+        told += 1
+        if told == 20:
+            raise KeyboardInterrupt
+
+    found = learn_placement(shifted, list(layouts(8).values()), EVENTS, progress=interrupting)
+    assert found is not None
+    assert found.is_stopped
+    assert found.climbed.region <= found.plain.region
+
+
+def test_guesses_put_the_first_of_an_order_at_the_end(shifted: Workload) -> None:
+    found = class_lifetimes(blocks_of(shifted), 8)
+    assert found.classes == (8, 23, 24)
+    shortest = min(zip(found.life, found.classes, strict=True))[1]
+    assert 1 << shortest in set(guesses(found))
+    assert all(0 < high < 1 << 64 for high in guesses(found))
+
+
+def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
+    load = loaded(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
+    found = {one.name: one for one in tailored_candidates(load)}
+    for name in (BY_LIFETIME, TWO_ENDS):
+        left_out = found[name]
+        assert isinstance(left_out, NotApplicable)
+    assert isinstance(found[BY_LIFETIME], NotApplicable)
+    assert found[BY_LIFETIME].same_as == "tailored"
+
+
+def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: Workload) -> None:
+    assert [plan.scalars["alignment"] for plan in layouts(4).values()][:2] == [4, 8]
+    assert {plan.scalars["alignment"] for plan in layouts(8).values()} == {8}
+    (learned,) = [one for one in tailored_candidates(shifted) if one.name == BY_LIFETIME]
+    assert isinstance(learned, Candidate)
+    assert "points of U_max" in learned.reason
+
+
+def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
+    (tmp_path / "shift.heap").write_text("\n".join(phase_shift()) + "\n")
+    told = heapfit_json("fit", "shift.heap", folder=tmp_path)["fits"][0]
+    rows = {row["name"]: row["r_safe"] for row in told["rows"]}
+    assert rows[BY_LIFETIME] < 0.7 * min(rows["tailored"], rows["best_fit"], rows["tlsf"])
+
+
+def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
+    traces = [
+        loaded(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
+    ]
+    rows = {row.name: row for row in design_robust(traces, RobustOptions(folds=2)).rows}
+    assert "tailored" not in rows  # far off
+    unseen = rows[BY_LIFETIME].unseen_region
+    assert unseen is not None
+    assert unseen < 1.1 * max(trace_u_max(trace) for trace in traces)
