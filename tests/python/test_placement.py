@@ -14,7 +14,7 @@ from heapfit.design.class_lifetimes import (
     class_of_size,
     size_class,
 )
-from heapfit.design.placement import Placement, guesses, learn_placement
+from heapfit.design.placement import Placed, Placement, guesses, learn_placement
 from heapfit.design.robust import RobustOptions, design_robust
 from heapfit.design.tailored_plans import BY_LIFETIME, TWO_ENDS, layouts, tailored_candidates
 from heapfit.design.workload import Workload, load_workload
@@ -24,6 +24,7 @@ from heapfit.profile import profile_trace
 from heapfit.trace import Trace
 
 EVENTS = 2_000_000
+PLAIN = Plan("tailored", {"alignment": 8})
 
 
 def loaded(path: Path, lines: list[str], alignment: int = 8) -> Workload:
@@ -71,26 +72,26 @@ def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
             assert {size_class(first), size_class(after - 1)} == {expected}
 
 
-def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", layouts(4).values(), ids=layouts(4))
+def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
+    tmp_path: Path, layout: Plan
+) -> None:
     for size in (1, 24, 120, 128, 159, 160, 5000):
         load = loaded(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
-        hashes = [
-            _replayed(load, {"ends": 2, "high_0": high & 0xFFFFFFFF, "high_1": high >> 32})
-            for high in (0, 1 << class_of_size(size, 8), ~(1 << class_of_size(size, 8)) % 2**64)
-        ]
-        assert len(set(hashes)) == 3, size
+        own = 1 << class_of_size(size, layout)
+        low, high, all_but = (_replayed(load, layout, bits) for bits in (0, own, ~own % 2**64))
+        assert len({low, high, all_but}) == 3, size
 
 
-def _replayed(load: Workload, scalars: dict[str, int]) -> int:
-    engine = Plan("tailored", {"alignment": 8, **scalars}).engine()
-    replay = _engine.Replay(engine, 1 << 16)
+def _replayed(load: Workload, layout: Plan, high: int) -> int:
+    replay = _engine.Replay(Placed(layout, high, 0).plan.engine(), 1 << 16)
     assert replay.feed(load.events)
     return int(replay.result().placement_hash)
 
 
 def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
     lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
-    found = class_lifetimes(blocks_of(loaded(tmp_path / "t.heap", lines)), 8)
+    found = class_lifetimes(blocks_of(loaded(tmp_path / "t.heap", lines)), PLAIN)
     assert found.classes == (2, 5)
     assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
     assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
@@ -151,7 +152,7 @@ def test_an_interrupt_keeps_the_best_so_far(shifted: Workload) -> None:
 
 
 def test_guesses_put_the_first_of_an_order_at_the_end(shifted: Workload) -> None:
-    found = class_lifetimes(blocks_of(shifted), 8)
+    found = class_lifetimes(blocks_of(shifted), PLAIN)
     assert found.classes == (8, 23, 24)
     shortest = min(zip(found.life, found.classes, strict=True))[1]
     assert 1 << shortest in set(guesses(found))

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from heapfit.plan import Plan
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
-_LEAST_CHUNK = 2  # granules
+_HEADER = 4  # bytes, where the layout has headers
+_LEAST_HEADED = 16  # bytes of the smallest chunk then
+_LEAST_MAPPED = 2  # granules of it else
 _RESIZE = 3
 
 
@@ -47,13 +51,20 @@ def size_class(granules: int) -> int:
     return min(4 * log + (granules >> (log - 2) & 3), CLASSES - 1)
 
 
-def class_of_size(size: int, granule: int) -> int:
+def class_of_size(size: int, layout: Plan) -> int:
     """The class that a request is served from.
 
-    >>> class_of_size(0, 8), class_of_size(17, 8), class_of_size(17, 4)
-    (2, 3, 5)
+    >>> class_of_size(0, Plan("tailored", {"alignment": 8}))
+    2
+    >>> class_of_size(17, Plan("tailored", {"alignment": 4}))
+    5
+    >>> class_of_size(17, Plan("tailored", {"alignment": 4, "layout": 1}))
+    6
     """
-    return size_class(max(-(-size // granule), _LEAST_CHUNK))
+    granule = layout.scalars["alignment"]
+    if layout.scalars.get("layout", 0) == 0:
+        return size_class(max(-(-size // granule), _LEAST_MAPPED))
+    return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +93,12 @@ def blocks_of(workload: Workload) -> Blocks:
     return Blocks(sizes[starts], starts, ends[starts], workload.profile.u_max_event)
 
 
-def class_lifetimes(blocks: Blocks, granule: int) -> ClassLifetimes:
-    """Of the classes that a heap of such granules puts the blocks into."""
+def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
+    """Of the classes that a heap of this layout puts the blocks into."""
     import numpy as np
 
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
-    of_size = np.array([class_of_size(size, granule) for size in distinct.tolist()], np.int64)
+    of_size = np.array([class_of_size(size, layout) for size in distinct.tolist()], np.int64)
     class_of = of_size[which]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     weights = is_there * np.maximum(blocks.sizes, 1)

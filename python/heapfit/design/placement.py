@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from heapfit.design.workload import Workload
 
-TRACES = 150  # the work of a search by default, as often as this all events are replayed: R_safe's
+TRACES = 200  # the work of a search by default: so many times all events are replayed
 LEAST_EVENTS = 5_000_000  # of it
 _MISSES = 250  # tries in a row without a gain end it
 _OVERHEAD = 1000  # events' worth of making a heap
 _CUTS = 12  # of each order of the classes
-_FINEST = 4000  # what a change has to save is U_max over this
+_FINEST = 2000  # what a change has to save is U_max over this
 _SAMPLES = 5  # regions looked at between the smallest and one that is always enough
 _UNIT = 8  # regions are multiples of it
 _HOST_BASE = 16  # bytes
@@ -128,17 +128,27 @@ class _Search:
         if self.best is None or not self._has_work():
             return
         blocks = blocks_of(self._workload)
-        found = [class_lifetimes(blocks, layout.alignment) for layout in layouts]
-        told = [
-            (layout, high)
-            for layout, known in zip(layouts, found, strict=True)
-            for high in guesses(known)
-        ]
-        self._random.shuffle(told)  # else each of an order is a bit better than the one before
-        for layout, high in told:
+        found = [class_lifetimes(blocks, layout) for layout in layouts]
+        for layout, high in self._promising(layouts, found):
             if self._has_work() and self._try(layout, high):
                 self.by_lifetime = self.best
+        self._misses = 0
         self._climb(found[layouts.index(self.best.layout)].classes)
+
+    def _promising(
+        self, layouts: Sequence[Plan], found: Sequence[ClassLifetimes]
+    ) -> list[tuple[Plan, int]]:
+        """The guesses that serve where plain layouts do not, those that need least first."""
+        limit = self.plain.region - self._grain if self.plain is not None else 0
+        serving: list[tuple[int, Plan, int]] = []
+        for layout, known in zip(layouts, found, strict=True):
+            for high in guesses(known):
+                if self._events_left > 0:
+                    self.tried += 1
+                    needed = self._run(Placed(layout, high, 0).plan.engine(), limit)
+                    serving += [] if needed is None else [(needed, layout, high)]
+        serving.sort(key=lambda one: one[0])
+        return [(layout, high) for _, layout, high in serving]
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
@@ -168,7 +178,6 @@ class _Search:
 
     def _try(self, layout: Plan, high: int) -> bool:
         """True if it is the best from now on."""
-        self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
         self.tried += 1
         self._misses += 1
         engine = Placed(layout, high, 0).plan.engine()
@@ -223,6 +232,7 @@ class _Search:
         region -= region % _UNIT
         if region < engine.smallest_region:
             return None
+        self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
         events = self._workload.events
         replay = _engine.Replay(
             engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
