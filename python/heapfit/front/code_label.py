@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which plans are the same machine code: what was measured of one then holds for the other.
+
+A build of core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose
+code, those that set an amount only change constants in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heapfit.allocators import find_allocators
+
+if TYPE_CHECKING:
+    from heapfit import _engine
+    from heapfit.plan import Plan
+
+_AMOUNTS = frozenset(
+    (
+        *("alignment", "block_size", "blocks", "partition_size", "partitions", "overhead"),
+        *("exact_lists", "header_size", "least_split", "growth_steps", "step", "high_0", "high_1"),
+    )
+)
+_WHETHER = frozenset(("second_level", "probes", "growth"))  # 0 is one code, any other value another
+
+
+def code_label(plan: Plan) -> str:
+    """The plan's code in one line: what chooses an algorithm, where it is not the standard.
+
+    >>> from heapfit.plan import Plan
+    >>> code_label(Plan("tlsf", {"alignment": 4, "probes": 8}))
+    'tlsf'
+    >>> code_label(Plan("tlsf", {"probes": 0}))
+    'tlsf:probes=0'
+    """
+    (info,) = find_allocators([plan.allocator])
+    parts = (_chosen(tunable, plan) for tunable in info.tunables if tunable.kind == "scalar")
+    chosen = ",".join(part for part in parts if part)
+    label = f"{plan.allocator}:{chosen}" if chosen else plan.allocator
+    label += "" if _finds_pools_at_once(plan) else " (pools searched)"
+    return label if plan.shared is None else f"{label} > {code_label(plan.shared)}"
+
+
+def _finds_pools_at_once(plan: Plan) -> bool:
+    """Whether a table leads to a request's pool; where one would be too large there is a search."""
+    index = plan.engine().pool_index if plan.pools else None
+    return index is None or len(index.table) > 0
+
+
+def _chosen(tunable: _engine.Tunable, plan: Plan) -> str:
+    value = plan.scalars.get(tunable.name, tunable.standard)
+    if tunable.name in _AMOUNTS or value == tunable.standard:
+        return ""
+    if tunable.name not in _WHETHER:
+        return f"{tunable.name}={value}"
+    if (value > 0) == (tunable.standard > 0):
+        return ""
+    return f"{tunable.name}>0" if value > 0 else f"{tunable.name}=0"

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configurations of a trace: allocators x tunables x budgets, each plan once.
+
+What `design` tries comes first, then every combination of the tunables below, then the plans with
+pools over each shared allocator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.allocators import find_allocators, takes_pools
+from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.candidates import (
+    Candidate,
+    NotApplicable,
+    Portfolio,
+    named_portfolio,
+    standard_portfolio,
+)
+from heapfit.front.probe import Probe
+from heapfit.plan import Plan, Pool
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit.design.workload import Workload
+
+# Values of an allocator's tunables, all combined. What the allocator does not know is passed over.
+GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {
+    "first_fit": {"list": (0, 1, 2), "coalesce": (0, 1)},
+    "segregated_fit": {"exact_lists": (16, 32), "upward": (0, 1), "general_order": (0, 1)},
+    "tlsf": {"second_level": (0, 2, 5), "probes": (0, 2, 8)},
+    "partition_pool": {"partition_size": (16, 64, 256), "fit": (0, 1), "metadata": (0, 1)},
+    "tailored": {"layout": (0, 1), "index": (0, 1), "ends": (1, 2)},
+    "class_pools": {"search": (0, 1)},
+    "budgeted": {"borrow": (0, 1)},
+}
+SHARED = ("tlsf", "best_fit", "first_fit")  # behind pools
+GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
+GROWN = "class_pools"
+
+
+def configurations(
+    workload: Workload,
+    budget_choice: BudgetChoice = STANDARD_BUDGETS,
+    progress: Progress = no_progress,
+) -> Portfolio:
+    """Every configuration, and the kinds that this trace has no use for."""
+    standard = standard_portfolio(workload, budget_choice, progress)
+    named = named_portfolio(workload, list(_grid_names()), [])
+    both = [*standard.candidates, *named.candidates]
+    found = [*both, *(other for one in both for other in _over_other_heaps(one))]
+    found += [other for one in named.candidates for other in _grown(one, workload)]
+    left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
+    why = [one for one in left_out.values() if one.same_as is None and ":" not in one.name]
+    probe, usual = Probe(workload), {one.name for one in standard.candidates}
+    judged = [one if one.name in usual else probe.judged(one) for one in _each_once(found)]
+    why += [one for one in judged if isinstance(one, NotApplicable)]
+    return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
+
+
+def named_configurations(workload: Workload, names: Sequence[str]) -> Portfolio:
+    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one configuration alone."""
+    wanted = {name for name in names if ":" not in name}
+    find_allocators(sorted(wanted))
+    everything = configurations(workload) if wanted else Portfolio((), ())
+    kept = [one for one in everything.candidates if one.plan.allocator in wanted]
+    missing = wanted - {one.plan.allocator for one in kept}
+    alone = named_portfolio(workload, [n for n in names if ":" in n or n in missing], [])
+    left_out: list[NotApplicable] = list(alone.not_applicable)
+    left_out += everything.not_applicable if wanted else ()
+    return Portfolio(tuple(_each_once([*kept, *alone.candidates])), tuple(left_out))
+
+
+def _grid_names() -> Iterator[str]:
+    """As a user would type them, the standard values left out."""
+    for info in (one for one in _engine.allocators() if one.ships and not one.in_pieces):
+        tunables = {one.name: one for one in info.tunables}
+        axes = {n: v for n, v in GRID.get(info.name, {}).items() if n in tunables}
+        for values in product(*axes.values()):
+            # Design's own pools have other values, so that those of pools are all given.
+            given = [
+                f"{name}={value}"
+                for name, value in zip(axes, values, strict=True)
+                if value != tunables[name].standard or takes_pools(info)
+            ]
+            if given:
+                yield f"{info.name}:{','.join(given)}"
+
+
+def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
+    """A plan with pools over each other shared allocator."""
+    if one.plan.shared is None or not one.plan.pools:
+        return
+    for name in SHARED:
+        if name != one.plan.shared.allocator:
+            shared = Plan(name, {"alignment": one.plan.alignment})
+            reason = f"{one.reason}; over {name}"
+            plan = replace(one.plan, shared=shared)
+            yield replace(one, name=f"{one.name}:shared={name}", plan=plan, reason=reason)
+
+
+def _grown(one: Candidate, workload: Workload) -> Iterator[Candidate]:
+    """Pools that begin with one block and get more from the shared allocator as they need them."""
+    if one.plan.allocator != GROWN:
+        return
+    for growth in GROWTH:
+        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in one.plan.pools)
+        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in one.plan.pools)
+        most = next(t for t in find_allocators([GROWN])[0].tunables if t.name == "growth_steps")
+        grows = {"growth": growth, "growth_steps": min(max(steps, 1), most.highest)}
+        plan = replace(
+            one.plan,
+            scalars={**one.plan.scalars, **grows},
+            pools=pools,
+            shared=Plan(SHARED[0], {"alignment": workload.alignment}),
+        )
+        reason = f"{one.reason}; blocks added {growth} at a time"
+        yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)
+
+
+def _each_once(found: Sequence[Candidate]) -> list[Candidate]:
+    seen: list[Plan] = []
+    kept: list[Candidate] = []
+    for one in found:
+        plan = without_standards(one.plan)
+        if plan not in seen:
+            seen.append(plan)
+            kept.append(one)
+    return kept
+
+
+def without_standards(plan: Plan) -> Plan:
+    """The same plan without the scalars that have their standard value."""
+    (info,) = find_allocators([plan.allocator])
+    standards = {tunable.name: tunable.standard for tunable in info.tunables}
+    scalars = {name: value for name, value in plan.scalars.items() if value != standards.get(name)}
+    shared = None if plan.shared is None else without_standards(plan.shared)
+    return replace(plan, scalars=scalars, shared=shared)
