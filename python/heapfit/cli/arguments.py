@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from heapfit.front.preference import Preference
+
 if TYPE_CHECKING:
     from heapfit.importers.options import ImportOptions
 
@@ -76,6 +78,10 @@ ClusterAddress: TypeAlias = Annotated[
         metavar="tcp://HOST:PORT",
         help="Do the work on a Dask cluster instead (pip install 'heapfit[dask]').",
     ),
+]
+Prefer: TypeAlias = Annotated[
+    Preference | None,
+    typer.Option("--prefer", help="Of the front, what has the least of this (docs/front.md)."),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -25,6 +25,7 @@ COMMANDS = (
     "workload",
     "profile",
     "design",
+    "front",
     "bounds",
     "compare",
     "size",

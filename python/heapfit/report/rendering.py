@@ -3,7 +3,7 @@
 
 What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2
 escapes every expression, unprintable characters are written out, data lie in a JSON block that
-cannot be left, and the content security policy runs no script but the two written here, known by
+cannot be left, and the content security policy runs no script but those written here, known by
 their hashes, and opens no connection.
 """
 
@@ -26,9 +26,18 @@ if TYPE_CHECKING:
 _TEMPLATE = Path(__file__).parent / "template"
 
 
-def render(template: str, title: str, charts: Sequence[Chart], **content: object) -> str:
-    """The page as text, the same for the same content."""
-    scripts = _scripts()
+def render(
+    template: str,
+    title: str,
+    charts: Sequence[Chart],
+    own_scripts: Sequence[str] = (),
+    **content: object,
+) -> str:
+    """The page as text, the same for the same content.
+
+    `own_scripts` are files of the template folder that run after page.js.
+    """
+    scripts = [*_scripts(), *map(_own, own_scripts)]
     return (
         _environment()
         .get_template(template)
