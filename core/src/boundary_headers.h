@@ -18,12 +18,13 @@
 
 enum { IS_FREE = 1, AFTER_FREE = 2, SIZE_SHIFT = 2 };
 
-static FORCE_INLINE uint32_t load_header(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+static FORCE_INLINE uint32_t load_header(const hfit_heap *heap, const hfit_plan *plan,
+                                         uint32_t chunk) {
     return load_word(heap, entry_of(plan, chunk));
 }
 
 static FORCE_INLINE void store_header(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                uint32_t header) {
+                                      uint32_t header) {
     store_word(heap, entry_of(plan, chunk), header);
 }
 

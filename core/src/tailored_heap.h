@@ -91,7 +91,8 @@ static FORCE_INLINE bool is_top(const hfit_heap *heap, uint32_t start) {
 }
 
 /* True if a chunk lies above the top. */
-static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
+static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *plan,
+                                      uint32_t granule) {
     return has_two_ends(plan) && granule >= load_word(heap, TOP_END);
 }
 

@@ -10,19 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison import Comparison, compare
+from heapfit.comparison import Comparison, Row, compare
 from heapfit.design.candidates import standard_portfolio
 from heapfit.design.plans import plan_file_of, trained_on_trace
-from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.design.workload import STANDARD_ALIGNMENT, Workload, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.fitted import Fit, FitPaths
+from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan import save_plan
 from heapfit.pointer_size import pointer_size_warning
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
-from heapfit.verdict import LEAST_SURE_SAVING, chosen_row, pools_save, verdict
+from heapfit.verdict import (
+    LEAST_SURE_SAVING,
+    chosen_row,
+    pools_save,
+    preferred_verdict,
+    verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,7 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
+    prefer: Preference = Preference.MEMORY  # what the winner has least of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ def fit(
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
     comparison = compare(workload, standard_portfolio(workload, progress=progress), progress)
-    winner = chosen_row(comparison)
+    comparison, winner, told = _preferred(comparison, workload, options.prefer, progress)
     if winner.r_safe is None:
         raise HeapfitError(
             f"{source}: no candidate has a safe region for this trace (regions end below 4 GiB; "
@@ -66,9 +74,10 @@ def fit(
         trace=trace,
         profile=workload.profile,
         comparison=comparison,
+        winner=winner,
         plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
-        verdict=verdict(comparison),
-        warnings=_warnings(trace.info, comparison),
+        verdict=told,
+        warnings=_warnings(trace.info, winner, comparison),
         paths=_paths(folder, trace),
     )
     _write(fitted, progress)
@@ -100,6 +109,21 @@ def folders_for(sources: Sequence[Path], output: Path | None) -> list[Path]:
     return [(output or Path("out")) / name for name in names]
 
 
+def _preferred(
+    comparison: Comparison, workload: Workload, prefer: Preference, progress: Progress
+) -> tuple[Comparison, Row, str]:
+    """The comparison with what is preferred among its rows, that row, and the verdict."""
+    if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
+        return comparison, chosen_row(comparison), verdict(comparison)
+    from heapfit.front.front import chosen, cost_of_choice, front_of, with_choice_first
+
+    front = front_of(comparison, workload, progress=progress)
+    choice = chosen(front, prefer)
+    comparison = with_choice_first(comparison, choice)
+    told = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    return comparison, choice.row, told
+
+
 def _paths(folder: Path, trace: Trace) -> FitPaths:
     return FitPaths(
         folder, trace.path, folder / "plan.toml", folder / "code", folder / "report.html"
@@ -118,14 +142,14 @@ def _write(fitted: Fit, progress: Progress) -> None:
     progress("write plan, code and report", 1.0)
 
 
-def _warnings(info: TraceInfo, comparison: Comparison) -> tuple[str, ...]:
+def _warnings(info: TraceInfo, winner: Row, comparison: Comparison) -> tuple[str, ...]:
     warnings = list(info.notes)
     pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
     if pointer_size is not None:
         warnings.append(pointer_size)
-    if chosen_row(comparison).plan.pools:
-        saving = pools_save(comparison)
-        is_small = saving is not None and saving < LEAST_SURE_SAVING
+    if winner.plan.pools:
+        saving = pools_save(winner, comparison)
+        is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
         warnings.append(
             "pools are cut to this one recording"
             + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")

@@ -11,7 +11,6 @@ from heapfit.design.candidates import NotApplicable
 from heapfit.plan import PlanFile
 from heapfit.profile import Profile
 from heapfit.trace import Trace
-from heapfit.verdict import chosen_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +33,11 @@ class Fit:
     trace: Trace
     profile: Profile
     comparison: Comparison  # rows ranked
+    winner: Row  # the plan was made from it
     plan_file: PlanFile  # the winner's
     verdict: str  # one sentence, with the figures that decided
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
-
-    @property
-    def winner(self) -> Row:
-        """The row the plan was made from."""
-        return chosen_row(self.comparison)
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:

@@ -20,7 +20,7 @@ def verdict(comparison: Comparison) -> str:
     winner = chosen_row(comparison)
     has_pools = bool(winner.plan.pools)
     other = _best(comparison, not has_pools)
-    opening = _pools_pay(comparison) if has_pools else "No pools here"
+    opening = _pools_pay(winner, comparison) if has_pools else "No pools here"
     close = "" if has_pools else _too_little(winner, other)
     return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, comparison)}{close}."
 
@@ -42,9 +42,14 @@ def share_of_gap(better: Row, than: Row) -> float | None:
     return (than.r_safe - better.r_safe) / beyond if beyond > 0 else 0.0
 
 
-def pools_save(comparison: Comparison) -> float | None:
+def preferred_verdict(winner: Row, preference: str, cost: str) -> str:
+    """Which plan was chosen for something other than memory, and what that costs."""
+    return f"Least {preference}: {_needs(winner)}; {cost}."
+
+
+def pools_save(winner: Row, comparison: Comparison) -> float | None:
     """What a chosen plan with pools saves of the best region without, as a share; else None."""
-    winner, other = chosen_row(comparison), _best(comparison, has_pools=False)
+    other = _best(comparison, has_pools=False)
     if not winner.plan.pools or winner.r_safe is None or other is None or other.r_safe is None:
         return None
     return 1 - winner.r_safe / other.r_safe
@@ -63,8 +68,8 @@ def _too_little(winner: Row, pooled: Row | None) -> str:
     return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
 
 
-def _pools_pay(comparison: Comparison) -> str:
-    saving = pools_save(comparison)
+def _pools_pay(winner: Row, comparison: Comparison) -> str:
+    saving = pools_save(winner, comparison)
     return "Pools pay" if saving is None else f"Pools save {saving:.1%}"
 
 

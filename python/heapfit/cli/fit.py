@@ -17,11 +17,13 @@ from heapfit.cli.arguments import (
     AsJson,
     DropUnknown,
     PointerBitsOption,
+    Prefer,
     Queue,
     Sources,
     import_options,
 )
 from heapfit.cli.ranking import print_ranking, ranking_json
+from heapfit.front.preference import Preference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,7 @@ def command(
             help="Folder to write to; of several sources, each has its own in it [out/NAME].",
         ),
     ] = None,
+    prefer: Prefer = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -50,7 +53,7 @@ def command(
     from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 
     importing = import_options(queue, drop_unknown, pointer_bits)
-    options = FitOptions(int(alignment), importing)
+    options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY)
     fit_one = fit if len(sources) == 1 else try_fit
     outcomes: list[Fit | Failure] = []
     for source, folder in zip(sources, folders_for(sources, output), strict=True):

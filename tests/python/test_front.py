@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit front` and `--prefer`: what is measured, what is chosen, and what is written."""
+
+from dataclasses import replace
+
+import pytest
+from page_reader import Page
+from small_traces import bimodal, heapfit, heapfit_json
+
+from heapfit import _engine
+from heapfit.design.workload import load_workload
+from heapfit.energy import load_sram
+from heapfit.errors import HeapfitError
+from heapfit.front.front import (
+    Configuration,
+    chosen,
+    cost_of_choice,
+    file_name,
+    find_front,
+    save_front,
+)
+from heapfit.front.measures import Measure, Measures
+from heapfit.front.pareto import Place, Standing, dominates
+from heapfit.front.preference import Preference
+from heapfit.front.space import configurations, named_configurations, without_standards
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import TrainedOn, load_plan
+from heapfit.report.front_page import render
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("front")
+    bimodal(folder / "packets.heap", events=600)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def workload(folder):
+    return load_workload(open_any(folder / "packets.heap", ImportOptions(), folder))
+
+
+@pytest.fixture(scope="module")
+def front(workload):
+    return find_front(workload, configurations(workload))
+
+
+@pytest.fixture(scope="module")
+def written(folder):
+    """What `heapfit front` says of the same trace."""
+    return heapfit_json("front", "packets.heap", "-o", "out", "--prefer", "time", folder=folder)
+
+
+def figures(one):
+    return [one.measures.of(measure) for measure in Measure]
+
+
+def test_the_members_are_those_that_nobody_dominates(front):
+    known = [one for one in front.configurations if None not in figures(one)]
+    assert len(front.members) >= 4
+    for one in known:
+        is_dominated = any(dominates(figures(other), figures(one)) for other in known)
+        assert is_dominated == (one.place.standing is Standing.DOMINATED)
+
+
+def test_every_plan_of_the_space_is_there_once(front):
+    plans = [without_standards(one.row.plan) for one in front.configurations]
+    assert all(plan not in plans[:i] for i, plan in enumerate(plans))
+    assert len({one.name for one in front.configurations}) == len(plans)
+
+
+def test_the_space_has_every_allocator_that_ships_and_lies_in_one_piece(front):
+    ships = {info.name for info in _engine.allocators() if info.ships and not info.in_pieces}
+    assert {one.row.plan.allocator for one in front.configurations} == ships
+
+
+def test_pools_are_tried_over_other_heaps_and_grown(front):
+    shared = {one.row.plan.shared.allocator for one in front.configurations if one.row.plan.shared}
+    assert shared >= {"tlsf", "best_fit", "first_fit"}
+    assert any(one.row.plan.scalars.get("growth") for one in front.configurations)
+
+
+def test_every_configuration_of_the_space_is_measured(front):
+    known = [one for one in front.configurations if one.row.r_safe is not None]
+    missing = {one.code for one in known if None in figures(one)}
+    assert missing == set()
+
+
+def test_accesses_and_energy_are_those_of_the_replay(front):
+    sram = load_sram()
+    for one in front.configurations[:8]:
+        replay = one.row.replay
+        operations = replay.allocations + replay.frees + replay.resizes
+        assert one.measures.accesses * operations == pytest.approx(replay.loads + replay.stores)
+        assert one.measures.energy * operations == pytest.approx(
+            sram.energy(replay, one.row.r_safe)
+        )
+
+
+def test_a_mean_call_takes_no_longer_than_the_longest(front):
+    for one in front.configurations:
+        if one.measures.time is not None:
+            assert 0 < one.measures.time <= one.measures.longest
+
+
+def test_a_baseline_has_memory_and_energy_but_no_instructions(workload):
+    found = find_front(workload, named_configurations(workload, ["tlsf", "kingsley"]))
+    (kingsley,) = [one for one in found.configurations if one.name == "kingsley"]
+    assert kingsley.measures.memory
+    assert kingsley.measures.energy
+    assert (kingsley.measures.time, kingsley.measures.size) == (None, None)
+    assert kingsley.place.standing is Standing.UNKNOWN
+
+
+def made(front, *rows):
+    """A front of (memory, time, energy, size) alone, all of them members."""
+    base = front.configurations[0]
+    members = tuple(
+        Configuration(
+            replace(base.row, name=f"c{i}"),
+            base.axes,
+            base.code,
+            Measures(memory, 1.0, energy, time, 1.0, size),
+            Place(Standing.FRONT),
+        )
+        for i, (memory, time, energy, size) in enumerate(rows)
+    )
+    return replace(front, configurations=members)
+
+
+@pytest.mark.parametrize(
+    ("preference", "name"), [("memory", "c0"), ("time", "c1"), ("energy", "c2"), ("size", "c3")]
+)
+def test_what_is_preferred_is_least(front, preference, name):
+    four = made(front, (10, 90, 90, 900), (20, 10, 80, 800), (30, 80, 10, 700), (40, 70, 70, 100))
+    assert chosen(four, Preference(preference)).name == name
+
+
+def test_within_one_percent_of_the_least_memory_decides(front):
+    near = made(front, (50, 100.0, 1, 1), (40, 100.9, 1, 1), (10, 101.1, 1, 1))
+    assert chosen(near, Preference.TIME).name == "c1"
+
+
+def test_of_equal_memory_the_least_of_what_is_preferred_decides(front):
+    equal = made(front, (50, 100.9, 1, 1), (50, 100.0, 1, 1))
+    assert chosen(equal, Preference.TIME).name == "c1"
+
+
+def test_every_preference_picks_from_the_front(front):
+    for preference in Preference:
+        choice = chosen(front, preference)
+        least = min(one.measures.of(Measure(preference.value)) for one in front.members)
+        assert choice.is_on_front
+        assert choice.measures.of(Measure(preference.value)) <= 1.01 * least
+
+
+def test_what_a_choice_costs_is_told_in_the_other_measures(front):
+    two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
+    told = cost_of_choice(two, chosen(two, Preference.TIME))
+    assert told == "over the least of each: R_safe +50%"
+    assert cost_of_choice(two, chosen(two, Preference.MEMORY)).endswith("instructions +150%")
+
+
+def test_a_preference_nobody_has_a_figure_for_is_refused(front):
+    none = made(front, (100, None, 10, 300))
+    with pytest.raises(HeapfitError, match="--prefer time: no candidate has a figure"):
+        chosen(none, Preference.TIME)
+
+
+def test_a_plan_file_for_each_member_runs_in_its_region(front, workload, tmp_path):
+    trained = TrainedOn("packets", "sha256:" + 64 * "0", 600)
+    paths = save_front(front, tmp_path, trained)
+    assert len(set(paths)) == len(front.members)
+    for path, one in zip(paths, front.members, strict=True):
+        plan_file = load_plan(path)
+        assert plan_file.name == file_name(one.name) == path.stem
+        assert plan_file.region == one.measures.memory
+        assert _engine.Replay(plan_file.plan.engine(), plan_file.region).feed(workload.events)
+
+
+def test_the_command_writes_what_it_lists(written, folder, front):
+    members = [one["name"] for one in written["configurations"] if one["standing"] == "front"]
+    assert members == [one.name for one in front.members]
+    assert [folder / path for path in written["plans"]] == [
+        folder / "out" / f"{file_name(name)}.toml" for name in members
+    ]
+    assert all((folder / path).is_file() for path in [*written["plans"], written["page"]])
+    assert written["chosen"] == chosen(front, Preference.TIME).name
+
+
+def test_the_table_marks_members_and_tells_who_is_better(folder):
+    shown = heapfit("front", "packets.heap", "tlsf", "fixed_pool", "-o", "few", folder=folder)
+    assert shown.returncode == 0
+    lines = shown.stdout.splitlines()
+    assert lines[0].split()[:3] == ["front", "configuration", "R_safe"]
+    assert lines[1].startswith("front ")
+    members = [line.split()[1].rstrip("*") for line in lines if line.startswith("front  ")][1:]
+    better = [line.split()[-1] for line in lines if line.startswith("       ")]
+    assert better
+    assert set(better) <= set(members)
+    assert "+-" in lines[1]
+
+
+def test_the_front_of_one_measure_is_its_least(folder):
+    content = heapfit_json(
+        "front", "packets.heap", "tlsf", "--by", "memory", "-o", "one", folder=folder
+    )
+    (best,) = [one for one in content["configurations"] if one["standing"] == "front"]
+    assert best["memory"] == min(one["memory"] for one in content["configurations"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("front", "absent.heap"), 1, "absent.heap"),
+        (("front", "packets.heap", "no_such"), 1, "no_such: no such allocator"),
+        (("front", "packets.heap", "--by", "beauty"), 1, "--by beauty: no such measure"),
+        (("front", "packets.heap", "--prefer", "beauty"), 2, "beauty"),
+        (("front", "packets.heap", "--sram", "absent.toml"), 1, "absent.toml"),
+        (("fit", "packets.heap", "--prefer", "beauty"), 2, "beauty"),
+    ],
+)
+def test_bad_words_end_with_one_line(folder, words, code, told):
+    done = heapfit(*words, folder=folder)
+    assert done.returncode == code
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
+    quick = heapfit_json("fit", "packets.heap", "--prefer", "time", "-o", "quick", folder=folder)
+    (fitted,) = quick["fits"]
+    best, *others = fitted["rows"]
+    assert fitted["verdict"].startswith("Least time: ")
+    assert "over the least of each: R_safe +" in fitted["verdict"]
+    assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
+    assert load_plan(folder / "quick/plan.toml").region == best["r_safe"]
+
+
+@pytest.fixture(scope="module")
+def page(front):
+    choice = chosen(front, Preference.TIME)
+    return Page(render(front, "<b>packets</b>", choice, "heapfit front '<i>'"))
+
+
+def test_the_page_has_every_configuration_in_a_table(page, front):
+    rows = [" ".join(" ".join(row).split()) for row in page.rows]
+    for one in front.configurations:
+        told = [row for row in rows if row.startswith(one.name) and one.row.reason[:30] in row]
+        assert any(f" {one.measures.memory:,} " in row for row in told), one.name
+
+
+def test_the_page_can_show_any_measure_of_any_configuration(page, front):
+    layout = page.figures["chart-front"]["layout"]["meta"]
+    assert set(layout["measures"]) == {measure.value for measure in Measure}
+    for measure in layout["measures"].values():
+        assert len(measure["values"]) == len(front.configurations)
+    drawn = [i for one in page.figures["chart-front"]["data"] for i in one.get("meta", [])]
+    assert set(drawn) == set(range(len(front.configurations)))
+    shown = [value for value in page.attributes("value") if value in layout["measures"]]
+    assert sorted(shown) == sorted(2 * [measure.value for measure in Measure])
+
+
+def test_hostile_words_stay_text_on_the_page(page):
+    assert "<b>packets</b>" in page.text
+    assert "heapfit front '<i>'" in page.text
+    assert not any(tag == "b" and not attributes for tag, attributes in page.elements)
+
+
+def test_the_same_front_gives_the_same_page(front):
+    assert render(front, "x", None, "y") == render(front, "x", None, "y")
