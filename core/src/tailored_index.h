@@ -59,6 +59,11 @@ static inline uint32_t links_end(const hfit_heap *heap) {
     return chunks_end(heap) - (TRIE_SIZE - TRIE_SLOT);
 }
 
+/* The same for a walk, which asks only where anything is checked. */
+static FORCE_INLINE uint32_t walk_end(const hfit_heap *heap) {
+    return HFIT_SAFETY >= 1 ? links_end(heap) : 0;
+}
+
 /* True if chunks of this size have a list of their own. */
 static FORCE_INLINE bool is_alone(const hfit_plan *plan, uint32_t size) {
     return is_good_fit(plan) ? size < FIRST_MIXED : size >> FIRST_TRIE == 0;
@@ -137,7 +142,7 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
         list_insert(heap, word, entry);
     } else {
         store_field(heap, entry, TRIE_SIZE, size);
-        trie_insert(heap, word, entry, size, links_end(heap));
+        trie_insert(heap, word, entry, size, walk_end(heap));
     }
     store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
 }
@@ -160,7 +165,7 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     if (is_good_fit(plan) || is_alone(plan, size)) {
         (void)list_unlink(heap, entry, &emptied);
     } else {
-        emptied = trie_remove(heap, entry, links_end(heap));
+        emptied = trie_remove(heap, entry, walk_end(heap));
     }
     note_emptied(heap, plan, emptied);
 }
@@ -225,10 +230,10 @@ static INLINE_FOR_SPEED found_chunk find_good(const hfit_heap *heap, const hfit_
 }
 
 /* The smallest chunk of at least `size` granules. */
-static inline found_chunk find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                    bool above) {
+static INLINE_FOR_SPEED found_chunk find_best(const hfit_heap *heap, const hfit_plan *plan,
+                                              uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
-    const uint32_t end = links_end(heap);
+    const uint32_t end = walk_end(heap);
     uint32_t map = load_word(heap, map_of(plan, class, above)) & UINT32_MAX << class;
     trie_best best = {NO_OFFSET, UINT32_MAX};
     uint32_t slot = NO_OFFSET;
@@ -251,8 +256,8 @@ static inline found_chunk find_best(const hfit_heap *heap, const hfit_plan *plan
 }
 
 /* A chunk of at least `size` granules on one side of the top. */
-static inline found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                     bool above) {
+static INLINE_FOR_SPEED found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
+                                               uint32_t size, bool above) {
     return is_good_fit(plan) ? find_good(heap, plan, size, above)
                              : find_best(heap, plan, size, above);
 }

@@ -125,12 +125,14 @@ static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_
                                    uint32_t end, trie_best *best) {
     uint32_t turns = turns_of(size);
     uint32_t above = NO_OFFSET;
+    uint32_t least = best->size - size;
     uint32_t entry;
     while ((entry = trie_entry(heap, slot, end)) != NO_OFFSET) {
-        const uint32_t found = size_at(heap, entry);
-        if (found >= size && found < best->size) {
-            *best = (trie_best){entry, found};
-            if (found == size) {
+        const uint32_t excess = size_at(heap, entry) - size; /* wraps where it is too small */
+        if (excess < least) {
+            least = excess;
+            *best = (trie_best){entry, size + excess};
+            if (excess == 0) {
                 return NO_OFFSET;
             }
         }
