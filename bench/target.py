@@ -50,6 +50,19 @@ SPEED = {
     ("budgeted", "free_sized"): (30, 42),
     ("tlsf", "alloc"): (190, 205),
     ("tlsf", "free"): (165, 190),
+    ("tailored", "alloc"): (330, None),
+    ("tailored", "free"): (300, None),
+    ("tailored:layout=1", "alloc"): (330, None),
+    ("tailored:layout=1", "free"): (300, None),
+    ("tailored:layout=1:index=1", "alloc"): (210, None),
+    ("tailored:layout=1:index=1", "free"): (190, None),
+}
+
+# Plans of `tailored` beside the standard one: layout and index.
+TAILORED = {
+    "tailored:index=1": {"index": 1},
+    "tailored:layout=1": {"layout": 1},
+    "tailored:layout=1:index=1": {"layout": 1, "index": 1},
 }
 
 # Bytes of init, alloc and free on a Cortex-M4 at -Os, linked, at safety level 0 and 1.
@@ -59,6 +72,9 @@ SIZES = {
     "tlsf": (1100, 1250),
     "budgeted": (1500, 1700),
     "best_fit": (1400, 1550),
+    "tailored": (1600, None),
+    "tailored:layout=1": (1600, None),
+    "tailored:layout=1:index=1": (1200, None),
 }
 
 
@@ -82,7 +98,8 @@ class Measured:
     def note(self, case: Case, done: Verification) -> None:
         for operation in ("alloc", "free", "free_sized"):
             spread = done.calls.spread(operation)
-            key = (case.plan.allocator, operation, done.build.safety)
+            name = case.name if case.name in TAILORED else case.plan.allocator
+            key = (name, operation, done.build.safety)
             if spread is not None and done.board is M4:
                 self.worst[key] = max(self.worst.get(key, 0), spread.worst)
         depth = done.calls.deepest_stack(done.target.stack, "alloc", "free", "free_sized")
@@ -107,7 +124,8 @@ def row(case: Case, done: Verification) -> tuple[object, ...]:
 
 
 def cases(load: Workload) -> Iterator[Case]:
-    for allocator in shipped_allocators():
+    specs = [name.replace(":", ",").replace(",", ":", 1) for name in TAILORED]
+    for allocator in [*shipped_allocators(), *specs]:
         print(f"  {allocator}", file=sys.stderr, flush=True)
         try:
             yield from cases_of(load, [allocator])
@@ -171,7 +189,7 @@ def dedicated(workbench: Workbench, load: Workload, events: int) -> Measured:
 
 def speed_rows(measured: Measured, pools: Measured) -> Iterator[tuple[object, ...]]:
     for (allocator, operation), aims in SPEED.items():
-        source = measured if allocator == "tlsf" else pools
+        source = pools if (allocator, operation, 0) in pools.worst else measured
         for safety, most in enumerate(aims):
             worst = source.worst.get((allocator, operation, safety))
             yield allocator, operation, safety, worst, most, verdict(worst, most)
@@ -198,7 +216,8 @@ def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[ob
 def size_plans(load: Workload) -> dict[str, Plan]:
     """A plan of each allocator; of pools without a shared heap where they need none."""
     plans = {case.plan.allocator: case.plan for case in dedicated_cases(load)}
-    return plans | {name: Plan(name) for name in shipped_allocators() if name not in plans}
+    plans |= {name: Plan(name) for name in shipped_allocators() if name not in plans}
+    return plans | {name: Plan("tailored", scalars) for name, scalars in TAILORED.items()}
 
 
 def main() -> None:

@@ -246,28 +246,34 @@ static const hfit_tunable tunables[] = {
 
 const hfit_allocator hfit_tailored_allocator = {
     .name = "tailored",
-    .title = "exact best fit without headers",
-    .origin = "best fit of Lea 2005 (dlmalloc 2.8) over a map of chunk bounds of our own",
+    .title = "exact or good fit, without headers or with",
+    .origin = "best fit of Lea 2005 (dlmalloc 2.8) over a map of chunk bounds of our own; good fit "
+              "of Masmano et al. 2004",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_tailored_plan),
     .ignores_region_end = false,
     .account =
         {
-            .worst_case = "alloc: two walks in tries to find, one to take, one to put back what is "
-                          "split off; free: one to take each neighbour, one to put back; a walk is "
-                          "at most log2 of the largest chunk in granules steps; a chunk's end is "
-                          "found in two words for each level of the map, log32 of the granules",
+            .worst_case =
+                "index 0: alloc: two walks in tries to find, one to take, one to put back "
+                "what is split off; free: one to take each neighbour, one to put back; a "
+                "walk is at most log2 of the largest chunk in granules steps. Index 1: "
+                "constant. Layout 0: a chunk's end is found in two words for each level "
+                "of the map, log32 of the granules, three times in free",
             .block_bytes =
-                "none: rounded up to the alignment, two alignments at least; the map has "
-                "a bit for each alignment of the region",
+                "layout 0: none: rounded up to the alignment, two alignments at least; the map has "
+                "a bit for each alignment of the region. Layout 1: 4 for the header, then rounded "
+                "up; at least 16 a chunk",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
-            .layout = "| levels | end | first | footprint | tally | top | top end | class map | "
-                      "classes\n"
-                      "| map, 1 bit a granule | chunk | ... | top |\n"
-                      "a used chunk: | payload ... |\n"
-                      "a free chunk: | next | previous | lower | higher | slot | size | ... |",
+            .layout =
+                "| end | first | footprint | tally | top | top end | levels | class map | "
+                "classes\n"
+                "| map, 1 bit a granule | chunk | ... | top |\n"
+                "a used chunk: | size+F, layout 1 | payload ... |\n"
+                "a free chunk: | size+F, layout 1 | next | previous | lower | higher | slot | "
+                "size | ... |",
         },
     .operations = &hfit_tailored_operations,
     .unlocked = &hfit_tailored_unlocked,

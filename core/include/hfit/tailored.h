@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A heap without headers: exact best fit over chunks whose bounds are bits in a map apart from
- * them.
+ * The heap that a plan lays out for one program: where the bounds of chunks are kept, how free ones
+ * are found, and from which end requests are cut.
  *
- *   0        24    28      32          36      40    44        48          52
- *   +--------+-----+-------+-----------+-------+-----+---------+-----------+-- ... --+
- *   | levels | end | first | footprint | tally | top | top end | class map | classes |
- *   +--------+-----+-------+-----------+-------+-----+---------+-----------+-- ... --+
+ *   0     4       8           12      16    20        24
+ *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
+ *   | end | first | footprint | tally | top | top end | levels | class map | classes |
+ *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
  *   | map, 1 bit a granule | chunk  |     | chunk  |     | top |
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
  *
- *   used chunk    | payload ...                                        |
- *   free chunk    | next | previous | ...                              |
- *   in a trie     | next | previous | lower | higher | slot | size | ... |
+ *   used chunk             | payload ...                                                   |
+ *   free chunk, in a list  | next | previous | size, where the list has several | ...      |
+ *   free chunk, in a trie  | next | previous | lower | higher | slot | size | ...          |
  *
- * A granule is the plan's alignment. A block takes its bytes rounded up to granules, two granules
- * at least, and nothing else: the map costs 1 bit a granule, 3.1 % of the region at 4 B and 1.6 %
- * at 8 B. So small blocks are cheap; where they have 250 B or more in the mean, a 4 B header
- * (best_fit) costs less.
+ * A granule is the plan's alignment. `layout` says where the bounds are:
+ * - 0, a map: a block takes its bytes rounded up to granules, two granules at least, and nothing
+ *   else. The map costs 1 bit a granule, 3.1 % of the region at 4 B and 1.6 % at 8 B. So small
+ *   blocks are cheap. The map is also the truth about what is allocated, and no block lies beside
+ *   it: at safety level 1 any address that is not a live block's is refused, whatever the caller
+ *   wrote into its blocks.
+ * - 1, headers: a word before each block, and no map and no levels. A block takes its bytes and 4
+ *   rounded up to granules, 16 B at least. Cheaper where blocks have 250 B or more in the mean, and
+ *   faster: no bounds are searched.
  *
- * A request takes the smallest free chunk that will do, and splits it. Only if none will do is it
- * cut from the top. A freed chunk is joined with its free neighbours at once. Chunks below 8
- * granules hang in bins of one size each, the others in bitwise tries, one for each power of two
- * that the region can hold.
+ * A request takes a free chunk, and splits it. Only if none will do is it cut from the top. A freed
+ * chunk is joined with its free neighbours at once. `index` says which chunk:
+ * - 0, exact best fit: the smallest that will do. Chunks below 8 granules hang in lists of one size
+ *   each, the others in bitwise tries, one for each power of two that the region can hold.
+ * - 1, good fit, for hard real time: one that will do of the first two in the list of its class,
+ *   else the first of the next class. Classes have one size below 16 granules, then there are four
+ *   for each power of two.
  *
  * With two ends the top lies in the middle. Requests of some size classes, which the plan names,
  * are cut from its end; what is freed there serves them again, and the others only if nothing else
@@ -34,16 +42,15 @@
  *   | control | blocks of most classes | ->  top  <- | blocks of the others  |
  *   +---------+------------------------+-------------+-----------------------+
  *
- * The map is also the truth about what is allocated, and no block lies beside it: at safety level 1
- * any address that is not a live block's is refused, whatever the caller wrote into its blocks.
+ * Time: with an exact index `alloc` walks at most four times down a trie (two to find, one to take,
+ * one to put back what is split off; with two ends six times), `free` at most three times (to take
+ * each neighbour, to put back). A walk passes at most one chunk for each bit of a size in granules.
+ * In a map a chunk's end is found in two words for each level: three levels up to 32,000 granules.
+ * The rest is constant; so is all of it for a good fit with headers.
  *
- * Time: `alloc` walks at most four times down a trie (two to find, one to take, one to put back
- * what is split off), `free` at most three times (to take each neighbour, to put back). A walk
- * passes at most one chunk for each bit of a size in granules, and finding a chunk's end takes two
- * words for each level of the map: three levels up to 32,000 granules. The rest is constant.
- *
- * Memory: control words and classes take 76 bytes and 4 for each power of two of granules in the
- * region from 8 on.
+ * Memory: a map's heap of one end has 76 bytes of control words and classes and 4 for each power of
+ * two of granules in the region from 8 on, or, of good fit, 120 and 16 for each power of two from
+ * 16 on; headers take 24 less, and two ends each class and its map twice.
  */
 #ifndef HFIT_TAILORED_H
 #define HFIT_TAILORED_H
