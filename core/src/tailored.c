@@ -12,21 +12,25 @@
 #include "src/operations.h"
 #include "src/tailored_check.h"
 
-/* True if requests of `size` granules are cut from the top's end. */
-static inline bool is_high(const hfit_plan *plan, uint32_t size) {
+/* True if requests of `size` granules with this tag are cut from the top's end. */
+static inline bool is_high(const hfit_plan *plan, uint32_t size, uint32_t tag) {
+    const hfit_tailored_plan *own = own_plan(plan);
     if (!has_two_ends(plan)) {
         return false;
     }
+    if (tag - 1 < own->tags) { /* 0 is no tag */
+        return (own->tag_high >> tag & 1u) != 0;
+    }
     const uint32_t number = size_number(size);
     const uint32_t bit = number < HFIT_TAILORED_CLASSES ? number : HFIT_TAILORED_CLASSES - 1u;
-    const uint32_t high = bit < 32 ? own_plan(plan)->high_0 : own_plan(plan)->high_1;
-    return (high >> (bit & 31) & 1u) != 0;
+    return ((bit < 32 ? own->high_0 : own->high_1) >> (bit & 31) & 1u) != 0;
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static inline void *alloc_tagged(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                 uint32_t tag) {
     uint32_t end;
     const uint32_t granules = granules_for(plan, size);
-    const bool high = is_high(plan, granules);
+    const bool high = is_high(plan, granules, tag);
     uint32_t start = granules == 0 ? (uint32_t)NO_GRANULE : take(heap, plan, granules, high, &end);
     if (start == NO_GRANULE) {
         return NULL;
@@ -37,6 +41,18 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
         use(heap, plan, start, end, granules);
     }
     return block_at(heap, start << granule_shift(plan));
+}
+
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    return alloc_tagged(heap, plan, size, 0);
+}
+
+void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    HFIT_LOCK(heap);
+    void *block = is_heap_sound(heap, own) ? alloc_tagged(heap, own, size, tag) : NULL;
+    HFIT_UNLOCK(heap);
+    return block;
 }
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
@@ -179,7 +195,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     }
     const uint32_t largest_gap = (uint32_t)(alignment >> shift) + least_chunk(plan) - 1;
     place at = {0};
-    at.start = take(heap, plan, granules + largest_gap, is_high(plan, granules), &at.end);
+    at.start = take(heap, plan, granules + largest_gap, is_high(plan, granules, 0), &at.end);
     if (at.start == NO_GRANULE) {
         at.start = aligned_top(heap, plan, (uint32_t)alignment, granules, &at.end);
     }
@@ -234,6 +250,10 @@ static const hfit_tunable tunables[] = {
      HFIT_SCALAR, offsetof(hfit_tailored_plan, high_0), 0, ~0u, 0xffff0000},
     {"high_1", "As high_0, for chunks of 256 alignments and more.", HFIT_SCALAR,
      offsetof(hfit_tailored_plan, high_1), 0, ~0u, ~0u},
+    {"tags", "How many tags of call sites are known; requests with others are placed by size.",
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, tags), 0, HFIT_TAILORED_TAGS, 0},
+    {"tag_high", "A bit for each known tag from 1 on whose requests are cut from the end.",
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, tag_high), 0, ~0u, 0},
     {"layout",
      "Where the bounds of chunks are: 0: in a map, 1 bit an alignment; 1: in a header of 4 B.",
      HFIT_SCALAR, offsetof(hfit_tailored_plan, layout), 0, HFIT_TAILORED_HEADERS, 0},
@@ -253,6 +273,7 @@ const hfit_allocator hfit_tailored_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_tailored_plan),
     .ignores_region_end = false,
+    .alloc_at = hfit_tailored_alloc_at,
     .account =
         {
             .worst_case =

@@ -31,7 +31,8 @@ static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout)
 static bool is_plan_sound(const hfit_plan *plan) {
     const hfit_tailored_plan *own = own_plan(plan);
     return is_alignment_allowed(plan->alignment) && (own->ends == 1 || own->ends == 2) &&
-           own->layout <= HFIT_TAILORED_HEADERS && own->index <= HFIT_TAILORED_GOOD_FIT;
+           own->layout <= HFIT_TAILORED_HEADERS && own->index <= HFIT_TAILORED_GOOD_FIT &&
+           own->tags <= HFIT_TAILORED_TAGS;
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {

@@ -182,12 +182,24 @@ static bool is_aligned(const void *address, size_t alignment) {
     return ((uintptr_t)address & (alignment - 1)) == 0;
 }
 
+/* A block; where the allocator takes tags of call sites, most often with one, known or not. */
+static void *alloc_in(const model *m, size_t alignment, size_t size) {
+    const hfit_plan *plan = plan_of(m->plan);
+    const uint32_t tag = m->next_pattern % 40;
+    if (alignment != 0) {
+        return m->operations->alloc_aligned(m->heap, plan, alignment, size);
+    }
+    if (m->plan->allocator->alloc_at != NULL && tag != 0) {
+        return m->plan->allocator->alloc_at(m->heap, plan, size, tag);
+    }
+    return m->operations->alloc(m->heap, plan, size);
+}
+
 bool model_alloc(model *m, size_t alignment, size_t size) {
     const hfit_plan *plan = plan_of(m->plan);
     CHECK(m->live_count < MOST_LIVE);
     const uint64_t before = region_hash(m);
-    void *block = alignment == 0 ? m->operations->alloc(m->heap, plan, size)
-                                 : m->operations->alloc_aligned(m->heap, plan, alignment, size);
+    void *block = alloc_in(m, alignment, size);
     if (block == NULL) {
         CHECK(region_hash(m) == before);
         return false;

@@ -127,6 +127,26 @@ static size_t add_switched_plans(test_plan *plans, size_t count, const hfit_allo
     return count;
 }
 
+/* For allocators that take tags: all tags known, half of the bits set in every other word, with the
+ * first switch and with all. */
+static size_t add_tagged_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
+                               uint32_t alignment) {
+    const uint32_t switches[] = {1, ~0u};
+    for (size_t s = 0; allocator->alloc_at != NULL && s < 2; s++) {
+        make_standard(&plans[count], allocator, alignment);
+        (void)set_switches(&plans[count], switches[s]);
+        for (uint32_t i = 1; i < allocator->tunable_count; i++) {
+            const hfit_tunable *tunable = &allocator->tunables[i];
+            if (!is_a_switch(tunable)) {
+                name_scalar(&plans[count], tunable,
+                            tunable->highest == ~0u ? 0x5a5a5a5a : tunable->highest);
+            }
+        }
+        count = keep_if_sound(plans, count);
+    }
+    return count;
+}
+
 /* Fills in the pools of a plan, and the index if the allocator makes one. */
 static void set_pools(test_plan *plan, bool all_exact) {
     hfit_pools_plan *pools = (hfit_pools_plan *)(void *)plan->bytes;
@@ -213,6 +233,7 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
         count = keep_if_sound(plans, count);
         count = add_scalar_plans(plans, count, allocator, alignments[a]);
         count = add_switched_plans(plans, count, allocator, alignments[a]);
+        count = add_tagged_plans(plans, count, allocator, alignments[a]);
         if (tunable_of_kind(allocator, HFIT_POOLS) != NULL) {
             count = add_pool_plans(plans, count, allocator, a);
             count = add_scalar_pool_plans(plans, count, allocator, a);

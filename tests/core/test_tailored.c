@@ -185,17 +185,20 @@ static size_t best_for(const model *m, uint32_t needed, bool high) {
     return best == m->list.count ? best_beside_top(m, needed, !high) : best;
 }
 
-/* True if the plan says that chunks of this size are cut from the top's end. */
-static bool is_high_in_model(uint32_t needed) {
+/* True if the plan says that chunks of this size, asked for with this tag, are cut from the top's
+ * end. */
+static bool is_high_in_model(uint32_t needed, uint32_t tag) {
+    const uint64_t by_class = (uint64_t)settings.high_1 << 32 | settings.high_0;
     const uint32_t class = class_in_model(needed);
-    const uint32_t bit = class < 64 ? class : 63;
-    const uint32_t high = bit < 32 ? settings.high_0 : settings.high_1;
-    return settings.ends == 2 && (high >> bit % 32 & 1u) != 0;
+    const bool is_known = tag >= 1 && tag <= settings.tags;
+    const uint64_t high =
+        is_known ? settings.tag_high >> tag : by_class >> (class < 64 ? class : 63);
+    return settings.ends == 2 && (high & 1) != 0;
 }
 
-static uint32_t model_alloc(model *m, uint32_t size) {
+static uint32_t model_alloc(model *m, uint32_t size, uint32_t tag) {
     const uint32_t needed = chunk_for(size);
-    const bool high = is_high_in_model(needed);
+    const bool high = is_high_in_model(needed, tag);
     size_t i = best_for(m, needed, high);
     if (i == m->list.count) {
         return 0;
@@ -221,7 +224,7 @@ static uint32_t gap_at(uint32_t start, uint32_t alignment) {
 static uint32_t model_alloc_aligned(model *m, uint32_t alignment, uint32_t size) {
     const uint32_t needed = chunk_for(size);
     size_t i = best_for(m, needed + alignment + smallest_chunk() - plan->alignment,
-                        is_high_in_model(needed));
+                        is_high_in_model(needed, 0));
     if (i == m->list.count) {
         if (gap_at(m->top, alignment) + needed > m->top_end - m->top) {
             return 0;
@@ -265,7 +268,7 @@ static uint32_t model_resize(model *m, uint32_t start, uint32_t size) {
         return start;
     }
     const bool grows = needed <= room_around(m, i, false);
-    const uint32_t moved = grows ? 0 : model_alloc(m, size);
+    const uint32_t moved = grows ? 0 : model_alloc(m, size, 0);
     if (moved != 0) {
         model_free(m, start);
         return moved;
@@ -301,11 +304,22 @@ static uint32_t offset_at(const void *block) {
     return block == NULL ? 0 : (uint32_t)((const unsigned char *)block - region);
 }
 
+/* The tag that a step's request comes with: none, known to the plan or not. */
+static uint32_t tag_of(step s) {
+    return s.kind < 2 ? 0 : s.size % 41;
+}
+
+static void *alloc_for(hfit_heap *heap, step s) {
+    const uint32_t tag = tag_of(s);
+    return tag == 0 ? hfit_tailored_alloc(heap, plan, s.size)
+                    : hfit_tailored_alloc_at(heap, plan, s.size, tag);
+}
+
 /* One step on the heap; where its block lies now, 0 if nowhere. */
 static uint32_t do_step(hfit_heap *heap, step s, uint32_t start) {
     if (start == 0) {
         return offset_at(s.kind == 0 ? hfit_tailored_alloc_aligned(heap, plan, s.alignment, s.size)
-                                     : hfit_tailored_alloc(heap, plan, s.size));
+                                     : alloc_for(heap, s));
     }
     if (s.kind < 2) {
         const void *moved = hfit_tailored_resize(heap, plan, region + start, s.size);
@@ -319,7 +333,7 @@ static uint32_t model_step(model *m, step s, uint32_t start) {
     if (start == 0) {
         return s.kind == 0 && s.alignment > plan->alignment
                    ? model_alloc_aligned(m, s.alignment, s.size)
-                   : model_alloc(m, s.size);
+                   : model_alloc(m, s.size, tag_of(s));
     }
     if (s.kind < 2) {
         const uint32_t moved = model_resize(m, start, s.size);
@@ -349,7 +363,8 @@ static void compare_steps(hfit_tailored_plan own, uint32_t region_size, uint32_t
 /* One or two ends; with two, some classes of lists and of tries are cut from the top's end. */
 static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
-        const hfit_tailored_plan own = {{alignment}, ends, 0x0f3a5a5c, 0x5a5a0f0f, layout, index};
+        const hfit_tailored_plan own = {{alignment}, ends,  0x0f3a5a5c, 0x5a5a0f0f,
+                                        layout,      index, 20,         0x3c5a96e1};
         compare_steps(own, 48 * 1024, 3000, 40000);       /* full */
         compare_steps(own, 256 * 1024, 9000, 10000);      /* not */
         compare_steps(own, sizeof region, 4 << 20, 1000); /* long */

@@ -89,6 +89,9 @@ typedef struct hfit_allocator {
      * there are. */
     size_t (*free_sizes)(const hfit_heap *heap, const hfit_plan *plan, uint32_t *sizes,
                          size_t most);
+    /* For allocators that place by call site, too, else NULL: as `alloc`, with the tag of the site
+     * or 0. What a tag means is the plan's; tags that it does not know are like none. */
+    void *(*alloc_at)(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
     hfit_account account;
     const hfit_operations *operations;
     const hfit_operations *unlocked; /* for a heap behind another heap */

@@ -67,6 +67,10 @@ extern "C" {
  * larger chunks, too. */
 enum { HFIT_TAILORED_CLASSES = 64 };
 
+/* Tags stand for call sites: what is asked for with one of them is cut from the end that the tag's
+ * bit tells, whatever its size. */
+enum { HFIT_TAILORED_TAGS = 31 };
+
 typedef enum hfit_tailored_layout { HFIT_TAILORED_MAP, HFIT_TAILORED_HEADERS } hfit_tailored_layout;
 
 typedef enum hfit_tailored_index {
@@ -79,11 +83,16 @@ typedef struct hfit_tailored_plan {
     uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
     uint32_t high_0; /* bit set: the class is cut from the end */
     uint32_t high_1;
-    uint32_t layout; /* an hfit_tailored_layout */
-    uint32_t index;  /* an hfit_tailored_index */
+    uint32_t layout;   /* an hfit_tailored_layout */
+    uint32_t index;    /* an hfit_tailored_index */
+    uint32_t tags;     /* 1 to `tags` are known, at most HFIT_TAILORED_TAGS */
+    uint32_t tag_high; /* bit n set: tag n is cut from the end */
 } hfit_tailored_plan;
 
 HFIT_DECLARE_ALLOCATOR(tailored);
+
+/* As `alloc`, for a caller that tells where in the program it asks. 0 is no tag. */
+void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
 
 #ifdef __cplusplus
 }
