@@ -20,8 +20,9 @@ constexpr bool is_alignment(std::uint32_t alignment) {
 void require_equal_lengths(const EventColumns &columns) {
     const std::size_t count = columns.ops.size();
     if (columns.objects.size() != count || columns.sizes.size() != count ||
-        (!columns.alignments.empty() && columns.alignments.size() != count)) {
-        throw Error("events: the columns op, object, size and alignment differ in length");
+        (!columns.alignments.empty() && columns.alignments.size() != count) ||
+        (!columns.tags.empty() && columns.tags.size() != count)) {
+        throw Error("events: the columns op, object, size, alignment and tag differ in length");
     }
 }
 
@@ -90,6 +91,9 @@ void EventArray::append(const EventColumns &columns) {
     }
     for (std::size_t row = 0; row < columns.alignments.size(); row++) {
         added[row].alignment_log2 = alignment_log2(added[row].op, columns.alignments[row]);
+    }
+    for (std::size_t row = 0; row < columns.tags.size(); row++) {
+        added[row].tag = added[row].op <= Op::zeroed ? columns.tags[row] : std::uint16_t{0};
     }
 }
 

@@ -14,6 +14,7 @@ struct Replay::Visitor {
     const hfit_operations &operations;
     hfit_heap *heap;
     const hfit_plan *plan;
+    decltype(hfit_allocator::alloc_at) alloc_at; // nullptr: call sites are not looked at
     int base_alignment_log2;
     bool keep_going;
     Totals totals;
@@ -24,8 +25,9 @@ struct Replay::Visitor {
 
     bool allocated(std::size_t i, const Event &event, Block &block) {
         totals.allocations++;
-        const void *const address = event.op == Op::alloc ? operations.alloc(heap, plan, event.size)
-                                                          : serve_special(i, event);
+        const void *const address = event.op == Op::alloc && event.tag == 0
+                                        ? operations.alloc(heap, plan, event.size)
+                                        : serve_special(i, event);
         if (address == nullptr) {
             block = {refused, 0};
             return overaligned == no_event && refuse(i);
@@ -58,7 +60,8 @@ struct Replay::Visitor {
     }
 
   private:
-    // A zeroed or an aligned request. The zeroing itself changes no placement, so it is left out.
+    // A zeroed, an aligned or a tagged request. The zeroing itself changes no placement, so it is
+    // left out.
     [[nodiscard]] void *serve_special(std::size_t i, const Event &event) {
         if (event.alignment_log2 > base_alignment_log2) {
             overaligned = i;
@@ -68,7 +71,9 @@ struct Replay::Visitor {
             return operations.alloc_aligned(heap, plan, std::size_t{1} << event.alignment_log2,
                                             event.size);
         }
-        void *const address = operations.alloc(heap, plan, event.size);
+        void *const address = event.tag != 0 && alloc_at != nullptr
+                                  ? alloc_at(heap, plan, event.size, event.tag)
+                                  : operations.alloc(heap, plan, event.size);
         totals.zeroed += event.op == Op::zeroed && address != nullptr ? event.size : 0;
         return address;
     }
@@ -113,9 +118,13 @@ bool Replay::feed(std::span<const Event> events) {
 }
 
 void Replay::feed_bucket(std::span<const Event> events) {
-    Visitor visitor{heap_.plan().operations(), heap_.get(),
-                    heap_.plan().raw(),        std::countr_zero(heap_.base_alignment()),
-                    options_.keep_going,       totals_};
+    Visitor visitor{heap_.plan().operations(),
+                    heap_.get(),
+                    heap_.plan().raw(),
+                    heap_.plan().allocator().alloc_at,
+                    std::countr_zero(heap_.base_alignment()),
+                    options_.keep_going,
+                    totals_};
     const heapfit_access_counts before = heapfit_counts;
     const Followed followed = follow(events, objects_, visitor);
     count_accesses(before);

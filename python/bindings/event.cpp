@@ -15,10 +15,11 @@ namespace heapfit::bindings {
 namespace {
 
 void append(EventArray &array, const Column<std::uint8_t> &ops, const Column<ObjectId> &objects,
-            const Column<Bytes> &sizes, const std::optional<Column<std::uint32_t>> &alignments) {
+            const Column<Bytes> &sizes, const std::optional<Column<std::uint32_t>> &alignments,
+            const std::optional<Column<std::uint16_t>> &tags) {
     const EventColumns columns{as_span(ops), as_span(objects), as_span(sizes),
-                               alignments ? as_span(*alignments)
-                                          : std::span<const std::uint32_t>{}};
+                               alignments ? as_span(*alignments) : std::span<const std::uint32_t>{},
+                               tags ? as_span(*tags) : std::span<const std::uint16_t>{}};
     const nb::gil_scoped_release release;
     array.append(columns);
 }
@@ -30,8 +31,8 @@ void bind_event(nb::module_ &module) {
         .def(nb::init<std::uint64_t>(), nb::arg("first_event") = 0,
              "Events are numbered from `first_event` in error messages.")
         .def("append", &append, nb::arg("op"), nb::arg("object"), nb::arg("size"),
-             nb::arg("alignment") = nb::none(),
-             "Appends columns of equal length; no alignments means that all are 0.")
+             nb::arg("alignment") = nb::none(), nb::arg("tag") = nb::none(),
+             "Appends columns of equal length; no alignments, or no tags, means that all are 0.")
         .def("__len__", [](const EventArray &array) { return array.events().size(); })
         .def_prop_ro("nbytes", [](const EventArray &array) { return array.events().size_bytes(); });
 }

@@ -125,6 +125,10 @@ void bind_descriptors(nb::module_ &module) {
             "in_pieces",
             [](const hfit_allocator &allocator) { return allocator.next_piece != nullptr; },
             "True if a block may lie in pieces, which only callers that follow them can use.")
+        .def_prop_ro(
+            "takes_tags",
+            [](const hfit_allocator &allocator) { return allocator.alloc_at != nullptr; },
+            "True if blocks may be placed by the tag of the call site, too.")
         .def_prop_ro("worst_case",
                      [](const hfit_allocator &allocator) { return allocator.account.worst_case; })
         .def_prop_ro("block_bytes",

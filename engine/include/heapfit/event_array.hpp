@@ -13,12 +13,14 @@
 
 namespace heapfit {
 
-// Columns of equal length, as the trace schema names them. No alignments means that all are 0.
+// Columns of equal length, as the trace schema names them, and the tags that a plan gives to call
+// sites. No alignments, or no tags, means that all are 0.
 struct EventColumns {
     std::span<const std::uint8_t> ops;
     std::span<const ObjectId> objects;
     std::span<const Bytes> sizes;
     std::span<const std::uint32_t> alignments;
+    std::span<const std::uint16_t> tags;
 };
 
 class EventArray {
