@@ -112,7 +112,7 @@ def measure(
     """As `compare`, but a portfolio may be empty."""
     base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
     rows = [
-        measure_candidate(one, workload.events, u_max, base, progress)
+        measure_candidate(one, workload.events_for(one.plan), u_max, base, progress)
         for one in portfolio.candidates
     ]
     return Comparison(workload.trace.info, u_max, base, ranked(rows), portfolio.not_applicable)

@@ -111,7 +111,8 @@ def _portfolio(workload: Workload, contestants: Contestants) -> Portfolio:
 
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:
-    events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events()
+    sites = asked.candidate.plan.sites  # drawn traces have none
+    events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
     return measure_candidate(asked.candidate, events, asked.u_max, asked.base_alignment)
 
 

@@ -19,11 +19,13 @@ from heapfit.errors import HeapfitError
 from heapfit.toml_table import FileKind, Table, read_document, show
 
 SCHEMA = 1
+MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
 LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/plan-schema.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
+_SITE = re.compile(r"[0-9a-f]{8}")
 _MOST_SHARED = 4  # plans inside plans
 
 
@@ -44,6 +46,7 @@ class Plan:
     scalars: Mapping[str, int] = field(default_factory=dict)
     pools: tuple[Pool, ...] = ()
     shared: Plan | None = None  # serves what the pools do not
+    sites: Mapping[int, int] = field(default_factory=dict)  # the tag of each call site with one
 
     def engine(self) -> _engine.Plan:
         """The engine's form; HeapfitError on unknown names and values out of range."""
@@ -159,6 +162,8 @@ def plan_table(plan: Plan) -> dict[str, Any]:
         ]
     if plan.shared is not None:
         table["shared"] = plan_table(plan.shared)
+    if plan.sites:
+        table["sites"] = {f"{site:08x}": tag for site, tag in plan.sites.items()}
     return table
 
 
@@ -232,8 +237,20 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
             table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
         else:
             shared = read_plan(table.table(tunable.name), shared_left - 1)
+    sites = _read_sites(table) if known[allocator].takes_tags and table.has("sites") else {}
     table.finish()
-    return Plan(allocator, scalars, pools, shared)
+    return Plan(allocator, scalars, pools, shared, sites)
+
+
+def _read_sites(table: Table) -> dict[int, int]:
+    listed = table.table("sites")
+    sites = {}
+    for key in list(listed.keys()):
+        if not _SITE.fullmatch(key):
+            listed.refuse(key, "must be the eight hexadecimal digits of a call site")
+        sites[int(key, 16)] = listed.whole(key, 1, MOST_TAGS)
+    listed.finish()
+    return sites
 
 
 def _read_pool(table: Table) -> Pool:

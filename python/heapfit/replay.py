@@ -37,7 +37,7 @@ def replay_trace(
         keep_going=keep_going,
     )
     done = 0
-    for events in trace.event_batches():
+    for events in trace.event_batches(plan.sites):
         with placed_in(trace.path):
             goes_on = replay.feed(events)
         if not goes_on:

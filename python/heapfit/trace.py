@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
+    Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
 
 SCHEMA_VERSION = 1
 COLUMNS = {
@@ -95,20 +96,23 @@ class Trace:
                 check.take(batch)
             yield batch
 
-    def event_batches(self) -> Iterator[_engine.EventArray]:
-        """The events as the engine reads them, in batches of bounded memory."""
+    def event_batches(self, sites: Sites | None = None) -> Iterator[_engine.EventArray]:
+        """The events as the engine reads them, in batches of bounded memory.
+
+        With `sites`, the tags of a plan's call sites, requests from there carry them.
+        """
         first = 0
-        for batch in self._read(self._replayed()):
+        for batch in self._read(self._replayed(sites)):
             events = _engine.EventArray(first)
-            _append(events, batch, self.path)
+            _append(events, batch, self.path, sites)
             yield events
             first += len(events)
 
-    def events(self) -> _engine.EventArray:
+    def events(self, sites: Sites | None = None) -> _engine.EventArray:
         """The whole trace in memory, 16 bytes an event."""
         events = _engine.EventArray()
-        for batch in self._read(self._replayed()):
-            _append(events, batch, self.path)
+        for batch in self._read(self._replayed(sites)):
+            _append(events, batch, self.path, sites)
         return events
 
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -120,8 +124,9 @@ class Trace:
         if count != self.info.events:
             raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
 
-    def _replayed(self) -> Sequence[str]:
-        return REPLAYED if self.largest_alignment else REPLAYED[:-1]
+    def _replayed(self, sites: Sites | None) -> Sequence[str]:
+        columns = REPLAYED if self.largest_alignment else REPLAYED[:-1]
+        return (*columns, "site") if sites else columns
 
 
 def write_trace(
@@ -270,10 +275,23 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
         yield joined()
 
 
-def _append(events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path) -> None:
+def _append(
+    events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path, sites: Sites | None
+) -> None:
     """The engine checks each row here, and the order of the events when it follows them."""
+    tags = tags_of(batch["site"], sites) if sites else None
     with placed_in(path):
-        events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"))
+        events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
+
+
+def tags_of(called_from: NDArray[Any], sites: Sites) -> NDArray[Any]:
+    """The tag of each request by the site it was called from; 0 where that has none."""
+    import numpy as np
+
+    known = np.array(sorted(sites), np.uint32)
+    tags = np.array([sites[site] for site in known.tolist()], np.uint16)
+    places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)
+    return np.where(known[places] == called_from, tags[places], np.uint16(0))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from heapfit import _engine
+    from heapfit.plan import Plan
     from heapfit.profile import Profile
     from heapfit.trace import Trace
 
@@ -24,6 +25,10 @@ class Workload:
     events: _engine.EventArray
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
+
+    def events_for(self, plan: Plan) -> _engine.EventArray:
+        """With the tags of call sites, for a plan that knows some."""
+        return self.trace.events(plan.sites) if plan.sites else self.events
 
 
 def load_workload(

@@ -102,7 +102,7 @@ def measures_of(row: Row, workload: Workload, sram: Sram, base_alignment: int) -
         return Measures(row.r_safe, None, None, None, None, size)
     model = instruction_model(code)
     base = max(_HOST_BASE, base_alignment)
-    costs = _engine.call_costs(row.plan.engine(), workload.events, row.r_safe, base)
+    costs = _engine.call_costs(row.plan.engine(), workload.events_for(row.plan), row.r_safe, base)
     modelled = None if model is None else model.of(costs)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)

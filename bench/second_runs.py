@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a plan has not seen: planned from one run of a program, measured on that and another.
+
+Takes NAME-1.parquet and NAME-2.parquet of a folder (examples/second-runs/record.py makes them). One
+region must serve both runs: R is the larger R_safe, over the larger U_max. A rival is the best of
+tlsf, best_fit and first_fit, chosen for each run by itself. Everything else is chosen or learned on
+the first run only. `--only WORD` keeps the programs in whose names the word occurs. Nothing fails:
+what is not reached says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.cli.console import out_table
+from heapfit.design.candidates import named_portfolio
+from heapfit.design.workload import Workload, load_workload
+from heapfit.plan import Plan
+from heapfit.trace import Trace
+
+# Ours, of the kind of espressif's TLSF, dlmalloc and FreeRTOS heap_4, aligned as these are.
+RIVALS = (("tlsf", 4), ("best_fit", 8), ("first_fit", 8))
+BEST_FIT = (("best_fit", 4), ("best_fit", 8))
+LAYOUTS = (("tailored", 4), ("tailored", 8), ("best_fit", 4))
+HOST_BASE = 16  # bytes
+
+MEDIAN = 1.045
+WORST = 1.10
+EXAMPLES = Path(__file__).parents[1] / "examples/second-runs"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two runs of a program."""
+
+    name: str
+    loads: tuple[Workload, Workload]
+
+    @property
+    def u_max(self) -> int:
+        return max(load.profile.u_max for load in self.loads)
+
+    @property
+    def peaks_differ(self) -> float:
+        """The second run's U_max over the first's."""
+        first, second = (load.profile.u_max for load in self.loads)
+        return second / first
+
+    def joint(self, plan: Plan) -> float:
+        """R of one region for both runs."""
+        return max(region(load, plan) for load in self.loads) / self.u_max
+
+
+@dataclass(frozen=True)
+class Row:
+    """R over U_max of both runs, by what the plan was made from."""
+
+    name: str
+    peaks_differ: float
+    rival: float  # chosen anew for each run
+    best_fit: float
+    plain: float  # tailored as it is
+    budgets: float  # of the first run's sizes, over a shared heap
+    second_alone: float  # with these budgets, R_safe of the second run over its own U_max
+
+    @property
+    def ours(self) -> float:
+        return self.plain
+
+
+def region(load: Workload, plan: Plan) -> float:
+    """R_safe; infinite if there is none."""
+    base = max(HOST_BASE, load.trace.largest_alignment, plan.alignment)
+    found = _engine.find_region(plan.engine(), load.events, base_alignment=base).r_safe
+    return float("inf") if found is None else float(found)
+
+
+def plans(layouts: Iterable[tuple[str, int]]) -> list[Plan]:
+    return [Plan(allocator, {"alignment": alignment}) for allocator, alignment in layouts]
+
+
+def chosen(load: Workload, candidates: Sequence[Plan]) -> Plan:
+    """The one that serves this run in the smallest region."""
+    return min(candidates, key=lambda plan: region(load, plan))
+
+
+def budgets(load: Workload) -> Plan | None:
+    """The best of the designer's budgets, by this run."""
+    candidates = named_portfolio(load, ["budgeted"], []).candidates
+    return chosen(load, [one.plan for one in candidates]) if candidates else None
+
+
+def row(runs: Runs) -> Row:
+    print(runs.name, file=sys.stderr, flush=True)
+    first, second = runs.loads
+    rivals = [min(region(load, plan) for plan in plans(RIVALS)) for load in runs.loads]
+    budgeted = budgets(first)
+    return Row(
+        runs.name,
+        runs.peaks_differ,
+        max(rivals) / runs.u_max,
+        runs.joint(chosen(first, plans(BEST_FIT))),
+        runs.joint(chosen(first, plans(LAYOUTS))),
+        runs.joint(budgeted) if budgeted else float("nan"),
+        region(second, budgeted) / second.profile.u_max if budgeted else float("nan"),
+    )
+
+
+def opened(folder: Path, name: str) -> Runs:
+    first, second = (Trace.open(folder / f"{name}-{number}.parquet") for number in (1, 2))
+    return Runs(name, (load_workload(first), load_workload(second)))
+
+
+def names(folder: Path, word: str) -> list[str]:
+    found = (path.stem.removesuffix("-2") for path in folder.glob("*-2.parquet"))
+    return sorted(one for one in found if word in one and (folder / f"{one}-1.parquet").exists())
+
+
+def print_rows(rows: list[Row]) -> None:
+    columns = ("program", "peak 2 / 1", "best rival", "best_fit", "tailored", "",
+               "budgets", "on run 2 alone")  # fmt: skip
+    out_table(
+        columns,
+        [
+            (
+                one.name,
+                f"{one.peaks_differ:.2f}",
+                f"{one.rival:.4f}",
+                f"{one.best_fit:.4f}",
+                f"{one.plain:.4f}",
+                "better than the rival" if one.ours < one.rival else "not better",
+                f"{one.budgets:.4f}",
+                f"{one.second_alone:.4f}",
+            )
+            for one in rows
+        ],
+    )
+    for name in ("rival", "best_fit", "plain", "budgets"):
+        values = [getattr(one, name) for one in rows]
+        print(f"{name}: median {statistics.median(values):.4f}, worst {max(values):.4f}")
+
+
+def verdict(is_reached: bool) -> str:
+    return "reached" if is_reached else "not reached"
+
+
+def print_aims(rows: list[Row]) -> None:
+    median = statistics.median(one.ours for one in rows)
+    worst = max(one.ours for one in rows)
+    better = sum(one.ours < one.rival for one in rows)
+    print(f"better than the best rival: {better} of {len(rows)}")
+    print(f"median {median:.4f}, aim {MEDIAN}: {verdict(median <= MEDIAN)}")
+    print(f"worst {worst:.4f}, aim {WORST}: {verdict(worst <= WORST)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES)
+    parser.add_argument("--only", default="", help="programs in whose names this word occurs")
+    told = parser.parse_args()
+    rows = [row(opened(told.folder, name)) for name in names(told.folder, told.only)]
+    if not rows:
+        sys.exit(f"{told.folder}: no program recorded twice")
+    print_rows(rows)
+    print_aims(rows)
+
+
+if __name__ == "__main__":
+    main()
