@@ -33,6 +33,7 @@ TRACES = 200  # the work of a search by default: so many times all events are re
 LEAST_EVENTS = 5_000_000  # of it
 _MISSES = 250  # tries in a row without a gain end it
 _OVERHEAD = 1000  # events' worth of making a heap
+TAG_BITS = 64
 _CUTS = 12  # of each order of the classes
 _FINEST = 2000  # what a change has to save is U_max over this
 _SAMPLES = 5  # regions looked at between the smallest and one that is always enough
@@ -44,7 +45,10 @@ _STEP = "learn placement"
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A layout, the classes cut from the end of its top, and the region it serves the trace in."""
+    """A layout, the classes cut from the end of its top, and the region it serves the trace in.
+
+    Of a layout that knows call sites, bits from TAG_BITS on stand for their tags.
+    """
 
     layout: Plan
     high: int  # bits
@@ -55,7 +59,9 @@ class Placed:
         """With one end where no class is cut from the other."""
         if self.high == 0:
             return self.layout
-        words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32}
+        words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32 & 0xFFFFFFFF}
+        if self.layout.sites:
+            words["tag_high"] = self.high >> TAG_BITS
         return replace(self.layout, scalars={**self.layout.scalars, "ends": 2, **words})
 
 
@@ -82,7 +88,7 @@ def learn_placement(
     An interrupt ends the search and keeps the best so far; None if no layout serves the trace, or
     none was tried until then.
     """
-    search = _Search(workload, most_events, seed, progress)
+    search = Search(workload, most_events, seed, progress)
     is_stopped = False
     try:
         search.run(layouts)
@@ -99,12 +105,21 @@ def guesses(found: ClassLifetimes) -> Iterator[int]:
     that is live at the peak, and size."""
     for key in (found.life, found.age_at_peak, found.kept, found.classes):
         order = sorted(zip(key, found.classes, strict=True))
-        cuts = {round(i * len(order) / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
-        for cut in sorted(cuts - {0, len(order)}):
+        for cut in cuts(len(order)):
             yield sum(1 << one for _, one in order[:cut])
 
 
-class _Search:
+def cuts(count: int) -> list[int]:
+    """Where an order of so many is cut in two.
+
+    >>> cuts(1), cuts(3)
+    ([], [1, 2])
+    """
+    found = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
+    return sorted(found - {0, count})
+
+
+class Search:
     """The best so far and the work left."""
 
     def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
@@ -122,6 +137,7 @@ class _Search:
         self._misses = 0
 
     def run(self, layouts: Sequence[Plan]) -> None:
+        """Size classes, from nothing."""
         for layout in layouts:
             self._try(layout, 0)
         self.plain = self.by_lifetime = self.best

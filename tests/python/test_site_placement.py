@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heapfit import _engine
+from heapfit.comparison import compare
+from heapfit.design.candidates import Candidate, Portfolio
+from heapfit.design.placement import Placed, learn_placement
+from heapfit.design.site_placement import busiest_sites, learn_sites
+from heapfit.design.tailored_plans import layouts
+from heapfit.design.workload import Workload, load_workload
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan, PlanFile, TrainedOn, load_plan, save_plan
+from heapfit.replay import replay_trace
+from heapfit.trace import Trace, TraceInfo, write_trace
+
+STAYS, GOES, LATE = 0xA11CE, 0xB0B, 0xCAB  # call sites
+ROUNDS = 200
+
+
+@pytest.fixture(scope="module")
+def workload(tmp_path_factory: pytest.TempPathFactory) -> Workload:
+    """Blocks of one size alternate: one site's stay, the other's go. Larger ones come then."""
+    first = [(0, i, 64, STAYS if i % 2 == 0 else GOES) for i in range(2 * ROUNDS)]
+    freed = [(4, i, 0, 0) for i in range(1, 2 * ROUNDS, 2)]
+    late = [(0, 2 * ROUNDS + i, 128, LATE) for i in range(ROUNDS // 2)]
+    ops, objects, sizes, sites = zip(*first, *freed, *late, strict=True)
+    zeros = np.zeros(len(ops), np.uint64)
+    columns = {
+        "op": np.array(ops, np.uint8),
+        "object": np.array(objects, np.uint32),
+        "size": np.array(sizes, np.uint64),
+        "alignment": zeros.astype(np.uint32),
+        "time": zeros,
+        "thread": zeros.astype(np.uint32),
+        "site": np.array(sites, np.uint32),
+    }
+    path = tmp_path_factory.mktemp("sites") / "shift.parquet"
+    return load_workload(write_trace(path, [columns], TraceInfo()), 4)
+
+
+@pytest.fixture(scope="module")
+def by_class(workload: Workload) -> Placed:
+    learned = learn_placement(workload, list(layouts(4).values()), 500_000)
+    assert learned is not None
+    return learned.climbed
+
+
+@pytest.fixture(scope="module")
+def by_site(workload: Workload, by_class: Placed) -> Placed:
+    learned = learn_sites(workload, by_class, 500_000)
+    assert learned is not None
+    return learned
+
+
+def test_sites_get_tags_by_how_often_they_ask(workload: Workload) -> None:
+    assert busiest_sites(workload) == {GOES: 1, STAYS: 2, LATE: 3}
+
+
+def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) -> None:
+    live = 64 * ROUNDS * 2
+    assert by_class.region > 1.4 * live
+    assert by_site.region < 1.06 * live
+
+
+def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
+    workload: Workload, by_site: Placed
+) -> None:
+    candidate = Candidate("by site", by_site.plan, "", trained_on_this_trace=True)
+    row = compare(workload, Portfolio((candidate,), ())).rows[0]
+    assert row.r_safe is not None
+    assert row.r_safe <= by_site.region + row.step
+    assert replay_trace(workload.trace, by_site.plan, row.r_safe).refusals == 0
+    without = Plan("tailored", by_site.plan.scalars)
+    assert replay_trace(workload.trace, without, row.r_safe).refusals > 0
+
+
+def test_tags_lead_to_the_same_placements_as_the_size_classes_that_say_the_same() -> None:
+    """A trace in which each tag has its own size, so that both plans mean one thing."""
+    rows = np.arange(3000)
+    sizes = np.where(rows % 3 == 0, 40, 200).astype(np.uint64)
+    tags = np.where(rows % 3 == 0, 1, 2).astype(np.uint16)
+    zeros = np.zeros(len(rows), np.uint8)
+
+    def hash_of(plan: Plan, tags: np.ndarray | None) -> int:
+        events = _engine.EventArray()
+        events.append(zeros, rows.astype(np.uint32), sizes, None, tags)
+        replay = _engine.Replay(plan.engine(), 1 << 20)
+        assert replay.feed(events)
+        return replay.result().placement_hash
+
+    ends = {"alignment": 8, "ends": 2}
+    by_size = Plan("tailored", {**ends, "high_0": 1 << 5, "high_1": 0})
+    by_tag = Plan("tailored", {**ends, "high_0": 0, "high_1": 0, "tags": 2, "tag_high": 1 << 1})
+    assert hash_of(by_size, None) == hash_of(by_tag, tags)
+    assert hash_of(by_tag, None) != hash_of(by_tag, tags)
+
+
+def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: Placed) -> None:
+    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+    told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
+    save_plan(tmp_path / "plan.toml", told)
+    assert load_plan(tmp_path / "plan.toml").plan.sites == by_site.plan.sites
+    assert "000a11ce = 2" in (tmp_path / "plan.toml").read_text()
+
+
+@pytest.mark.parametrize("line", ["0b0b = 1", '"0000 b0b" = 1', "00000b0b = 0", "00000b0b = 32"])
+def test_a_plan_file_with_a_bad_site_is_refused(tmp_path: Path, by_site: Placed, line: str) -> None:
+    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+    told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
+    path = tmp_path / "plan.toml"
+    save_plan(path, told)
+    path.write_text(path.read_text().replace("00000b0b = 1", line))
+    with pytest.raises(HeapfitError, match=r"plan\.sites"):
+        load_plan(path)
+
+
+def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, workload: Workload) -> None:
+    batches = [
+        {**batch, "site": np.zeros_like(batch["site"])}
+        for batch in workload.trace.batches(
+            ("op", "object", "size", "alignment", "time", "thread", "site")
+        )
+    ]
+    trace: Trace = write_trace(tmp_path / "none.parquet", batches, TraceInfo())
+    plain = Placed(Plan("tailored", {"alignment": 4}), 0, 1)
+    assert learn_sites(load_workload(trace, 4), plain, 1000) is None
