@@ -16,6 +16,13 @@
 /* The generated region: static there, made visible in the object under test. */
 extern unsigned char region[];
 
+/* Of a plan without call sites the header has neither. */
+#ifndef TAKES_TAGS
+#define TAKES_TAGS 0
+#define app_malloc_at(size, tag) NULL
+#define app_calloc_at(count, size, tag) NULL
+#endif
+
 enum { ALLOC, ZEROED, ALIGNED, RESIZE, FREE };
 
 typedef struct event {
@@ -23,7 +30,7 @@ typedef struct event {
     uint32_t object;
     uint32_t alignment;
     uint32_t op;
-    uint32_t unused;
+    uint32_t tag;
 } event;
 
 static uint64_t placement_hash = 0xcbf29ce484222325;
@@ -49,10 +56,10 @@ static void replay(const event *event, void **object) {
     const size_t size = size_of(event->size);
     switch (event->op) {
     case ALLOC:
-        place(object, app_malloc(size));
+        place(object, TAKES_TAGS ? app_malloc_at(size, event->tag) : app_malloc(size));
         break;
     case ZEROED:
-        place(object, app_calloc(size, 1));
+        place(object, TAKES_TAGS ? app_calloc_at(size, 1, event->tag) : app_calloc(size, 1));
         break;
     case ALIGNED:
         place(object,

@@ -23,7 +23,7 @@ from heapfit.trace import Trace
 
 CORPUS_TRACES = ("heap/lwip32-ram-b.heap.gz", "heap/curl-multi.heap.gz")
 EVENT = np.dtype(
-    [("size", "u8"), ("object", "u4"), ("alignment", "u4"), ("op", "u4"), ("unused", "u4")]
+    [("size", "u8"), ("object", "u4"), ("alignment", "u4"), ("op", "u4"), ("tag", "u4")]
 )
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 
@@ -42,7 +42,11 @@ class Recording:
         events = _engine.EventArray()
         columns = {name: np.ascontiguousarray(self.rows[name]) for name in EVENT.names or ()}
         events.append(
-            columns["op"].astype(np.uint8), columns["object"], columns["size"], columns["alignment"]
+            columns["op"].astype(np.uint8),
+            columns["object"],
+            columns["size"],
+            columns["alignment"],
+            columns["tag"].astype(np.uint16),
         )
         return events
 
@@ -127,13 +131,13 @@ def plan_for(allocator: str, trace: Recording) -> Plan:
     return Plan(allocator)
 
 
-def generated_replay(folder: Path, trace: Recording, bits: str) -> tuple[int, int, int]:
+def generated_replay(folder: Path, trace: Recording, bits: str, *more: str) -> tuple[int, int, int]:
     """Placement hash, refusals and footprint of the trace on generated code."""
     objects = compile_objects(folder / "code", folder / bits, bits, "-Os")
     [wrapper] = [path for path in objects if path.stem == "app_heap"]
     subprocess.run(["objcopy", "--globalize-symbol=region", str(wrapper)], check=True)
     program = [str(HERE / "generated_replay.c"), *map(str, objects), "-o", str(folder / "replay")]
-    command = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", bits]
+    command = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", bits, *more]
     subprocess.run([*command, f"-I{folder / 'code'}", *program], check=True)
     trace.rows.tofile(folder / "events")
     count = str(int(trace.rows["object"].max()) + 1)
@@ -143,7 +147,7 @@ def generated_replay(folder: Path, trace: Recording, bits: str) -> tuple[int, in
     return placement_hash, refusals, footprint
 
 
-def check_generated(plan: Plan, trace: Recording, room: float, folder: Path) -> None:
+def check_generated(plan: Plan, trace: Recording, room: float, folder: Path, *more: str) -> None:
     """Generated C and the engine place alike in a region of `room` times the live bytes' peak."""
     region = plan.engine().smallest_region + int(trace.live_peak * room) // 8 * 8 + 4096
     replay = _engine.Replay(plan.engine(), region, base_alignment=64, keep_going=True)
@@ -152,7 +156,7 @@ def check_generated(plan: Plan, trace: Recording, room: float, folder: Path) -> 
     assert engine.refusals > 0 or room > 1
     generate(plan_file(plan, region, base_alignment=64), folder / "code")
     for bits in ("-m64", "-m32"):
-        assert generated_replay(folder, trace, bits) == (
+        assert generated_replay(folder, trace, bits, *more) == (
             engine.placement_hash,
             engine.refusals,
             engine.footprint,
@@ -181,3 +185,38 @@ def test_generated_c_of_every_layout_and_index_places_as_the_engine_does(
         pools = tuple(Pool(size, 20, True) for size in frequent_sizes(trace, 6))
         plan = Plan("budgeted", pools=pools, shared=plan)
     check_generated(plan, trace, 0.3, tmp_path)
+
+
+def test_requests_with_tags_are_placed_as_the_engine_does(tmp_path: Path) -> None:
+    rows = random_rows(3, 20_000)
+    chance = np.random.default_rng(3)
+    rows["tag"] = np.where(rows["op"] <= ZEROED, chance.integers(0, 8, len(rows)), 0)
+    trace = recording(rows)
+    scalars = {"ends": 2, "high_0": 0x0F3A5A5C, "high_1": 0, "tags": 5, "tag_high": 0b101010}
+    plan = Plan("tailored", scalars, sites={0xB0B: 1, 0xA11CE: 5, 0xCAB: 5})
+    check_generated(plan, trace, 2.0, tmp_path, "-DTAKES_TAGS=1")
+    header = (tmp_path / "code/app_heap.h").read_text()
+    assert "1: 00000b0b\n" in header
+    assert "5: 00000cab\n *   5: 000a11ce\n" in header
+
+
+def test_a_file_that_names_its_site_asks_with_the_tag(tmp_path: Path) -> None:
+    """The same calls, once with the macro: what it stands for is placed at the other end."""
+    plan = Plan("tailored", {"ends": 2, "high_0": 0, "tags": 1, "tag_high": 2}, sites={0xB0B: 1})
+    generate(plan_file(plan), tmp_path / "code")
+    objects = compile_objects(tmp_path / "code", tmp_path / "objects")
+    program = tmp_path / "program.c"
+    program.write_text(
+        "#define APP_HEAP_SITE 1\n"
+        '#include "app_heap.h"\n'
+        "int main(void) {\n"
+        "    char *tagged = app_heap_init() ? app_malloc(8) : NULL;\n"
+        "    char *zeroed = app_calloc(2, 4);\n"
+        "    char *other = (app_malloc)(8);\n"
+        "    return tagged > other && zeroed > other ? 0 : 1;\n"
+        "}\n"
+    )
+    made = [str(program), *map(str, objects), "-o", str(tmp_path / "program")]
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'code'}"]
+    subprocess.run([*command, *made], check=True)
+    subprocess.run([str(tmp_path / "program")], check=True, timeout=20)

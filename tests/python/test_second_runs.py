@@ -74,7 +74,7 @@ def test_what_comes_after_the_most_events_is_cut(
     recorder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "MOST_EVENTS", 100)
-    whole = Trace.open(HERE / "device-1.parquet")
+    whole = Trace.open(HERE / "traces/device-1.parquet")
     kept = recorder.keep_first(whole, tmp_path / "cut.parquet")
     assert kept.info.events == 100
     first = next(iter(whole.batches(("size",))))["size"][:100]

@@ -123,6 +123,7 @@ class Design:
     region: int
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
+    sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
 
     @property
     def has_own_sources(self) -> bool:
@@ -138,7 +139,9 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     region = _checked_region(plan_file, engine_plan)
     name = identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
-    figures = [prefix, region, plan_file.base_alignment, _figures(table)]
+    sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
+    sites.sort()
+    figures = [prefix, region, plan_file.base_alignment, _figures(table), *sites]
     digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
     return Design(
         prefix=prefix,
@@ -150,6 +153,7 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
         region=region,
         base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
+        sites=tuple(sites),
     )
 
 
