@@ -39,6 +39,7 @@ class FitOptions:
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
     prefer: Preference = Preference.MEMORY  # what the winner has least of
+    call_sites: bool = False  # the program can hand over from where it asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ def fit(
     workload = load_workload(trace, options.alignment, progress)
     if workload.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
-    comparison = compare(workload, standard_portfolio(workload, progress=progress), progress)
+    portfolio = standard_portfolio(workload, progress=progress, call_sites=options.call_sites)
+    comparison = compare(workload, portfolio, progress)
     comparison, winner, told = _preferred(comparison, workload, options.prefer, progress)
     if winner.r_safe is None:
         raise HeapfitError(

@@ -11,9 +11,10 @@ from heapfit.comparison import compare
 from heapfit.design.candidates import Candidate, Portfolio
 from heapfit.design.placement import Placed, learn_placement
 from heapfit.design.site_placement import busiest_sites, learn_sites
-from heapfit.design.tailored_plans import layouts
+from heapfit.design.tailored_plans import BY_SITE, layouts
 from heapfit.design.workload import Workload, load_workload
 from heapfit.errors import HeapfitError
+from heapfit.fit import FitOptions, fit
 from heapfit.plan import Plan, PlanFile, TrainedOn, load_plan, save_plan
 from heapfit.replay import replay_trace
 from heapfit.trace import Trace, TraceInfo, write_trace
@@ -129,3 +130,15 @@ def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, workload:
     trace: Trace = write_trace(tmp_path / "none.parquet", batches, TraceInfo())
     plain = Placed(Plan("tailored", {"alignment": 4}), 0, 1)
     assert learn_sites(load_workload(trace, 4), plain, 1000) is None
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
+    tmp_path: Path, workload: Workload
+) -> None:
+    without = fit(workload.trace.path, tmp_path / "without", FitOptions(4))
+    assert BY_SITE not in [row.name for row in without.comparison.rows]
+    found = fit(workload.trace.path, tmp_path / "with", FitOptions(4, call_sites=True))
+    assert found.winner.name == BY_SITE
+    assert load_plan(found.paths.plan).plan.sites == busiest_sites(workload)
+    assert "app_malloc_at" in (found.paths.code / "app_heap.h").read_text()

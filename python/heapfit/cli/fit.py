@@ -47,13 +47,17 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    call_sites: Annotated[
+        bool,
+        typer.Option("--call-sites", help="The program can hand over from where it asks."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""
     from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 
     importing = import_options(queue, drop_unknown, pointer_bits)
-    options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY)
+    options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY, call_sites)
     fit_one = fit if len(sources) == 1 else try_fit
     outcomes: list[Fit | Failure] = []
     for source, folder in zip(sources, folders_for(sources, output), strict=True):

@@ -63,10 +63,12 @@ def standard_portfolio(
     workload: Workload,
     budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
+    call_sites: bool = False,
 ) -> Portfolio:
     """Every allocator a program can be given as it is, then the designs with pools.
 
-    That leaves out baselines, which do not ship, and blocks in pieces.
+    That leaves out baselines, which do not ship, and blocks in pieces. `call_sites`: the program
+    can hand over from where it asks.
     """
     plain = [
         _without_pools(info, {}, workload)
@@ -78,7 +80,7 @@ def standard_portfolio(
 
     classes = best_classes(workload)
     found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
-    found += tailored_candidates(workload, budget_choice.seed, progress)
+    found += tailored_candidates(workload, budget_choice.seed, progress, call_sites)
     found += _budgets(workload, budget_choice, progress)
     if budget_choice.replayed_events > 0:
         found.append(_searched(found, workload, budget_choice, progress))

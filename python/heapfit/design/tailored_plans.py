@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from heapfit.allocators import find_allocators
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, Placement, learn_placement
+from heapfit.design.site_placement import learn_sites
 from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ALLOCATOR = "tailored"
 BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
+BY_SITE = "tailored_by_site"
 LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (docs/decisions/0013)
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
 
@@ -44,9 +46,15 @@ def layouts(alignment: int) -> dict[str, Plan]:
 
 
 def tailored_candidates(
-    workload: Workload, seed: int = 1, progress: Progress = no_progress
+    workload: Workload,
+    seed: int = 1,
+    progress: Progress = no_progress,
+    call_sites: bool = False,
 ) -> list[Candidate | NotApplicable]:
-    """Beside plain `tailored`, which is there as every allocator is."""
+    """Beside plain `tailored`, which is there as every allocator is.
+
+    `call_sites`: the program can hand over from where it asks, so that may decide, too.
+    """
     plain = layouts(workload.alignment)
     found: list[Candidate | NotApplicable] = [
         Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
@@ -69,7 +77,22 @@ def tailored_candidates(
     else:
         why = f"{learned.tried:,} plans tried, none better than {BY_LIFETIME}"
         found.append(NotApplicable(TWO_ENDS, why, BY_LIFETIME))
+    if call_sites:
+        by_site = learn_sites(workload, climbed, most_events, seed, progress)
+        found.append(_by_site(by_site, climbed, gains))
     return found
+
+
+def _by_site(by_site: Placed | None, by_class: Placed, gains: _Gains) -> Candidate | NotApplicable:
+    """The plan, unless it saves too little of the one that goes by size classes alone."""
+    if by_site is None:
+        return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
+    points = gains.points(by_site) - gains.points(by_class)
+    if points < LEAST_POINTS:
+        why = f"call sites save {points:.1f} points of U_max more than size classes"
+        return NotApplicable(BY_SITE, why)
+    told = f"{points:.1f} more than size classes; {len(by_site.layout.sites)} call sites have tags"
+    return gains.candidate(BY_SITE, by_site, told)
 
 
 @dataclass(frozen=True, slots=True)
