@@ -27,8 +27,8 @@ typedef struct trace_header {
 } trace_header;
 
 typedef struct trace_event {
-    uint32_t
-        what; /* slot, then from bit 24 log2 of the alignment, then from bit 29 the operation */
+    uint32_t what; /* slot, then from bit 24 log2 of the alignment of an aligned request or the tag
+                      of another, then from bit 29 the operation */
     uint32_t size; /* bytes asked for; what 32 bits do not hold is 2^32 - 1 */
 } trace_event;
 
@@ -47,6 +47,10 @@ static inline uint32_t slot_of(trace_event event) {
 
 static inline uint32_t alignment_of(trace_event event) {
     return 1u << (event.what >> 24 & 31);
+}
+
+static inline uint32_t tag_of(trace_event event) {
+    return event.what >> 24 & 31;
 }
 
 static inline trace_operation operation_of(trace_event event) {

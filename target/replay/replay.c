@@ -74,8 +74,15 @@ static void clear_block(void *block, size_t left) {
     }
 }
 
-static void *alloc_zeroed(size_t size) {
-    void *block = HEAP_OPERATION(alloc)(heap(), plan(), size);
+/* For call sites with tags, if the allocator knows such. */
+static void *alloc_at(uint32_t tag, size_t size) {
+    const hfit_allocator *allocator = &HEAP_OPERATION(allocator);
+    return tag != 0 && allocator->alloc_at != NULL ? allocator->alloc_at(heap(), plan(), size, tag)
+                                                   : HEAP_OPERATION(alloc)(heap(), plan(), size);
+}
+
+static void *alloc_zeroed(uint32_t tag, size_t size) {
+    void *block = alloc_at(tag, size);
     if (block != NULL) {
         clear_block(block, size);
     }
@@ -102,10 +109,10 @@ static void replay_event(trace_event event, bool frees_by_size) {
     note_stack();
     switch (operation_of(event)) {
     case TRACE_ALLOC:
-        place(object, HEAP_OPERATION(alloc)(heap(), plan(), event.size), event.size);
+        place(object, alloc_at(tag_of(event), event.size), event.size);
         break;
     case TRACE_ZEROED:
-        place(object, alloc_zeroed(event.size), event.size);
+        place(object, alloc_zeroed(tag_of(event), event.size), event.size);
         break;
     case TRACE_ALIGNED:
         place(object, alloc_aligned(alignment_of(event), event.size), event.size);

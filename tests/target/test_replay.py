@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace replayed on a board gives what the engine's replay gives."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 import recordings
 
 from heapfit import _engine
 from heapfit.design.workload import Workload, load_workload
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, Pool
+from heapfit.plan import Plan, PlanFile, Pool, TrainedOn, save_plan
 from heapfit.target.board import BOARDS, Board
 from heapfit.target.cases import cases_of, shipped_allocators
 from heapfit.target.image import replay_image
@@ -25,6 +28,7 @@ from heapfit.target.verify import (
     verify,
 )
 from heapfit.target.workbench import Build, Workbench
+from heapfit.trace import COLUMNS, Trace, write_trace
 
 M4 = BOARDS["cortex-m4"]
 TLSF = Plan("tlsf")
@@ -68,6 +72,37 @@ def test_placements_and_accesses_equal_the_hosts(
         assert done.differences == ()
         assert done.target.refusals == 0
         assert done.calls.spread("alloc").calls > 100
+
+
+def test_requests_with_tags_are_placed_where_the_host_does(
+    workbench: Workbench, recorded: Recordings, tmp_path: Path
+) -> None:
+    trace = with_sites(recorded.workload("mixed").trace, tmp_path / "sites.parquet")
+    scalars = {"alignment": 8, "ends": 2, "high_0": 0, "high_1": 0, "tags": 2, "tag_high": 2}
+    plan = Plan("tailored", scalars, sites={1: 1, 2: 2})
+    [case] = cases_of(load_workload(trace), [], [saved(plan, tmp_path / "plan.toml")])
+    done = verify(workbench, case, pack(trace, plan.sites), M4, Build("O2"))
+    assert done.differences == ()
+    tagged = done.calls.spread("alloc_at")
+    assert tagged is not None
+    assert tagged.calls > 100
+    assert host_replay(case, pack(trace)).result.placement_hash != done.target.placement_hash
+
+
+def with_sites(trace: Trace, path: Path) -> Trace:
+    """The trace, as if its requests came from four places by turns."""
+
+    def batches() -> Iterator[dict[str, np.ndarray]]:
+        for batch in trace.batches(tuple(COLUMNS)):
+            yield {**batch, "site": (np.arange(len(batch["op"])) % 4).astype(np.uint32)}
+
+    return write_trace(path, batches(), trace.info)
+
+
+def saved(plan: Plan, path: Path) -> Path:
+    about = TrainedOn("mixed", "sha256:" + 64 * "0", 1)
+    save_plan(path, PlanFile("sites", plan, None, None, 32, 1, 0, about, _engine.version))
+    return path
 
 
 def small_case(recorded: Recordings, allocator: str) -> Case:

@@ -55,10 +55,10 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
     from heapfit.target.verify import verify
 
     trace, cases = _cases(wish, folder)
-    packed = pack(trace)
     workbench = Workbench(folder)
     build = Build(wish.opt, wish.safety, wish.sized)
     for case in cases:
+        packed = pack(trace, case.plan.sites)
         done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
         print("\n".join(lines_of(case, done)), end="\n\n")
 

@@ -40,7 +40,8 @@ def _case(candidate: Candidate, workload: Workload, region: int | None) -> Case:
     plan = candidate.plan
     base = max(_HOST_BASE, plan.alignment, workload.trace.largest_alignment)
     if region is None:
-        found = _engine.find_region(plan.engine(), workload.events, base_alignment=base)
+        events = workload.trace.events(plan.sites) if plan.sites else workload.events
+        found = _engine.find_region(plan.engine(), events, base_alignment=base)
         region = found.r_safe if found.r_safe is not None else found.r_min
     if region is None:
         raise HeapfitError(f"{candidate.name}: no region serves this trace (give one by --region)")

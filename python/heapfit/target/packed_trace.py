@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,8 @@ class PackedTrace:
         """The trace in pieces of nothing but aligned requests (True) and of none (False)."""
         import numpy as np
 
-        is_aligned = self.events[:, 0] >> 24 & 31 != 0
+        what = self.events[:, 0]
+        is_aligned = (what >> 29 == _ALIGNED) & (what >> 24 & 31 != 0)
         ends = [*(np.flatnonzero(np.diff(is_aligned)) + 1).tolist(), len(self.events)]
         start = 0
         for end in filter(None, ends):
@@ -53,13 +54,14 @@ class PackedTrace:
         import numpy as np
 
         ops = (self.events[:, 0] >> 29).astype(np.uint8)
-        alignments = np.uint32(1) << (self.events[:, 0] >> 24 & 31)
+        details = self.events[:, 0] >> 24 & 31
         events = _engine.EventArray()
         events.append(
             ops,
             self.objects,
             self.events[:, 1].astype(np.uint64),
-            np.where(ops == _ALIGNED, alignments, np.uint32(0)),
+            np.where(ops == _ALIGNED, np.uint32(1) << details, np.uint32(0)),
+            np.where(ops < _ALIGNED, details, np.uint32(0)).astype(np.uint16),
         )
         return events
 
@@ -71,17 +73,22 @@ class PackedTrace:
         return PackedTrace(self.events[start:end], self.objects[start:end], self.slots)
 
 
-def pack(trace: Trace) -> PackedTrace:
-    """Gives each object a slot, which is free for another once the object is freed."""
+def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
+    """Gives each object a slot, which is free for another once the object is freed.
+
+    `sites` are the tags of a plan's call sites.
+    """
     import numpy as np
 
     slots = _Slots()
     rows: list[tuple[int, int]] = []
     objects: list[int] = []
-    for op, number, size, alignment in _events(trace):
+    for op, number, size, alignment, site in _events(trace):
         ends = op == _FREE or (op == _RESIZE and size == 0)
         slot = slots.end(number) if ends else slots.of(number)
-        what = slot | max(alignment.bit_length() - 1, 0) << 24 | (_FREE if ends else op) << 29
+        tag = (sites or {}).get(site, 0) if op < _ALIGNED else 0
+        detail = max(alignment.bit_length() - 1, 0) | tag
+        what = slot | detail << 24 | (_FREE if ends else op) << 29
         rows.append((what, min(size, _LARGEST)))
         objects.append(number)
     events = np.array(rows, np.uint32).reshape(-1, 2)
@@ -89,7 +96,7 @@ def pack(trace: Trace) -> PackedTrace:
 
 
 def _events(trace: Trace) -> Iterator[tuple[Any, ...]]:
-    columns = ("op", "object", "size", "alignment")
+    columns = ("op", "object", "size", "alignment", "site")
     for batch in trace.batches(columns):
         yield from zip(*(batch[name].tolist() for name in columns), strict=True)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heapfit.target.packed_trace import PackedTrace
 
 OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "alloc_aligned")
+TAGGED = "alloc_at"  # of allocators that place by call site
 _CLEARING = "image_clear"
 
 
@@ -41,10 +42,16 @@ def counted_replay(
     """Replays and counts every call of the allocator's functions."""
     trace.save(image.path.parent / "trace", frees_by_size)
     output = image.path.parent / "calls"
-    functions = tuple(f"hfit_{allocator}_{operation}" for operation in OPERATIONS)
+    has_tags = _name(allocator, TAGGED) in image.symbols
+    operations = (*OPERATIONS, TAGGED) if has_tags else OPERATIONS
+    functions = tuple(_name(allocator, one) for one in operations)
     watch = Watch(plugin, (*functions, _CLEARING), output)
     printed = _printed(emulate(image, ("trace",), watch))
-    return printed, read_calls(output, (*OPERATIONS, "clear"))
+    return printed, read_calls(output, (*operations, "clear"))
+
+
+def _name(allocator: str, operation: str) -> str:
+    return f"hfit_{allocator}_{operation}"
 
 
 def _printed(text: str) -> TargetReplay:

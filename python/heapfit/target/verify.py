@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.target.image import Image, replay_image
-from heapfit.target.replay import TargetReplay, counted_replay, replay
+from heapfit.target.replay import TAGGED, TargetReplay, counted_replay, replay
 
 if TYPE_CHECKING:
     from heapfit.plan import Plan
@@ -148,7 +148,7 @@ def _compare(one: TargetReplay, other: TargetReplay, here: str, there: str) -> l
 
 
 def _compare_payload(calls: Calls, host: HostReplay) -> list[str]:
-    target = calls.total("payload", *_PLAIN, "alloc_aligned", "clear")
+    target = calls.total("payload", *_plain(calls), "alloc_aligned", "clear")
     if target == host.result.payload_bytes:
         return []
     return [f"payload bytes: {target} on the target, {host.result.payload_bytes} on the host"]
@@ -156,7 +156,7 @@ def _compare_payload(calls: Calls, host: HostReplay) -> list[str]:
 
 def _compare_accesses(calls: Calls, host: HostReplay) -> list[str]:
     pairs = {
-        "alloc, free and resize": (_accesses(calls, *_PLAIN), host.plain),
+        "alloc, free and resize": (_accesses(calls, *_plain(calls)), host.plain),
         "aligned requests": (_accesses(calls, "alloc_aligned"), host.aligned),
     }
     return [
@@ -165,6 +165,10 @@ def _compare_accesses(calls: Calls, host: HostReplay) -> list[str]:
         for operations, (target, on_host) in pairs.items()
         if (more := target - on_host) != Accesses(0, 0)
     ]
+
+
+def _plain(calls: Calls) -> tuple[str, ...]:
+    return (*_PLAIN, TAGGED) if TAGGED in calls.functions else _PLAIN
 
 
 def _accesses(calls: Calls, *operations: str) -> Accesses:
