@@ -22,7 +22,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.console import out_table
 from heapfit.design.candidates import named_portfolio
-from heapfit.design.placement import LEAST_EVENTS, TRACES, learn_placement
+from heapfit.design.placement import TRACES, learn_placement
 from heapfit.design.site_placement import learn_sites
 from heapfit.design.tailored_plans import LEAST_POINTS, layouts
 from heapfit.design.workload import Workload, load_workload
@@ -98,9 +98,9 @@ def chosen(load: Workload, candidates: Sequence[Plan]) -> Plan:
     return min(candidates, key=lambda plan: region(load, plan))
 
 
-def learned(load: Workload) -> tuple[Plan, Plan, Plan]:
+def learned(load: Workload, traces: int) -> tuple[Plan, Plan, Plan]:
     """The best layout, with size classes placed, and with call sites, where these gain enough."""
-    work = max(TRACES * len(load.events), LEAST_EVENTS)
+    work = traces * len(load.events)
     found = learn_placement(load, list(layouts(ALIGNMENT).values()), work)
     if found is None:
         raise SystemExit(f"{load.trace.path}: no layout serves it")
@@ -119,12 +119,12 @@ def budgets(load: Workload) -> Plan | None:
     return chosen(load, [one.plan for one in candidates]) if candidates else None
 
 
-def row(runs: Runs) -> Row:
+def row(runs: Runs, traces: int) -> Row:
     print(runs.name, file=sys.stderr, flush=True)
     first, second = runs.loads
     rivals = [min(region(load, plan) for plan in plans(RIVALS)) for load in runs.loads]
     budgeted = budgets(first)
-    plain, two_ends, by_site = learned(first)
+    plain, two_ends, by_site = learned(first, traces)
     return Row(
         runs.name,
         runs.peaks_differ,
@@ -193,8 +193,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES)
     parser.add_argument("--only", default="", help="programs in whose names this word occurs")
+    parser.add_argument("--work", type=int, default=TRACES, help="replays of a run, to learn")
     told = parser.parse_args()
-    rows = [row(opened(told.folder, name)) for name in names(told.folder, told.only)]
+    rows = [row(opened(told.folder, name), told.work) for name in names(told.folder, told.only)]
     if not rows:
         sys.exit(f"{told.folder}: no program recorded twice")
     print_rows(rows)
