@@ -84,8 +84,7 @@ class Row:
 def region(load: Workload, plan: Plan) -> float:
     """R_safe; infinite if there is none."""
     base = max(HOST_BASE, load.trace.largest_alignment, plan.alignment)
-    events = load.trace.events(plan.sites) if plan.sites else load.events
-    found = _engine.find_region(plan.engine(), events, base_alignment=base).r_safe
+    found = _engine.find_region(plan.engine(), load.events_for(plan), base_alignment=base).r_safe
     return float("inf") if found is None else float(found)
 
 

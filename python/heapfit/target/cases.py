@@ -40,7 +40,7 @@ def _case(candidate: Candidate, workload: Workload, region: int | None) -> Case:
     plan = candidate.plan
     base = max(_HOST_BASE, plan.alignment, workload.trace.largest_alignment)
     if region is None:
-        events = workload.trace.events(plan.sites) if plan.sites else workload.events
+        events = workload.events_for(plan)
         found = _engine.find_region(plan.engine(), events, base_alignment=base)
         region = found.r_safe if found.r_safe is not None else found.r_min
     if region is None:
