@@ -36,7 +36,8 @@
  * With two ends the top lies in the middle. Requests of some size classes, which the plan names,
  * are cut from its end; what is freed there serves them again, and the others only if nothing else
  * will do. So blocks that live long and blocks that come and go can be kept apart, without a bound
- * that one of them might hit. What belongs where is learned from a recording.
+ * that one of them might hit. What belongs where is learned from a recording. A caller that tells
+ * where it asks, by a tag (alloc_at), is served at the end that the plan names for the tag.
  *
  *   +---------+------------------------+-------------+-----------------------+
  *   | control | blocks of most classes | ->  top  <- | blocks of the others  |
