@@ -23,13 +23,7 @@ from heapfit.pointer_size import pointer_size_warning
 from heapfit.progress import Progress, no_progress
 from heapfit.source_name import different_names, source_name
 from heapfit.trace import Trace, TraceInfo
-from heapfit.verdict import (
-    LEAST_SURE_SAVING,
-    chosen_row,
-    pools_save,
-    preferred_verdict,
-    verdict,
-)
+from heapfit.verdict import chosen_row, pools_warning, preferred_verdict, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +143,5 @@ def _warnings(info: TraceInfo, winner: Row, comparison: Comparison) -> tuple[str
     pointer_size = pointer_size_warning(info.kind, info.pointer_bits)
     if pointer_size is not None:
         warnings.append(pointer_size)
-    if winner.plan.pools:
-        saving = pools_save(winner, comparison)
-        is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
-        warnings.append(
-            "pools are cut to this one recording"
-            + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
-            + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
-        )
+    warnings += [one for one in [pools_warning(winner, comparison)] if one is not None]
     return tuple(warnings)

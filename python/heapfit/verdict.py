@@ -55,6 +55,19 @@ def pools_save(winner: Row, comparison: Comparison) -> float | None:
     return 1 - winner.r_safe / other.r_safe
 
 
+def pools_warning(winner: Row, comparison: Comparison) -> str | None:
+    """What a plan with pools does not say of another run; None for one without."""
+    if not winner.plan.pools:
+        return None
+    saving = pools_save(winner, comparison)
+    is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
+    return (
+        "pools are cut to this one recording"
+        + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
+        + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
+    )
+
+
 def _best(comparison: Comparison, has_pools: bool) -> Row | None:
     """The best plan with pools, or of those without."""
     return next((row for row in comparison.rows if bool(row.plan.pools) == has_pools), None)

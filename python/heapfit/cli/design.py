@@ -146,10 +146,13 @@ def _json(designs: Designs) -> dict[str, Any]:
 
 
 def _print(designs: Designs) -> None:
-    from heapfit.verdict import verdict
+    from heapfit.verdict import chosen_row, pools_warning, verdict
 
     print_ranking(designs.comparison)
     console.out(verdict(designs.comparison))
+    warning = pools_warning(chosen_row(designs.comparison), designs.comparison)
+    if warning is not None:
+        console.note(warning)
     for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
         console.out(f"{path}: {row.reason}; {_pools(row)}")
     print_classes(designs.classes, designs.rule, designs.comparison.u_max)

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `heapfit design` chooses, beside every single allocator, on recorded programs and workloads.
+
+Recorded programs need HEAPFIT_CORPUS. Shown are R_safe over U_max of tlsf, of the best single
+allocator, and of the plan that `design` takes; the share of tlsf's gap to U_max that it closes; and
+the verdict. A baseline is replayed once, 8 B below the choice: where it fails there, it needs no
+less. `--only WORD` keeps the rows in whose names the word occurs. Nothing fails: what is not
+reached says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memory import opened, recordings
+
+from heapfit.allocators import find_allocators, takes_pools
+from heapfit.cli.console import out_table
+from heapfit.comparison import Comparison, compare
+from heapfit.design.budget_choice import STANDARD_BUDGETS, STANDARD_SEARCH
+from heapfit.design.candidates import standard_portfolio
+from heapfit.design.robust import runs_in
+from heapfit.design.workload import Workload, load_workload
+from heapfit.plan import Plan
+from heapfit.trace import Trace
+from heapfit.verdict import chosen_row, verdict
+from heapfit.workloads import generate_workload, parse_workload
+
+MEDIAN = 0.6  # of the shares of recorded programs
+NO_POOLS = 0.1  # a share below is answered "No pools here"
+SHIFT = 1.02
+SHIFTS = ("phase_shift", "phase_shift_small")
+WORKLOADS = ("slotbuf", "poisson_500", "poisson_2000", "queue_fill", "queue_slide", *SHIFTS)
+SEED = 1
+STEP = 8  # bytes; regions are multiples of it
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Of one trace, in bytes."""
+
+    name: str
+    u_max: int
+    tlsf: int
+    single: int  # the best allocator without pools
+    single_name: str
+    chosen: int
+    chosen_name: str
+    lower: tuple[str, ...]  # baselines that run in less than the choice
+    verdict: str
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """Of tlsf's gap to U_max."""
+        return (self.tlsf - self.chosen) / max(self.tlsf - self.u_max, 1)
+
+    @property
+    def is_no_worse(self) -> bool:
+        return self.chosen <= self.single and not self.lower
+
+    @property
+    def says_no_pools(self) -> bool:
+        return self.verdict.startswith("No pools here")
+
+
+def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choice:
+    started = time.perf_counter()
+    load = load_workload(trace, alignment)
+    budgets = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
+    comparison = compare(load, standard_portfolio(load, budgets))
+    chosen = chosen_row(comparison)
+    singles = [row for row in comparison.rows if not row.plan.pools and row.r_safe is not None]
+    assert chosen.r_safe is not None
+    return Choice(
+        name=name,
+        u_max=comparison.u_max,
+        tlsf=next(row.r_safe or 0 for row in singles if row.name == "tlsf"),
+        single=singles[0].r_safe or 0,
+        single_name=singles[0].name,
+        chosen=chosen.r_safe,
+        chosen_name=told_plan(chosen.name, chosen.plan),
+        lower=tuple(lower_baselines(load, chosen.r_safe, comparison)),
+        verdict=verdict(comparison),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def told_plan(name: str, plan: Plan) -> str:
+    shared = "" if plan.shared is None else f" over {plan.shared.allocator}"
+    return f"{name}: {len(plan.pools)} pools{shared}" if plan.pools else name
+
+
+def lower_baselines(load: Workload, region: int, comparison: Comparison) -> list[str]:
+    base = max(16, comparison.base_alignment)
+    return [
+        info.name
+        for info in find_allocators()
+        if not (info.ships or info.in_pieces or takes_pools(info))
+        and runs_in(
+            Plan(info.name, {"alignment": load.alignment}), load.events, region - STEP, base
+        )
+    ]
+
+
+def recorded(name: str, million: int) -> Choice:
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        return choice_of(name.removesuffix(".heap.gz"), opened(name, Path(folder)), million)
+
+
+def drawn(name: str, million: int) -> Choice:
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        spec = parse_workload(name, SEED)
+        return choice_of(name, generate_workload(spec, Path(folder) / "t.parquet"), million)
+
+
+def print_choices(choices: Sequence[Choice]) -> None:
+    out_table(
+        ("trace", "tlsf", "best single", "", "chosen", "", "share", "", "s"),
+        [
+            (
+                one.name,
+                f"{one.tlsf / one.u_max:.4f}",
+                f"{one.single / one.u_max:.4f}",
+                one.single_name,
+                f"{one.chosen / one.u_max:.4f}",
+                one.chosen_name,
+                f"{one.share:.3f}",
+                "no pools here" if one.says_no_pools else "",
+                f"{one.seconds:.0f}",
+            )
+            for one in choices
+        ],
+    )
+
+
+def told(is_reached: bool) -> str:
+    return "reached" if is_reached else "NOT REACHED"
+
+
+def print_aims(programs: Sequence[Choice], workloads: Sequence[Choice]) -> None:
+    every = [*programs, *workloads]
+    worse = [one.name for one in every if not one.is_no_worse]
+    print(f"never above the best single allocator: {told(not worse)} {', '.join(worse)}")
+    if programs:
+        median = statistics.median(one.share for one in programs)
+        is_reached = median >= MEDIAN
+        print(f"median share of {len(programs)} programs {median:.3f} of {MEDIAN}: "
+              f"{told(is_reached)}")  # fmt: skip
+    for one in every:
+        if one.share < NO_POOLS:
+            print(f"{one.name}: share {one.share:.3f}, no pools here: {told(one.says_no_pools)}")
+    for one in workloads:
+        if one.name in SHIFTS:
+            ratio = one.chosen / one.u_max
+            print(f"{one.name} {ratio:.4f}, at most {SHIFT}: {told(ratio <= SHIFT)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="rows in whose names this word occurs")
+    parser.add_argument(
+        "--search", type=int, default=STANDARD_SEARCH // 1_000_000, help="million events"
+    )
+    given = parser.parse_args()
+    programs: list[Choice] = []
+    workloads: list[Choice] = []
+    for names, work, done in (
+        (recordings(), recorded, programs),
+        (WORKLOADS, drawn, workloads),
+    ):
+        for name in names:
+            if given.only in name:
+                done.append(work(name, given.search))
+                one = done[-1]
+                print(f"{one.name} {one.share:.3f} {one.seconds:.0f} s", file=sys.stderr)
+                sys.stderr.flush()
+    print_choices([*programs, *workloads])
+    print_aims(programs, workloads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/choice.py, a small form of it: what design chooses beside every single allocator."""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+MILLION = 5  # events of search
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    sys.path.insert(0, str(BENCH))
+    try:
+        return importlib.import_module("choice")
+    finally:
+        sys.path.remove(str(BENCH))
+
+
+@pytest.mark.parametrize("pair", ["phase_shift:pairs=300", "phase_shift_small:pairs=1000"])
+def test_a_phase_shift_needs_hardly_more_than_its_live_bytes(bench: ModuleType, pair: str) -> None:
+    one = bench.drawn(pair, MILLION)
+    assert one.chosen <= bench.SHIFT * one.u_max
+    assert one.single > 1.7 * one.u_max
+    assert one.is_no_worse
+    assert not one.says_no_pools
+
+
+@pytest.mark.parametrize("random", ["slotbuf:events=4000", "poisson_500:events=3000"])
+def test_sizes_drawn_at_random_are_told_to_need_no_pools(bench: ModuleType, random: str) -> None:
+    one = bench.drawn(random, MILLION)
+    assert one.says_no_pools
+    assert one.is_no_worse
+    assert one.chosen == one.single
+
+
+@pytest.mark.skipif("HEAPFIT_CORPUS" not in os.environ, reason="no recorded programs")
+def test_the_choice_closes_most_of_a_recorded_programs_gap(bench: ModuleType) -> None:
+    for name in ("wee-find", "wee-cpp-demangle", "wee-source-map"):
+        one = bench.recorded(f"{name}.heap.gz", MILLION)
+        assert one.is_no_worse, name
+        assert one.share >= bench.MEDIAN, name
