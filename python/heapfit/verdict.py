@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 from heapfit.comparison import Comparison, Row
+from heapfit.gap import are_worth_it, share_of_gap
 
 # On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
 # smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
 LEAST_SURE_SAVING = 0.05
-
-
-# A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
-# closes less of the gap between the best plan without pools and U_max is no reason to have them.
-LEAST_SHARE_OF_GAP = 0.1
 
 
 def verdict(comparison: Comparison) -> str:
@@ -30,16 +26,7 @@ def chosen_row(comparison: Comparison) -> Row:
     first, plain = comparison.rows[0], _best(comparison, has_pools=False)
     if not first.plan.pools or plain is None:
         return first
-    closed = share_of_gap(first, plain)
-    return plain if closed is not None and closed < LEAST_SHARE_OF_GAP else first
-
-
-def share_of_gap(better: Row, than: Row) -> float | None:
-    """What one plan saves of what another needs beyond U_max; None if either has no region."""
-    if better.r_safe is None or than.r_safe is None:
-        return None
-    beyond = than.r_safe - than.u_max
-    return (than.r_safe - better.r_safe) / beyond if beyond > 0 else 0.0
+    return first if are_worth_it(first.r_safe, plain.r_safe, first.u_max) else plain
 
 
 def preferred_verdict(winner: Row, preference: str, cost: str) -> str:
@@ -75,8 +62,10 @@ def _best(comparison: Comparison, has_pools: bool) -> Row | None:
 
 def _too_little(winner: Row, pooled: Row | None) -> str:
     """Why pools that need less are not taken."""
-    closed = None if pooled is None else share_of_gap(pooled, winner)
-    if closed is None or closed <= 0:
+    if pooled is None or pooled.r_safe is None or winner.r_safe is None:
+        return ""
+    closed = share_of_gap(pooled.r_safe, winner.r_safe, winner.u_max)
+    if closed <= 0:
         return ""
     return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
 

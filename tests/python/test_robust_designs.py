@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from small_traces import diverse, heapfit, heapfit_json, table2
 
+from heapfit.cli.robust import verdicts
+from heapfit.design.candidates import candidate_from_file
 from heapfit.design.joined_trace import join_traces
 from heapfit.design.objective import Objective, parse_objective
 from heapfit.design.robust import (
@@ -16,12 +18,15 @@ from heapfit.design.robust import (
     with_margin,
 )
 from heapfit.design.robust_jobs import runs_in
+from heapfit.design.robust_plans import save_robust_plans
+from heapfit.design.workload import load_workload
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan import load_plan
 from heapfit.profile import profile_trace
 from heapfit.sweep import Sweep
 from heapfit.trace import Trace
+from heapfit.workloads import generate_workload, parse_workload
 
 EVENTS = 600
 
@@ -142,6 +147,16 @@ def test_design_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
     assert "rule of three" in done.stdout
 
 
+def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None:
+    traces = [
+        generate_workload(parse_workload("slotbuf:events=5000", seed), tmp_path / f"{seed}.parquet")
+        for seed in (1, 2, 3, 4)
+    ]
+    designs = design_robust(traces)
+    assert not designs.chosen.plan.pools
+    assert verdicts(designs)[1].startswith(f"No pools here: {designs.chosen.name}")
+
+
 def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
     for seed in (1, 2):
         table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
@@ -155,17 +170,15 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
     assert f"region = {best['region']}" in plan.read_text()
 
 
-def test_compare_knows_each_trace_that_a_plan_was_made_from(tmp_path: Path) -> None:
-    for seed in (1, 2, 3):
-        table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
-    heapfit_json("design", "t1.heap", "t2.heap", "--folds", "0", "-o", "p", folder=tmp_path)
-    plan = load_plan(tmp_path / "p" / "budgeted_4_largest.toml")
-    assert [seen.trace for seen in plan.trained_on.traces] == ["t1", "t2"]
-    (tmp_path / "t2.heap").rename(tmp_path / "other.heap")  # its content counts
-    named = ("--plan", "p/budgeted_4_largest.toml")
-    for trace, is_seen in (("t1.heap", True), ("other.heap", True), ("t3.heap", False)):
-        (row,) = heapfit_json("compare", trace, *named, folder=tmp_path)["rows"]
-        assert row["trained_on_this_trace"] == is_seen, trace
+def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
+    designs = design_robust(runs[:2], RobustOptions(folds=0))
+    paths = save_robust_plans(designs, "both", ["first", "second"], tmp_path)
+    [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
+    plan = load_plan(path)
+    assert [seen.trace for seen in plan.trained_on.traces] == ["first", "second"]
+    for trace, is_seen in zip(runs[:3], (True, True, False), strict=True):
+        made = candidate_from_file(plan, load_workload(trace))
+        assert made.trained_on_this_trace == is_seen
 
 
 def test_a_candidate_far_off_is_left_out_and_told(designs: RobustDesigns) -> None:

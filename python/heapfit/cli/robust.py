@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from heapfit.cli import console
+from heapfit.gap import LEAST_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +63,8 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     lines = [
         f"Least on traces not seen: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."
     ]
+    if not designs.chosen.plan.pools:
+        lines.append(_no_pools(designs.chosen, designs))
     safest = designs.safest
     if safest is not None:
         lines.append(
@@ -71,6 +74,14 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if plain is not None:
         lines += [line for row in designs.rows if (line := _loss(row, plain)) is not None]
     return lines
+
+
+def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
+    """Which plan to take without pools, and why not one that needs less."""
+    told = f"No pools here: {chosen.name}"
+    if chosen is designs.rows[0]:
+        return f"{told}."
+    return f"{told}; pools close less than {LEAST_SHARE:.0%} of its gap to U_max."
 
 
 def _loss(row: RobustRow, plain: RobustRow) -> str | None:

@@ -24,6 +24,7 @@ from heapfit.design.objective import LARGEST, Objective
 from heapfit.design.robust_jobs import Fold, Replays, make_folds
 from heapfit.design.workload import STANDARD_ALIGNMENT
 from heapfit.errors import HeapfitError
+from heapfit.gap import are_worth_it
 from heapfit.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
@@ -61,6 +62,11 @@ class RobustRow:
     unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
     unseen_region: int | None  # what the objective says of these
     run_out: tuple[int, ...]  # traces, of those not seen, that run out at each margin
+
+    @property
+    def needed(self) -> int | None:
+        """What ranks it: the region of unseen traces, where some were left out."""
+        return self.unseen_region if self.unseen_regions else self.region
 
     @property
     def safe_margin(self) -> int | None:
@@ -102,6 +108,20 @@ class RobustDesigns:
         """The least region in which no unseen trace ran out."""
         safe = [row for row in self.rows if row.safe_region is not None]
         return min(safe, key=lambda row: row.safe_region or 0, default=None)
+
+    @property
+    def without_pools(self) -> RobustRow | None:
+        """The best that sets nothing aside."""
+        return next((row for row in self.rows if not row.plan.pools), None)
+
+    @property
+    def chosen(self) -> RobustRow:
+        """The plan to take: the first row, unless it has pools for too little."""
+        first, plain = self.rows[0], self.without_pools
+        if not first.plan.pools or plain is None:
+            return first
+        is_worth_it = are_worth_it(first.needed, plain.needed, self.u_max_objective)
+        return first if is_worth_it else plain
 
     @property
     def best_plain(self) -> RobustRow | None:
@@ -186,8 +206,7 @@ def _parted(
 
 
 def _rank(row: RobustRow) -> tuple[float, float, str]:
-    unseen = row.unseen_region if row.unseen_regions else row.region
-    return unseen or math.inf, row.region or math.inf, row.name
+    return row.needed or math.inf, row.region or math.inf, row.name
 
 
 def _sorted_out(
