@@ -5,8 +5,9 @@
 Recorded programs need HEAPFIT_CORPUS. Shown are R_safe over U_max of tlsf, of the best single
 allocator, and of the plan that `design` takes; the share of tlsf's gap to U_max that it closes; and
 the verdict. A baseline is replayed once, 8 B below the choice: where it fails there, it needs no
-less. `--only WORD` keeps the rows in whose names the word occurs. Nothing fails: what is not
-reached says so.
+less. Workloads without anything to learn are drawn four times, and judged as `design` does several
+traces: each by a plan made without it. `--only WORD` keeps the rows in whose names the word occurs.
+Nothing fails: what is not reached says so.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from memory import opened, recordings
 
 from heapfit.allocators import find_allocators, takes_pools
 from heapfit.cli.console import out_table
+from heapfit.cli.robust import verdicts
 from heapfit.comparison import Comparison, compare
 from heapfit.design.budget_choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.candidates import standard_portfolio
-from heapfit.design.robust import runs_in
+from heapfit.design.robust import RobustOptions, design_robust, runs_in
 from heapfit.design.workload import Workload, load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace
@@ -35,12 +38,22 @@ from heapfit.verdict import chosen_row, verdict
 from heapfit.workloads import generate_workload, parse_workload
 
 MEDIAN = 0.6  # of the shares of recorded programs
-NO_POOLS = 0.1  # a share below is answered "No pools here"
+NO_POOLS = 0.1  # a share below is answered so:
+NO_POOLS_TOLD = "No pools here"
 SHIFT = 1.02
 SHIFTS = ("phase_shift", "phase_shift_small")
-WORKLOADS = ("slotbuf", "poisson_500", "poisson_2000", "queue_fill", "queue_slide", *SHIFTS)
-SEED = 1
+RANDOM = (
+    "slotbuf:events=20000",
+    "poisson_500:events=20000",
+    "poisson_2000:events=20000",
+    "queue_fill:packets=10000",
+    "queue_slide:packets=10000",
+)
+DRAWS = 4
+SEED = 1  # the first
 STEP = 8  # bytes; regions are multiples of it
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ class Choice:
 
     @property
     def says_no_pools(self) -> bool:
-        return self.verdict.startswith("No pools here")
+        return self.verdict.startswith(NO_POOLS_TOLD)
 
 
 def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choice:
@@ -122,6 +135,65 @@ def drawn(name: str, million: int) -> Choice:
         return choice_of(name, generate_workload(spec, Path(folder) / "t.parquet"), million)
 
 
+@dataclass(frozen=True)
+class Unseen:
+    """A workload drawn several times; regions that serve all draws, each plan made without it."""
+
+    name: str
+    u_max: int
+    tlsf: int
+    first: int  # the first row
+    first_name: str
+    chosen: int
+    chosen_name: str
+    says_no_pools: bool
+
+    @property
+    def share(self) -> float:
+        """Of tlsf's gap to U_max."""
+        return (self.tlsf - self.chosen) / max(self.tlsf - self.u_max, 1)
+
+
+def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        traces = [
+            generate_workload(parse_workload(name, SEED + i), Path(folder) / f"{i}.parquet")
+            for i in range(draws)
+        ]
+        choice = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
+        designs = design_robust(traces, RobustOptions(choice=choice))
+    first, chosen = designs.rows[0], designs.chosen
+    return Unseen(
+        name=name,
+        u_max=designs.u_max_objective,
+        tlsf=next(row.needed or 0 for row in designs.rows if row.name == "tlsf"),
+        first=first.needed or 0,
+        first_name=first.name,
+        chosen=chosen.needed or 0,
+        chosen_name=told_plan(chosen.name, chosen.plan),
+        says_no_pools=any(line.startswith(NO_POOLS_TOLD) for line in verdicts(designs)),
+    )
+
+
+def print_unseen(found: Sequence[Unseen]) -> None:
+    out_table(
+        (f"{DRAWS} draws, unseen", "tlsf", "first row", "", "chosen", "", "share", ""),
+        [
+            (
+                one.name,
+                f"{one.tlsf / one.u_max:.4f}",
+                f"{one.first / one.u_max:.4f}",
+                one.first_name,
+                f"{one.chosen / one.u_max:.4f}",
+                one.chosen_name,
+                f"{one.share:.3f}",
+                "no pools here" if one.says_no_pools else "",
+            )
+            for one in found
+        ],
+    )
+
+
 def print_choices(choices: Sequence[Choice]) -> None:
     out_table(
         ("trace", "tlsf", "best single", "", "chosen", "", "share", "", "s"),
@@ -146,10 +218,10 @@ def told(is_reached: bool) -> str:
     return "reached" if is_reached else "NOT REACHED"
 
 
-def print_aims(programs: Sequence[Choice], workloads: Sequence[Choice]) -> None:
-    every = [*programs, *workloads]
-    worse = [one.name for one in every if not one.is_no_worse]
-    print(f"never above the best single allocator: {told(not worse)} {', '.join(worse)}")
+def print_aims(programs: Sequence[Choice], shifts: Sequence[Choice]) -> None:
+    every = [*programs, *shifts]
+    worse = [f"{one.name} ({', '.join(one.lower)})" for one in every if not one.is_no_worse]
+    print(f"never above the best single allocator: {told(not worse)} {' '.join(worse)}")
     if programs:
         median = statistics.median(one.share for one in programs)
         is_reached = median >= MEDIAN
@@ -158,10 +230,9 @@ def print_aims(programs: Sequence[Choice], workloads: Sequence[Choice]) -> None:
     for one in every:
         if one.share < NO_POOLS:
             print(f"{one.name}: share {one.share:.3f}, no pools here: {told(one.says_no_pools)}")
-    for one in workloads:
-        if one.name in SHIFTS:
-            ratio = one.chosen / one.u_max
-            print(f"{one.name} {ratio:.4f}, at most {SHIFT}: {told(ratio <= SHIFT)}")
+    for one in shifts:
+        ratio = one.chosen / one.u_max
+        print(f"{one.name} {ratio:.4f}, at most {SHIFT}: {told(ratio <= SHIFT)}")
 
 
 def main() -> None:
@@ -171,20 +242,22 @@ def main() -> None:
         "--search", type=int, default=STANDARD_SEARCH // 1_000_000, help="million events"
     )
     given = parser.parse_args()
-    programs: list[Choice] = []
-    workloads: list[Choice] = []
-    for names, work, done in (
-        (recordings(), recorded, programs),
-        (WORKLOADS, drawn, workloads),
-    ):
+
+    def each(names: Sequence[str], work: Callable[[str, int], Result]) -> list[Result]:
+        found = []
         for name in names:
             if given.only in name:
-                done.append(work(name, given.search))
-                one = done[-1]
-                print(f"{one.name} {one.share:.3f} {one.seconds:.0f} s", file=sys.stderr)
-                sys.stderr.flush()
-    print_choices([*programs, *workloads])
-    print_aims(programs, workloads)
+                print(name, file=sys.stderr, flush=True)
+                found.append(work(name, given.search))
+        return found
+
+    programs, shifts = each(recordings(), recorded), each(SHIFTS, drawn)
+    if programs or shifts:
+        print_choices([*programs, *shifts])
+        print_aims(programs, shifts)
+    drawn_anew = each(RANDOM, unseen)
+    if drawn_anew:
+        print_unseen(drawn_anew)
 
 
 if __name__ == "__main__":
