@@ -21,6 +21,7 @@ void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
 void bind_range_peaks(nb::module_ &module);
 void bind_packing(nb::module_ &module);
+void bind_adversary(nb::module_ &module);
 void bind_slot_buffer(nb::module_ &module);
 void bind_closed_form(nb::module_ &module);
 void bind_simulation(nb::module_ &module);
@@ -56,6 +57,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_budget(module);
     heapfit::bindings::bind_range_peaks(module);
     heapfit::bindings::bind_packing(module);
+    heapfit::bindings::bind_adversary(module);
     heapfit::bindings::bind_slot_buffer(module);
     heapfit::bindings::bind_closed_form(module);
     heapfit::bindings::bind_simulation(module);

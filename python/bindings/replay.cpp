@@ -103,6 +103,10 @@ void unpack(ReplayResult *place, const std::vector<std::uint64_t> &state) {
     new (place) ReplayResult(std::move(result));
 }
 
+Bytes largest_free(const Plan &plan, std::uint64_t region_size) {
+    return sum_blocks(HostHeap::init(plan, {region_size, 16})).largest_free;
+}
+
 void bind_result(nb::module_ &module) {
     nb::class_<ReplayResult>(module, "ReplayResult", "What a replay measured; sizes in bytes.")
         .def_ro("events", &ReplayResult::events)
@@ -137,6 +141,8 @@ void bind_replay(nb::module_ &module) {
              nb::arg("keep_going") = false)
         .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
         .def("result", &Replay::result);
+    module.def("largest_free", &largest_free, nb::arg("plan"), nb::arg("region_size"),
+               "Bytes of the largest free block of a heap in which nothing is live.");
 }
 
 } // namespace heapfit::bindings
