@@ -27,6 +27,7 @@ COMMANDS = (
     "design",
     "front",
     "bounds",
+    "adversary",
     "compare",
     "size",
     "generate",
