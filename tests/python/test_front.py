@@ -270,3 +270,18 @@ def test_hostile_words_stay_text_on_the_page(page):
 
 def test_the_same_front_gives_the_same_page(front):
     assert render(front, "x", None, "y") == render(front, "x", None, "y")
+
+
+def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(folder):
+    path = folder / "long.heap"
+    lines = ["# heap-events 1", "# pointer_bits 32"]
+    lines += [f"a {i} {8 + 8 * (i % 3)}" for i in range(12_000)]
+    lines += [f"f {i}" for i in range(0, 12_000, 2)]  # 6,000 holes
+    lines += [f"a {12_000 + i} 40" for i in range(3_000)]  # that none of these fits into
+    path.write_text("\n".join(lines) + "\n")
+    long = load_workload(open_any(path, ImportOptions(), folder))
+    left_out = {one.name: one.why for one in configurations(long).not_applicable}
+    assert "accesses a call" in left_out["first_fit:list=2"]
+    named = named_configurations(long, ["first_fit:list=2"])
+    assert [one.name for one in named.candidates] == ["first_fit:list=2"]
+    assert "tlsf" not in left_out
