@@ -15,11 +15,13 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     Prefer,
     Queue,
     Source,
+    Workers,
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
@@ -61,6 +63,8 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure every configuration, find the Pareto front, write its plans and a page."""
@@ -72,20 +76,25 @@ def command(
     from heapfit.front.space import configurations, named_configurations
     from heapfit.report.front_page import write_front_page
     from heapfit.source_name import source_name
+    from heapfit.sweep import Sweep
 
     measures = ALL_MEASURES if by is None else parse_measures(by)
     table = load_sram(sram)
     name = source_name(source)
     folder = output or Path("out") / name / "front"
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with console.progress() as progress, opened_trace(source, importing, progress) as trace:
+    with (
+        console.progress() as progress,
+        Sweep(workers, cluster) as sweep,
+        opened_trace(source, importing, progress) as trace,
+    ):
         workload = load_workload(trace, int(alignment), progress)
         portfolio = (
             named_configurations(workload, allocators)
             if allocators
             else configurations(workload, progress=progress)
         )
-        front = find_front(workload, portfolio, measures, table, progress)
+        front = find_front(workload, portfolio, measures, table, sweep, progress)
         choice = None if prefer is None else chosen(front, prefer)
         paths = save_front(front, folder, trained_on_trace(trace, name))
         page = folder / "front.html"

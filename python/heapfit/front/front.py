@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from heapfit.design.workload import Workload
     from heapfit.energy import Sram
     from heapfit.plan import TrainedOn
+    from heapfit.sweep import Sweep
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 ALL_MEASURES: Final = tuple(Measure)
@@ -80,12 +81,22 @@ def find_front(
     portfolio: Portfolio,
     by: Sequence[Measure] = ALL_MEASURES,
     sram: Sram | None = None,
+    sweep: Sweep | None = None,
     progress: Progress = no_progress,
 ) -> Front:
-    """Compares every configuration on the trace and finds the front."""
-    from heapfit.comparison import compare
+    """Compares every configuration on the trace and finds the front; by default in this process."""
+    from heapfit.comparison import Comparison, base_alignment, ranked, refuse_nothing
+    from heapfit.comparison_jobs import Prepared
+    from heapfit.sweep import Sweep
 
-    return front_of(compare(workload, portfolio, progress), workload, by, sram, progress)
+    if not portfolio.candidates:
+        refuse_nothing(portfolio.not_applicable)
+    trace, u_max = workload.trace, workload.profile.u_max
+    base = base_alignment(trace, portfolio)
+    prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio)
+    rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
+    comparison = Comparison(trace.info, u_max, base, ranked(rows), portfolio.not_applicable)
+    return front_of(comparison, workload, by, sram, progress)
 
 
 def front_of(

@@ -39,7 +39,7 @@ GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {
     "class_pools": {"search": (0, 1)},
     "budgeted": {"borrow": (0, 1)},
 }
-SHARED = ("tlsf", "best_fit", "first_fit")  # behind pools
+SHARED = ("tlsf", "best_fit", "first_fit", "tailored")  # behind pools
 GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
 GROWN = "class_pools"
 
