@@ -75,6 +75,7 @@ def fit(
         verdict=told,
         warnings=_warnings(trace.info, winner, comparison),
         paths=_paths(folder, trace),
+        prefer=options.prefer,
     )
     _write(fitted, progress)
     return fitted

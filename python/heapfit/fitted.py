@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heapfit.comparison import Comparison, Row
 from heapfit.design.candidates import NotApplicable
+from heapfit.front.preference import Preference
 from heapfit.plan import PlanFile
 from heapfit.profile import Profile
 from heapfit.trace import Trace
@@ -38,6 +39,7 @@ class Fit:
     verdict: str  # one sentence, with the figures that decided
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
+    prefer: Preference  # what the winner has least of
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:

@@ -236,6 +236,7 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     assert "over the least of each: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
     assert load_plan(folder / "quick/plan.toml").region == best["r_safe"]
+    assert "--prefer time" in (folder / "quick/report.html").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ _TABLE: Final[Mapping[str, tuple[str | By, ...]]] = {
     "best_fit": (_ANY, "always", _AT_ONCE, _TRIES, _NEXT, _BEST, _SIZE, _TOP),
     "tailored": (
         *(_ANY, "always", _AT_ONCE, _TRIES, _NEXT),
-        *(By("index", {0: _BEST, 1: "good"}), _SIZE, _TOP),
+        *(By("index", {0: _BEST, 1: "good"}), _SIZE, By("ends", {1: _TOP, 2: "from both ends"})),
     ),
     "class_pools": (
         *("special and powers of two", _NEVER, _NEVER, _OWN, "exact, then first", _FIRST),

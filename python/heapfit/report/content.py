@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from heapfit.front.preference import Preference
 from heapfit.report.candidate_charts import fragmentation_chart, memory_chart, region_chart
 from heapfit.report.figure import Chart
 from heapfit.report.live_blocks import live_blocks
@@ -175,7 +176,8 @@ def _fit_command(fit: Fit) -> str:
     """With the options that decide the result; what has its standard value is said as well."""
     info = fit.trace.info
     queue = f" --queue {_argument(info.queue)}" if info.kind == "packets" else ""
-    return f"heapfit fit {_argument(fit.source)} --alignment {fit.winner.alignment}{queue}"
+    prefer = "" if fit.prefer is Preference.MEMORY else f" --prefer {fit.prefer}"
+    return f"heapfit fit {_argument(fit.source)} --alignment {fit.winner.alignment}{queue}{prefer}"
 
 
 def _argument(path: object) -> str:
