@@ -3,7 +3,8 @@
 
 Writes python/heapfit/front/calls.csv, a row for each code, trace and operation, and code_size.csv.
 The codes are those of the design space's configurations; placements must equal the host's. Takes
-some 20 minutes. `--only WORD` renews the codes in whose label the word occurs and keeps the rest.
+some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is found
+and keeps the rest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -159,13 +161,13 @@ def without_copying(
     return left
 
 
-def kept(path: Path, word: str) -> list[list[str]]:
-    """The rows there are whose code does not have the word."""
-    if not word or not path.exists():
+def kept(path: Path, pattern: str) -> list[list[str]]:
+    """The rows there are whose code does not match."""
+    if not pattern or not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
-    return [row for row in rows[1:] if word not in row[0]]
+    return [row for row in rows[1:] if not re.search(pattern, row[0])]
 
 
 def save(path: Path, columns: Sequence[str], rows: list[list[Any]]) -> None:
@@ -181,17 +183,17 @@ def save(path: Path, columns: Sequence[str], rows: list[list[Any]]) -> None:
 def main() -> None:
     """Measures what was asked for."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--only", default="", help="codes in whose label this word occurs")
-    word = arguments.parse_args().only
+    arguments.add_argument("--only", default="", help="codes in whose label this is found")
+    pattern = arguments.parse_args().only
     folder = HERE / "python/heapfit/front"
-    rows: list[list[Any]] = list(kept(folder / "calls.csv", word))
+    rows: list[list[Any]] = list(kept(folder / "calls.csv", pattern))
     sizes: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as scratch:
         workbench = Workbench(Path(scratch))
         for name, trace in traces(Path(scratch)):
             load, packed = load_workload(trace), pack(trace)
             for code, plan in plans(load).items():
-                if word not in code:
+                if not re.search(pattern, code):
                     continue
                 print(f"{name} {code}", file=sys.stderr, flush=True)
                 try:
@@ -204,7 +206,7 @@ def main() -> None:
                     build = Build(*measured.SIZE_BUILD)
                     sizes[code] = code_size(workbench, M4, build, plan).total
     save(folder / "calls.csv", measured.CALL_COLUMNS, rows)
-    size_rows: list[list[Any]] = list(kept(folder / "code_size.csv", word))
+    size_rows: list[list[Any]] = list(kept(folder / "code_size.csv", pattern))
     size_rows += [[code, size] for code, size in sizes.items()]
     save(folder / "code_size.csv", measured.SIZE_COLUMNS, size_rows)
 
