@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,6 +86,15 @@ def command(
             help="Of several traces: parts left out by turns to be measured unseen; 0: none.",
         ),
     ] = 4,
+    draw: Annotated[
+        int,
+        typer.Option(
+            "--draw",
+            min=0,
+            max=10_000,
+            help="With one trace: draw so many others from it, for a design as for several.",
+        ),
+    ] = 0,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -103,11 +113,13 @@ def command(
     choice = BudgetChoice(methods, seconds, events, seed)
     options = RobustOptions(int(alignment), parse_objective(objective), folds, choice)
     importing = import_options(queue, drop_unknown, pointer_bits)
-    if len(sources) == 1:
+    if draw and len(sources) > 1:
+        raise typer.BadParameter("--draw takes one trace")
+    if len(sources) == 1 and not draw:
         _for_one(sources, output, options, importing, as_json)
         return
     with Sweep(workers, cluster) as sweep:
-        _for_several(sources, output, options, importing, sweep, as_json)
+        _for_several(sources, draw, output, options, importing, sweep, as_json)
 
 
 def _for_one(
@@ -160,29 +172,37 @@ def _print(designs: Designs) -> None:
 
 def _for_several(
     sources: list[Path],
+    draw: int,
     output: Path | None,
     options: RobustOptions,
     importing: ImportOptions,
     sweep: Sweep,
     as_json: bool,
 ) -> None:
+    from heapfit.bootstrap.drawn_set import draw_set
     from heapfit.cli.robust import print_robust, robust_json
     from heapfit.design.robust import design_robust
     from heapfit.design.robust_plans import save_robust_plans
     from heapfit.source_name import different_names, source_name
 
-    name = f"{source_name(sources[0])}-and-{len(sources) - 1}-more"
+    beside = f"{draw}-drawn" if draw else f"{len(sources) - 1}-more"
+    name = f"{source_name(sources[0])}-and-{beside}"
     with console.progress() as progress, ExitStack() as opened:
         traces = [
             opened.enter_context(opened_trace(source, importing, progress)) for source in sources
         ]
+        drawn = None
+        if draw:
+            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-"))
+            drawn = draw_set(traces[0], draw, options.choice.seed, Path(folder), progress)
+            traces += drawn.traces
         designs = design_robust(traces, options, progress, sweep)
     folder = output or Path("out") / name / "plans"
     paths = save_robust_plans(designs, name, different_names(sources), folder)
     if as_json:
-        console.out_json(robust_json(designs, paths))
+        console.out_json(robust_json(designs, paths, drawn))
     else:
-        print_robust(designs, paths)
+        print_robust(designs, paths, drawn)
 
 
 def _pools(row: Row) -> str:

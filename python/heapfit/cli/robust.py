@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,25 @@ from heapfit.cli import console
 from heapfit.gap import LEAST_SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from heapfit.bootstrap.drawn_set import DrawnSet
     from heapfit.design.robust import RobustDesigns, RobustRow
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
-def print_robust(designs: RobustDesigns, paths: Sequence[Path]) -> None:
+def print_robust(
+    designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
+) -> None:
     """The ranking, the curves, and what they mean."""
     _print_regions(designs)
     if designs.folds:
         _print_curves(designs)
+    if drawn is not None:
+        for line in _told_of_drawn(designs, drawn):
+            console.out(line)
     for line in verdicts(designs):
         console.out(line)
     console.out("")
@@ -32,12 +39,15 @@ def print_robust(designs: RobustDesigns, paths: Sequence[Path]) -> None:
         console.out(f"{left_out.name} left out: {left_out.why}.")
 
 
-def robust_json(designs: RobustDesigns, paths: Sequence[Path]) -> dict[str, Any]:
+def robust_json(
+    designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
+) -> dict[str, Any]:
     """The same for --json."""
     from heapfit.design.robust import MARGINS, failure_bound, traces_for
 
     return {
         "traces": designs.traces,
+        "drawn": None if drawn is None else _drawn_json(designs, drawn),
         "folds": designs.folds,
         "objective": designs.objective.share,
         "u_max": list(designs.u_max),
@@ -49,6 +59,44 @@ def robust_json(designs: RobustDesigns, paths: Sequence[Path]) -> dict[str, Any]
         "verdicts": verdicts(designs),
         "plans": [str(path) for path in paths],
         "not_applicable": [{"name": one.name, "why": one.why} for one in designs.not_applicable],
+    }
+
+
+def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
+    """What the first trace is, what the others are, and how far they may be trusted."""
+    from heapfit.bootstrap.drawn_set import LIMITS, is_peak_repeated
+
+    recorded, *others = designs.u_max
+    phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
+    told = [
+        f"Trace 1 is the recording; the other {len(others)} are drawn from it (seed {drawn.seed}): "
+        f"{phases}, blocks of {drawn.block:,} requests; {drawn.kept:,} of {drawn.requests:,} "
+        "objects outlive their phase and are kept as they were. U_max of the drawn ones from "
+        f"{min(others):,} to {max(others):,}, of the recording {recorded:,}.",
+        f"The percentages are of such traces. {LIMITS}",
+    ]
+    if not is_peak_repeated(recorded, others):
+        told.append(
+            "None of the drawn traces peaks where the recording does: the model does not hold for "
+            "it, and the curve says little. Record more runs."
+        )
+    yield ""
+    for text in told:
+        yield from textwrap.wrap(text, console.WIDTH, break_on_hyphens=False)
+
+
+def _drawn_json(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, Any]:
+    from heapfit.bootstrap.drawn_set import LIMITS, is_peak_repeated
+
+    return {
+        "traces": len(drawn.traces),
+        "seed": drawn.seed,
+        "phases": drawn.phases,
+        "block": drawn.block,
+        "requests": drawn.requests,
+        "kept": drawn.kept,
+        "is_peak_repeated": is_peak_repeated(designs.u_max[0], designs.u_max[1:]),
+        "limits": LIMITS,
     }
 
 

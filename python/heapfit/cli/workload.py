@@ -13,6 +13,7 @@ import typer
 from heapfit import _engine
 from heapfit.cli import console
 from heapfit.cli.arguments import AsJson, Seed
+from heapfit.cli.opened_trace import opened_trace
 
 if TYPE_CHECKING:
     from heapfit.workloads import WorkloadSpec
@@ -29,11 +30,19 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The trace to write [NAME.parquet].")
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option("--like", help="Draw from this trace instead, in blocks of its requests."),
+    ] = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic workload as a stored trace: the same for a seed on every machine."""
-    if workload is not None:
+    if workload is not None and like is not None:
+        raise typer.BadParameter("a workload's name, or --like, not both")
+    if like is not None:
+        _write_like(like, output, seed, as_json)
+    elif workload is not None:
         _write(workload, output, seed, as_json)
     elif as_json:
         console.out_json({"workloads": [_info_json(info) for info in _engine.workloads()]})
@@ -51,6 +60,25 @@ def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None
         console.out_json({"trace": str(trace.path), **asdict(trace.info), **_spec_json(spec)})
     else:
         console.out(f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}")
+
+
+def _write_like(source: Path, output: Path | None, seed: int, as_json: bool) -> None:
+    from heapfit.bootstrap.draw import draw_trace
+    from heapfit.bootstrap.drawn_set import LIMITS
+    from heapfit.bootstrap.model import fit_model
+    from heapfit.importers.options import ImportOptions
+    from heapfit.source_name import source_name
+
+    path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
+    with console.progress() as progress, opened_trace(source, ImportOptions(), progress) as trace:
+        drawn = draw_trace(fit_model(trace), seed, path, trace.info)
+    if as_json:
+        told = {"like": str(source), "seed": seed, "limits": LIMITS}
+        console.out_json({"trace": str(path), **asdict(drawn.info), **told})
+    else:
+        console.out(f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}")
+        for line in wrap(LIMITS, console.WIDTH):
+            console.out(line)
 
 
 def _print_list() -> None:

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces drawn from one recording against fresh ones of the model it came from: the true answer.
+
+For each recording, U_max of drawn and of fresh traces over the mean of fresh ones; then the curve of
+`best_fit` and of greedy budgets made from the recording: the share of traces that run out in the
+region that the recording and 16 drawn traces need, and a margin. Means over the recordings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.bootstrap.draw import draw_trace
+from heapfit.bootstrap.drawn_set import draw_set
+from heapfit.bootstrap.model import fit_model
+from heapfit.design.budget_choice import PUBLISHED_BUDGETS
+from heapfit.design.budgets import budgeted_plan, frequent_classes
+from heapfit.design.certified_budgets import certified_budgets
+from heapfit.design.robust import MARGINS, with_margin
+from heapfit.design.robust_jobs import runs_in
+from heapfit.design.workload import load_workload
+from heapfit.plan import Plan
+from heapfit.sweep import Sweep
+from heapfit.trace import Trace
+from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
+
+WORKLOADS = ("phases_w1", "phases_w3", "phases_w4", "phases_w5", "phases_x16", "t2_w1", "zg_cdf",
+             "zg_markov", "zg_time")  # fmt: skip
+FRESH_SEEDS = DRAW_SEEDS = 1_000_000  # the first of those not trained on
+ALIGNMENT = 4
+PLANS = ("best_fit", "greedy")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    recordings: int
+    training: int
+    unseen: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Of one recording: peaks, and the share of drawn and of fresh traces that run out."""
+
+    recorded: int
+    drawn: Sequence[int]
+    fresh: Sequence[int]
+    curves: dict[str, tuple[list[float], list[float]]]
+
+
+def u_max_of(events: _engine.EventArray) -> int:
+    profile = _engine.Profile(1)
+    profile.feed(events)
+    return int(profile.result().u_max)
+
+
+def plans_of(trace: Trace) -> dict[str, Plan]:
+    workload = load_workload(trace, ALIGNMENT)
+    sizes = frequent_classes(workload.profile, ALIGNMENT)
+    counts = certified_budgets(workload.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
+    best_fit = Plan("best_fit", {"alignment": ALIGNMENT})
+    budgets = budgeted_plan(sizes, counts.counts, ALIGNMENT)
+    return dict(zip(PLANS, (best_fit, budgets or best_fit), strict=True))
+
+
+def curve(plan: Plan, region: int, traces: Sequence[_engine.EventArray]) -> list[float]:
+    """Percent that run out at each margin."""
+    return [
+        100 * np.mean([not runs_in(plan, one, with_margin(region, margin), 16) for one in traces])
+        for margin in MARGINS
+    ]
+
+
+def measured(told: tuple[str, int, Size]) -> Found:
+    name, seed, size = told
+
+    def spec(number: int) -> WorkloadSpec:
+        return WorkloadSpec(name, number, {"events": size.events})
+
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        trace = generate_workload(spec(seed), Path(folder) / "recorded.parquet")
+        known = [trace, *draw_set(trace, size.training, 1, Path(folder)).traces]
+        training = [one.events() for one in known]
+        model, path = fit_model(trace), Path(folder) / "unseen.parquet"
+        drawn = [
+            draw_trace(model, DRAW_SEEDS + i, path, trace.info).events() for i in range(size.unseen)
+        ]
+        plans = plans_of(trace)
+    fresh = [drawn_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]
+    curves = {}
+    for told_as, plan in plans.items():
+        needs = [_engine.find_region(plan.engine(), one).r_safe or 0 for one in training]
+        curves[told_as] = curve(plan, max(needs), drawn), curve(plan, max(needs), fresh)
+    peaks = [u_max_of(one) for one in drawn], [u_max_of(one) for one in fresh]
+    return Found(u_max_of(training[0]), *peaks, curves)
+
+
+def report(name: str, found: Sequence[Found]) -> None:
+    mean = float(np.mean([one.fresh for one in found]))
+    print(f"{name}: U_max over the mean of fresh traces")
+    print(f"  recorded {told([one.recorded / mean for one in found])}")
+    for kind in ("drawn", "fresh"):
+        peaks = [np.array(getattr(one, kind)) / mean for one in found]
+        spread = np.mean([one.std() for one in peaks])
+        high = np.mean([np.quantile(one, 0.99) for one in peaks])
+        print(f"  {kind:8} mean {np.mean(peaks):.3f}  spread {spread:.3f}  q99 {high:.3f}")
+    print("  percent that run out" + "".join(f"{f'+{margin}%':>8}" for margin in MARGINS))
+    for plan in PLANS:
+        for i, kind in enumerate(("drawn", "fresh")):
+            shares = np.mean([one.curves[plan][i] for one in found], axis=0)
+            print(f"  {plan:10} {kind:9}" + "".join(f"{share:8.2f}" for share in shares))
+
+
+def told(values: Sequence[float]) -> str:
+    return " ".join(f"{value:.3f}" for value in values)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
+    parser.add_argument("--recordings", type=int, default=5)
+    parser.add_argument("--training", type=int, default=16)
+    parser.add_argument("--unseen", type=int, default=200)
+    parser.add_argument("--events", type=int, default=20_000)
+    asked = parser.parse_args()
+    size = Size(asked.recordings, asked.training, asked.unseen, asked.events)
+    names = asked.workloads or WORKLOADS
+    with Sweep() as sweep:
+        jobs = [(name, seed, size) for name in names for seed in range(1, size.recordings + 1)]
+        found = sweep.map("recordings", measured, jobs)
+    for i, name in enumerate(names):
+        report(name, found[i * size.recordings : (i + 1) * size.recordings])
+
+
+if __name__ == "__main__":
+    main()
