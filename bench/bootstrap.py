@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces drawn from one recording against fresh ones of the model it came from: the true answer.
 
-For each recording, U_max of drawn and of fresh traces over the mean of fresh ones; then the curve of
-`best_fit` and of greedy budgets made from the recording: the share of traces that run out in the
-region that the recording and 16 drawn traces need, and a margin. Means over the recordings.
+For each recording, U_max of drawn and of fresh traces over the mean of fresh ones; then the curve
+of `best_fit` and of greedy budgets made from the recording: the share of traces that run out in
+the region that the recording and 16 drawn traces need, and a margin. Means over the recordings.
 """
 
 from __future__ import annotations
