@@ -25,7 +25,7 @@ from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from heapfit.design.workload import Workload
 
@@ -34,7 +34,9 @@ LEAST_EVENTS = 5_000_000  # of it
 _MISSES = 250  # tries in a row without a gain end it
 _OVERHEAD = 1000  # events' worth of making a heap
 TAG_BITS = 64
+_NEAR = 25  # a layout is left out that needs more than the best and U_max over this
 _CUTS = 12  # of each order of the classes
+_REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
 _SAMPLES = 5  # regions looked at between the smallest and one that is always enough
 _UNIT = 8  # regions are multiples of it
@@ -100,13 +102,14 @@ def learn_placement(
     return Placement(search.plain, search.by_lifetime, search.best, search.tried, is_stopped)
 
 
-def guesses(found: ClassLifetimes) -> Iterator[int]:
+def guesses(found: ClassLifetimes) -> list[int]:
     """Sets of classes to cut from the end: the first of an order, by life, age at the peak, share
     that is live at the peak, and size."""
+    told = set()
     for key in (found.life, found.age_at_peak, found.kept, found.classes):
-        order = sorted(zip(key, found.classes, strict=True))
-        for cut in cuts(len(order)):
-            yield sum(1 << one for _, one in order[:cut])
+        order = [one for _, one in sorted(zip(key, found.classes, strict=True))]
+        told |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
+    return sorted(told)
 
 
 def cuts(count: int) -> list[int]:
@@ -144,27 +147,40 @@ class Search:
         if self.best is None or not self._has_work():
             return
         blocks = blocks_of(self._workload)
-        found = [class_lifetimes(blocks, layout) for layout in layouts]
-        for layout, high in self._promising(layouts, found):
-            if self._has_work() and self._try(layout, high):
+        limit = self.best.region + self._workload.profile.u_max // _NEAR
+        near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
+        told = [
+            Placed(one.layout, high, 0)
+            for one in near
+            for high in guesses(class_lifetimes(blocks, one.layout))
+        ]
+        for one in self._least(told)[:_REFINED]:
+            if self._has_work() and self._try(one.layout, one.high):
                 self.by_lifetime = self.best
-        self._misses = 0
-        self._climb(found[layouts.index(self.best.layout)].classes)
+        self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
-    def _promising(
-        self, layouts: Sequence[Plan], found: Sequence[ClassLifetimes]
-    ) -> list[tuple[Plan, int]]:
-        """The guesses that serve where plain layouts do not, those that need least first."""
-        limit = self.plain.region - self._grain if self.plain is not None else 0
-        serving: list[tuple[int, Plan, int]] = []
-        for layout, known in zip(layouts, found, strict=True):
-            for high in guesses(known):
-                if self._events_left > 0:
-                    self.tried += 1
-                    needed = self._run(Placed(layout, high, 0).plan.engine(), limit)
-                    serving += [] if needed is None else [(needed, layout, high)]
-        serving.sort(key=lambda one: one[0])
-        return [(layout, high) for _, layout, high in serving]
+    def _least(self, told: Sequence[Placed]) -> list[Placed]:
+        """The guesses that serve in least, by bisection over all of them at once."""
+        works = self.best.region - self._grain if self.best is not None else 0
+        fails = self._workload.profile.u_max
+        left = self._serving(told, works)
+        while len(left) > 1 and works - fails > self._grain:
+            region = _rounded(fails + (works - fails) // 2)
+            serving = self._serving(left, region)
+            if serving:
+                left, works = serving, region
+            else:
+                fails = region
+        return left
+
+    def _serving(self, told: Sequence[Placed], region: int) -> list[Placed]:
+        """Those that serve in this region, as far as the work lasts."""
+        found = []
+        for one in told:
+            self.tried += 1
+            if self._events_left > 0 and self._run(one.plan.engine(), region) is not None:
+                found.append(one)
+        return found
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
