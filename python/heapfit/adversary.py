@@ -27,7 +27,7 @@ from heapfit.trace import TraceInfo, write_trace
 from heapfit.worst_cases import Limits, WorstCase, least_of_any, worst_case
 
 if TYPE_CHECKING:
-    from heapfit.comparison_matrix import Contestants
+    from heapfit.comparison_jobs import Contestants
     from heapfit.design.candidates import Candidate, NotApplicable
     from heapfit.design.workload import Workload
     from heapfit.trace import Columns, Trace

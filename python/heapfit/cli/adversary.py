@@ -61,7 +61,7 @@ def command(
 ) -> None:
     """Search requests within a trace's limits that break a plan, and store the worst."""
     from heapfit.adversary import AdversaryOptions, attack_plans
-    from heapfit.comparison_matrix import Contestants
+    from heapfit.comparison_jobs import Contestants
     from heapfit.plan import load_plan
     from heapfit.source_name import source_name
 

@@ -191,14 +191,16 @@ def _for_several(
         traces = [
             opened.enter_context(opened_trace(source, importing, progress)) for source in sources
         ]
+        names = different_names(sources)
         drawn = None
         if draw:
-            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-"))
-            drawn = draw_set(traces[0], draw, options.choice.seed, Path(folder), progress)
+            made = opened.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-"))
+            drawn = draw_set(traces[0], draw, options.choice.seed, Path(made), progress)
             traces += drawn.traces
+            names += [f"{names[0]}, drawn with seed {drawn.seed + i}" for i in range(draw)]
         designs = design_robust(traces, options, progress, sweep)
     folder = output or Path("out") / name / "plans"
-    paths = save_robust_plans(designs, name, different_names(sources), folder)
+    paths = save_robust_plans(designs, name, names, folder)
     if as_json:
         console.out_json(robust_json(designs, paths, drawn))
     else:
