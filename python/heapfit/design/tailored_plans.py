@@ -7,12 +7,11 @@ trace, and, of several traces, on those that a plan has not seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heapfit.allocators import find_allocators
 from heapfit.design.candidates import Candidate, NotApplicable
-from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, Placement, learn_placement
+from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, learn_placement
 from heapfit.design.site_placement import learn_sites
 from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
@@ -67,51 +66,39 @@ def tailored_candidates(
         why = "no layout serves the trace, or none did before an interrupt"
         return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS)]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    by_lifetime, climbed = learned.by_lifetime, learned.climbed
-    gains = _Gains(learned, layout, workload.profile.u_max)
-    found.append(gains.candidate(BY_LIFETIME, by_lifetime, "blocks that come and go at one end"))
-    if climbed != by_lifetime:
-        told = f"by lifetime {gains.points(by_lifetime):.1f}, then {learned.tried:,} plans tried"
-        stopped = ", interrupted" if learned.is_stopped else ""
-        found.append(gains.candidate(TWO_ENDS, climbed, told + stopped))
-    else:
-        why = f"{learned.tried:,} plans tried, none better than {BY_LIFETIME}"
-        found.append(NotApplicable(TWO_ENDS, why, BY_LIFETIME))
+    u_max = workload.profile.u_max
+    stopped = ", interrupted" if learned.is_stopped else ""
+    steps = [
+        (BY_LIFETIME, learned.by_lifetime, "blocks that come and go apart"),
+        (TWO_ENDS, learned.climbed, f"{learned.tried:,} plans tried{stopped}"),
+    ]
+    before = (layout, learned.plain)
+    for name, placed, told in steps:
+        found.append(_better(name, placed, before, u_max, told))
+        if isinstance(found[-1], Candidate):
+            before = (name, placed)
     if call_sites:
-        by_site = learn_sites(workload, climbed, most_events, seed, progress)
-        found.append(_by_site(by_site, climbed, gains))
+        by_site = learn_sites(workload, before[1], most_events, seed, progress)
+        found.append(_by_site(by_site, before, u_max))
     return found
 
 
-def _by_site(by_site: Placed | None, by_class: Placed, gains: _Gains) -> Candidate | NotApplicable:
-    """The plan, unless it saves too little of the one that goes by size classes alone."""
+def _by_site(
+    by_site: Placed | None, before: tuple[str, Placed], u_max: int
+) -> Candidate | NotApplicable:
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
-    points = gains.points(by_site) - gains.points(by_class)
+    told = f"{len(by_site.layout.sites)} call sites have tags"
+    return _better(BY_SITE, by_site, before, u_max, told)
+
+
+def _better(
+    name: str, placed: Placed, before: tuple[str, Placed], u_max: int, told: str
+) -> Candidate | NotApplicable:
+    """The plan, unless it saves too little of the one before it to hold on another run."""
+    points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
-        why = f"call sites save {points:.1f} points of U_max more than size classes"
-        return NotApplicable(BY_SITE, why)
-    told = f"{points:.1f} more than size classes; {len(by_site.layout.sites)} call sites have tags"
-    return gains.candidate(BY_SITE, by_site, told)
-
-
-@dataclass(frozen=True, slots=True)
-class _Gains:
-    """What a plan saves of the best layout as it is."""
-
-    learned: Placement
-    layout: str  # its candidate's name
-    u_max: int
-
-    def points(self, placed: Placed) -> float:
-        """In percent of U_max."""
-        return 100 * (self.learned.plain.region - placed.region) / self.u_max
-
-    def candidate(self, name: str, placed: Placed, told: str) -> Candidate | NotApplicable:
-        """The plan, unless it saves too little to hold on another run."""
-        points = self.points(placed)
-        if points < LEAST_POINTS:
-            why = f"two ends save {points:.1f} points of U_max here: too few to hold elsewhere"
-            return NotApplicable(name, why, self.layout)
-        reason = f"two ends save {points:.1f} points of U_max of {self.layout} ({told})"
-        return Candidate(name, placed.plan, reason, trained_on_this_trace=True)
+        why = f"saves {points:.1f} points of U_max here: too few to hold elsewhere ({told})"
+        return NotApplicable(name, why, before[0])
+    reason = f"saves {points:.1f} points of U_max of {before[0]} ({told})"
+    return Candidate(name, placed.plan, reason, trained_on_this_trace=True)
