@@ -36,7 +36,8 @@ _OVERHEAD = 1000  # events' worth of making a heap
 TAG_BITS = 64
 _NEAR = 25  # a layout is left out that needs more than the best and U_max over this
 _CUTS = 12  # of each order of the classes
-_REFINED = 3  # guesses
+_FOLLOWED = 16  # guesses, of all that serve
+_REFINED = 3  # of those
 _FINEST = 2000  # what a change has to save is U_max over this
 _SAMPLES = 5  # regions looked at between the smallest and one that is always enough
 _UNIT = 8  # regions are multiples of it
@@ -163,8 +164,9 @@ class Search:
         """The guesses that serve in least, by bisection over all of them at once."""
         works = self.best.region - self._grain if self.best is not None else 0
         fails = self._workload.profile.u_max
-        left = self._serving(told, works)
-        while len(left) > 1 and works - fails > self._grain:
+        kept = self._events_left * 2 // 5  # of the work, to refine and climb
+        left = list(told)
+        while works - fails > self._grain and self._events_left > kept:
             region = _rounded(fails + (works - fails) // 2)
             serving = self._serving(left, region)
             if serving:
@@ -174,13 +176,14 @@ class Search:
         return left
 
     def _serving(self, told: Sequence[Placed], region: int) -> list[Placed]:
-        """Those that serve in this region, as far as the work lasts."""
-        found = []
+        """Those that serve in this region, a few that need least of it."""
+        found: list[tuple[int, Placed]] = []
         for one in told:
             self.tried += 1
-            if self._events_left > 0 and self._run(one.plan.engine(), region) is not None:
-                found.append(one)
-        return found
+            needed = self._run(one.plan.engine(), region)
+            found += [] if needed is None else [(needed, one)]
+        found.sort(key=lambda pair: pair[0])
+        return [one for _, one in found[:_FOLLOWED]]
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
