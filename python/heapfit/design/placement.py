@@ -36,10 +36,10 @@ _OVERHEAD = 1000  # events' worth of making a heap
 TAG_BITS = 64
 _NEAR = 25  # a layout is left out that needs more than the best and U_max over this
 _CUTS = 12  # of each order of the classes
-_FOLLOWED = 16  # guesses, of all that serve
-_REFINED = 3  # of those
+_ENOUGH = 12  # guesses that serve, to look at a smaller region
+_REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
-_SAMPLES = 5  # regions looked at between the smallest and one that is always enough
+_ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region: looked at, too
 _UNIT = 8  # regions are multiples of it
 _HOST_BASE = 16  # bytes
 _LARGEST_REGION = 2**32 - _UNIT
@@ -137,7 +137,7 @@ class Search:
         self._random = random.Random(seed)
         self._progress = progress
         self._base = max(_HOST_BASE, workload.trace.largest_alignment)
-        self._grain = max(workload.profile.u_max // _FINEST, _UNIT)
+        self._grain = max(workload.profile.u_max // _FINEST // _UNIT, 1) * _UNIT
         self._misses = 0
 
     def run(self, layouts: Sequence[Plan]) -> None:
@@ -148,7 +148,7 @@ class Search:
         if self.best is None or not self._has_work():
             return
         blocks = blocks_of(self._workload)
-        limit = self.best.region + self._workload.profile.u_max // _NEAR
+        limit = self.best.region + _rounded(self._workload.profile.u_max // _NEAR)
         near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
         told = [
             Placed(one.layout, high, 0)
@@ -176,14 +176,14 @@ class Search:
         return left
 
     def _serving(self, told: Sequence[Placed], region: int) -> list[Placed]:
-        """Those that serve in this region, a few that need least of it."""
-        found: list[tuple[int, Placed]] = []
-        for one in told:
+        """Those that serve in this region; once enough do, the others untried behind them."""
+        found: list[Placed] = []
+        for i, one in enumerate(told):
+            if len(found) == _ENOUGH:
+                return [*found, *told[i:]]
             self.tried += 1
-            needed = self._run(one.plan.engine(), region)
-            found += [] if needed is None else [(needed, one)]
-        found.sort(key=lambda pair: pair[0])
-        return [one for _, one in found[:_FOLLOWED]]
+            found += [one] if self._runs(one.plan.engine(), region) else []
+        return found
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
@@ -216,66 +216,61 @@ class Search:
         self.tried += 1
         self._misses += 1
         engine = Placed(layout, high, 0).plan.engine()
-        limit = None if self.best is None else self.best.region - self._grain
-        if limit is not None and self._run(engine, limit) is None:
+        works = self._first(engine) if self.best is None else self.best.region - self._grain
+        if works is None or not self._runs(engine, works):
             return False
-        always = self._always_enough(engine)
-        if always is None:
-            return False
-        region = self._safe(engine, self._smallest(engine, min(limit or always, always)), always)
+        region = self._safe(engine, self._smallest(engine, works))
         if self.best is not None and region >= self.best.region:
             return False
         self.best = Placed(layout, high, region)
         self._misses = 0
         return True
 
-    def _always_enough(self, engine: _engine.Plan) -> int | None:
-        """A region from which all larger ones serve: what is needed of a very large one.
-
-        Where the top never runs out, placement does not depend on the region. In smaller regions
-        holes on the other side of the top may help, or not.
-        """
-        region = _rounded(self._workload.profile.u_max)
-        needed = None
-        while needed is None and region < _LARGEST_REGION:
+    def _first(self, engine: _engine.Plan) -> int | None:
+        """A region that serves, twice the size of one that does not."""
+        region = _rounded(max(self._workload.profile.u_max, engine.smallest_region))
+        while not self._runs(engine, region):
+            if region == _LARGEST_REGION:
+                return None
             region = min(2 * region, _LARGEST_REGION)
-            needed = self._run(engine, region)
-        return needed and (self._run(engine, needed) or needed)  # its map is smaller
+        return region
 
     def _smallest(self, engine: _engine.Plan, works: int) -> int:
         """By steps that double, then halve."""
         step, grows = self._grain, True
         while step >= self._grain:
-            needed = self._run(engine, works - step)
-            works = works if needed is None else needed
-            grows = grows and needed is not None
+            if self._runs(engine, works - step):
+                works -= step
+            else:
+                grows = False
             step = step * 2 if grows else step // 2
         return works
 
-    def _safe(self, engine: _engine.Plan, works: int, always: int) -> int:
-        """The smallest of a few sizes from `works` to `always` above which all of them serve."""
-        safe = always
-        for i in range(_SAMPLES - 1, 0, -1):
-            size = _rounded(works + (always - works) * i // _SAMPLES)
-            if size < safe and self._run(engine, size) is None:
-                return safe
-            safe = size
-        return works
+    def _safe(self, engine: _engine.Plan, works: int) -> int:
+        """The smallest of a few sizes from `works` on above which all of them serve.
 
-    def _run(self, engine: _engine.Plan, region: int) -> int | None:
-        """What the trace needs of the region; None if it does not run in it."""
-        region -= region % _UNIT
+        With two ends what serves may depend on the region by chance, close to the smallest.
+        """
+        sizes = [works + _rounded(self._workload.profile.u_max // part) for part in _ABOVE]
+        failing = [size for size in sizes if not self._runs(engine, size)]
+        return (
+            min((size for size in sizes if size > max(failing, default=0)), default=_LARGEST_REGION)
+            if failing
+            else works
+        )
+
+    def _runs(self, engine: _engine.Plan, region: int) -> bool:
+        """Whether the trace runs in the region, a multiple of 8 bytes."""
         if region < engine.smallest_region:
-            return None
+            return False
         self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
         events = self._workload.events
         replay = _engine.Replay(
             engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
         )
         has_run = replay.feed(events)
-        result = replay.result()
-        self._events_left -= result.events + _OVERHEAD
-        return max(_rounded(result.footprint), engine.smallest_region) if has_run else None
+        self._events_left -= replay.result().events + _OVERHEAD
+        return has_run
 
 
 def _rounded(region: int) -> int:
