@@ -135,12 +135,19 @@ def _print(front: Front, choice: Configuration | None, folder: Path, page: Path)
     )
     if any(one.row.trained_on_this_trace for one in front.configurations):
         console.out("* trained on this trace: another run may need more.")
-    for left_out in front.comparison.not_applicable:
-        console.out(f"{left_out.name} left out: {left_out.why}.")
+    _print_left_out(front)
     if choice is not None:
         console.out(f"chosen: {choice.name}, {cost_of_choice(front, choice)}.")
     console.out(f"plans  {folder}")
     console.out(f"page   {page}")
+
+
+def _print_left_out(front: Front) -> None:
+    """Those left out for one reason in one line."""
+    left_out = front.comparison.not_applicable
+    for why in dict.fromkeys(one.why for one in left_out):
+        names = ", ".join(one.name for one in left_out if one.why == why)
+        console.out(f"{names} left out: {why}.")
 
 
 def _order(one: Configuration) -> tuple[bool, bool, int]:

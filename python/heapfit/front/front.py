@@ -145,14 +145,14 @@ def _is_near(value: float, least: float) -> bool:
 
 
 def cost_of_choice(front: Front, choice: Configuration) -> str:
-    """What the choice has more of than the least there is, measure by measure."""
-    more = [
-        f"{ABOUT[measure].title} {value / least - 1:+.0%}"
-        for measure in ALL_MEASURES
-        if (value := choice.measures.of(measure)) is not None
-        and (least := front.least(measure))
-        and not _is_near(value, least)
-    ]
+    """What the choice has more of than the least on the front, measure by measure."""
+    more = []
+    for measure in ALL_MEASURES:
+        known = [one.measures.of(measure) for one in front.members]
+        least = min((value for value in known if value is not None), default=None)
+        value = choice.measures.of(measure)
+        if value is not None and least and not _is_near(value, least):
+            more.append(f"{ABOUT[measure].title} {value / least - 1:+.0%}")
     if not more:
         return "the least of everything"
     return f"over the least of each: {', '.join(more)}"
