@@ -30,7 +30,8 @@ from heapfit.cli.robust import verdicts
 from heapfit.comparison import Comparison, compare
 from heapfit.design.budget_choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.candidates import standard_portfolio
-from heapfit.design.robust import RobustOptions, design_robust, runs_in
+from heapfit.design.robust import RobustOptions, design_robust
+from heapfit.design.robust_jobs import runs_in
 from heapfit.design.workload import Workload, load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace
