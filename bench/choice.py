@@ -54,7 +54,7 @@ DRAWS = 4
 SEED = 1  # the first
 STEP = 8  # bytes; regions are multiples of it
 
-Result = TypeVar("Result")
+Result = TypeVar("Result", "Choice", "Unseen")
 
 
 @dataclass(frozen=True)
@@ -248,8 +248,8 @@ def main() -> None:
         found = []
         for name in names:
             if given.only in name:
-                print(name, file=sys.stderr, flush=True)
                 found.append(work(name, given.search))
+                print(f"{name} {found[-1].share:.3f}", file=sys.stderr, flush=True)
         return found
 
     programs, shifts = each(recordings(), recorded), each(SHIFTS, drawn)

@@ -149,7 +149,7 @@ def test_design_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
 
 def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None:
     traces = [
-        generate_workload(parse_workload("slotbuf:events=5000", seed), tmp_path / f"{seed}.parquet")
+        generate_workload(parse_workload("slotbuf:events=3000", seed), tmp_path / f"{seed}.parquet")
         for seed in (1, 2, 3, 4)
     ]
     designs = design_robust(traces)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 STANDARD_SECONDS = 10.0
-STANDARD_SEARCH = 100_000_000  # events; some seconds
+STANDARD_SEARCH = 200_000_000  # events; some seconds
 
 
 class Method(StrEnum):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FAST = Shared("best_fit")  # ignores where its region ends
 OTHERS = (Shared("tailored"), Shared("tlsf"), Shared("first_fit"))
 _FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
+_OTHER_STARTS = 4  # a start has all but this part of the work left
 _SCAN = 140  # replays of one search for R_safe
 _OVERHEAD = 4000  # events' worth of making a plan
 _PATIENCE = 1000  # changes in a row that save nothing end the search over an allocator
@@ -118,8 +119,8 @@ class _Search:
         """Changes each start, the best first and longest, until so much work is left."""
         found = [one for start in starts if (one := self._begun(start)) is not None]
         for one in sorted(found, key=lambda one: one[1]):
-            half = leave + max(self._events_left - leave, 0) // 2
-            self._change(one, half)
+            others = leave + max(self._events_left - leave, 0) // _OTHER_STARTS
+            self._change(one, others)
         if self.best is not None:
             self._change(self.best, leave)
 
