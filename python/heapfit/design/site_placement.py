@@ -81,8 +81,8 @@ class _SiteSearch(Search):
         layout = replace(start.layout, scalars=scalars, sites=dict(sites))
         classes = start.high
         self._try(layout, classes | _as_classes_say(blocks, tags, classes, layout))
-        for by_site in set(_guesses(blocks, tags)):
-            for by_class in {0, classes}:
+        for by_site in sorted(set(_guesses(blocks, tags))):
+            for by_class in sorted({0, classes}):
                 if self._has_work():
                     self._try(layout, by_class | by_site)
         self._misses = 0
