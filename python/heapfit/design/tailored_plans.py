@@ -78,7 +78,7 @@ def tailored_candidates(
         if isinstance(found[-1], Candidate):
             before = (name, placed)
     if call_sites:
-        by_site = learn_sites(workload, before[1], most_events, seed, progress)
+        by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
         found.append(_by_site(by_site, before, u_max))
     return found
 
