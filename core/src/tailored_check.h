@@ -70,6 +70,11 @@ static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, bool abo
         }
         left->chunks -= found;
     }
+    for (uint32_t number = (count + 31) >> 5; number < map_words(plan); number++) {
+        if (load_word(heap, index_word(plan, number, above)) != 0) {
+            return false;
+        }
+    }
     return true;
 }
 
