@@ -16,7 +16,13 @@ from heapfit.design.class_lifetimes import (
 )
 from heapfit.design.placement import Placed, Placement, guesses, learn_placement
 from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.tailored_plans import BY_LIFETIME, TWO_ENDS, layouts, tailored_candidates
+from heapfit.design.tailored_plans import (
+    BY_LIFETIME,
+    STATIC_ZONES,
+    TWO_ENDS,
+    layouts,
+    tailored_candidates,
+)
 from heapfit.design.workload import Workload, load_workload
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan import Plan
@@ -142,7 +148,7 @@ def test_an_interrupt_keeps_the_best_so_far(shifted: Workload) -> None:
         nonlocal told
         assert (step, 0 <= done <= 1) == ("learn placement", True)
         told += 1
-        if told == 20:
+        if told == 60:
             raise KeyboardInterrupt
 
     found = learn_placement(shifted, list(layouts(8).values()), EVENTS, progress=interrupting)
@@ -193,3 +199,22 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
     unseen = rows[BY_LIFETIME].unseen_region
     assert unseen is not None
     assert unseen < 1.1 * max(trace_u_max(trace) for trace in traces)
+
+
+def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path) -> None:
+    sizes = (48, 200, 1000)
+    together = [f"a {i} {sizes[i % 3]}" for i in range(60)]
+    apart = [*together[:3], *(f"a {i} {sizes[i % 3]}\nf {i}" for i in range(3, 60))]
+    zones = {
+        name: next(
+            one
+            for one in tailored_candidates(loaded(tmp_path / f"{name}.heap", lines))
+            if one.name == STATIC_ZONES
+        )
+        for name, lines in (("together", together), ("apart", apart))
+    }
+    assert isinstance(zones["together"], Candidate)
+    assert [(pool.size, pool.count) for pool in zones["together"].plan.pools] == [
+        (size, 20) for size in sizes
+    ]
+    assert isinstance(zones["apart"], NotApplicable)

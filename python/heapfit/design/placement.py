@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from heapfit.design.workload import Workload
 
-TRACES = 200  # the work of a search by default: so many times all events are replayed
+TRACES = 300  # the work of a search by default: so many times all events are replayed
 LEAST_EVENTS = 5_000_000  # of it
 _MISSES = 250  # tries in a row without a gain end it
 _OVERHEAD = 1000  # events' worth of making a heap
 TAG_BITS = 64
 _NEAR = 25  # a layout is left out that needs more than the best and U_max over this
-_CUTS = 12  # of each order of the classes
+_CUTS = 10  # of each order of the classes
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
@@ -165,10 +165,11 @@ class Search:
         works = self.best.region - self._grain if self.best is not None else 0
         fails = self._workload.profile.u_max
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
-        left = list(told)
+        left, has_served = list(told), False  # a round in which none serves is dear
         while works - fails > self._grain and self._events_left > kept:
-            region = _rounded(fails + (works - fails) // 2)
+            region = _rounded(works - (works - fails) // (2 if has_served else 4))
             serving = self._serving(left, region)
+            has_served = has_served or bool(serving)
             if serving:
                 left, works = serving, region
             else:
@@ -229,6 +230,8 @@ class Search:
     def _first(self, engine: _engine.Plan) -> int | None:
         """A region that serves, twice the size of one that does not."""
         region = _rounded(max(self._workload.profile.u_max, engine.smallest_region))
+        if region > _LARGEST_REGION:
+            return None
         while not self._runs(engine, region):
             if region == _LARGEST_REGION:
                 return None

@@ -7,9 +7,11 @@ trace, and, of several traces, on those that a plan has not seen.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heapfit.allocators import find_allocators
+from heapfit.design import budgets, special_pools, static_pools
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, learn_placement
 from heapfit.design.site_placement import learn_sites
@@ -24,6 +26,9 @@ BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
 BY_SITE = "tailored_by_site"
 LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (docs/decisions/0013)
+STATIC_ZONES = "tailored_static_zones"
+MOST_ZONES = 256  # a plan of more is a long table in ROM
+_MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
 
 
@@ -55,7 +60,8 @@ def tailored_candidates(
     `call_sites`: the program can hand over from where it asks, so that may decide, too.
     """
     plain = layouts(workload.alignment)
-    found: list[Candidate | NotApplicable] = [
+    found: list[Candidate | NotApplicable] = [_static_zones(workload)]
+    found += [
         Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
         for name, plan in plain.items()
         if name != ALLOCATOR
@@ -90,6 +96,26 @@ def _by_site(
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
     told = f"{len(by_site.layout.sites)} call sites have tags"
     return _better(BY_SITE, by_site, before, u_max, told)
+
+
+def _static_zones(workload: Workload) -> Candidate | NotApplicable:
+    """Every size in a zone for the most of it, where these peak together; the rest in the heap."""
+    classes = static_pools.size_classes(workload.profile, workload.alignment)
+    if len(classes) > MOST_ZONES or classes[-1] > special_pools.LARGEST_POOL:
+        why = (
+            f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
+        )
+        return NotApplicable(STATIC_ZONES, why)
+    zones = static_pools.worst_case_plan(
+        budgets.ALLOCATOR, workload.events, classes, workload.alignment
+    )
+    over = sum(pool.size * pool.count for pool in zones.pools) / workload.profile.u_max
+    if over > _MOST_STATIC:
+        why = f"zones of all sizes are {over:.2f} x U_max: they are not full at once"
+        return NotApplicable(STATIC_ZONES, why)
+    plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": workload.alignment}))
+    reason = f"all sizes are at their most at once: zones of {over:.3f} x U_max"
+    return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
 
 
 def _better(
