@@ -74,15 +74,17 @@ def tailored_candidates(
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     u_max = workload.profile.u_max
     stopped = ", interrupted" if learned.is_stopped else ""
-    steps = [
-        (BY_LIFETIME, learned.by_lifetime, "blocks that come and go apart"),
-        (TWO_ENDS, learned.climbed, f"{learned.tried:,} plans tried{stopped}"),
-    ]
-    before = (layout, learned.plain)
-    for name, placed, told in steps:
-        found.append(_better(name, placed, before, u_max, told))
-        if isinstance(found[-1], Candidate):
-            before = (name, placed)
+    plain_one = before = (layout, learned.plain)
+    first = _better(
+        BY_LIFETIME, learned.by_lifetime, plain_one, u_max, "blocks that come and go apart"
+    )
+    climb = f"{learned.tried:,} plans tried{stopped}"
+    second = _better(TWO_ENDS, learned.climbed, plain_one, u_max, climb)
+    if learned.climbed == learned.by_lifetime:
+        second = NotApplicable(TWO_ENDS, f"{climb}, none better than {BY_LIFETIME}", BY_LIFETIME)
+    for one, placed in ((first, learned.by_lifetime), (second, learned.climbed)):
+        found.append(one)
+        before = (one.name, placed) if isinstance(one, Candidate) else before
     if call_sites:
         by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
         found.append(_by_site(by_site, before, u_max))
