@@ -542,7 +542,7 @@ static void no_call_takes_more_loads_than_derived(void) {
         for (uint32_t layout = 0; layout <= HFIT_TAILORED_HEADERS; layout++) {
             for (uint32_t index = 0; index <= HFIT_TAILORED_GOOD_FIT; index++) {
                 const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
-                check_all_loads((hfit_tailored_plan){{8}, ends, high, high, layout, index});
+                check_all_loads((hfit_tailored_plan){{8}, ends, high, high, layout, index, 0, 0});
             }
         }
     }
