@@ -4,7 +4,7 @@
 Takes NAME-1.parquet and NAME-2.parquet of a folder (examples/second-runs/record.py makes them). One
 region must serve both runs: R is the larger R_safe, over the larger U_max. A rival is the best of
 tlsf, best_fit and first_fit, chosen for each run by itself. Everything else is chosen or learned on
-the first run only: the layout; the end of each size class, taken if it gains LEAST_POINTS there;
+the first run only: the layout; the end of each size class, by the designer's rules;
 the end of each call site, for programs that hand over where they ask, by the same rule. Budgets are
 there to show why they are refused when one run is known. `--only WORD` keeps the programs in whose
 names the word occurs. Nothing fails: what is not reached says so.
@@ -21,10 +21,8 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.console import out_table
-from heapfit.design.candidates import named_portfolio
-from heapfit.design.placement import TRACES, learn_placement
-from heapfit.design.site_placement import learn_sites
-from heapfit.design.tailored_plans import LEAST_POINTS, layouts
+from heapfit.design.candidates import Candidate, named_portfolio
+from heapfit.design.tailored_plans import BY_SITE, layouts, tailored_candidates
 from heapfit.design.workload import Workload, load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace
@@ -97,19 +95,15 @@ def chosen(load: Workload, candidates: Sequence[Plan]) -> Plan:
     return min(candidates, key=lambda plan: region(load, plan))
 
 
-def learned(load: Workload, traces: int) -> tuple[Plan, Plan, Plan]:
-    """The best layout, with size classes placed, and with call sites, where these gain enough."""
-    work = traces * len(load.events)
-    found = learn_placement(load, list(layouts(ALIGNMENT).values()), work)
-    if found is None:
-        raise SystemExit(f"{load.trace.path}: no layout serves it")
-    least = LEAST_POINTS / 100 * load.profile.u_max
-    best = found.climbed
-    two_ends = best if found.plain.region - best.region >= least else found.plain
-    by_site = learn_sites(load, best, work)
-    if by_site is None or two_ends.region - by_site.region < least:
-        by_site = two_ends
-    return found.plain.plan, two_ends.plan, by_site.plan
+def learned(load: Workload) -> tuple[Plan, Plan, Plan]:
+    """The best layout, with size classes placed, and with call sites, where the designer does."""
+    plain = layouts(ALIGNMENT)
+    best = two_ends = by_site = chosen(load, list(plain.values()))
+    for one in tailored_candidates(load, call_sites=True):
+        if isinstance(one, Candidate) and one.name not in plain:
+            by_site = one.plan
+            two_ends = two_ends if one.name == BY_SITE else one.plan
+    return best, two_ends, by_site
 
 
 def budgets(load: Workload) -> Plan | None:
@@ -118,12 +112,12 @@ def budgets(load: Workload) -> Plan | None:
     return chosen(load, [one.plan for one in candidates]) if candidates else None
 
 
-def row(runs: Runs, traces: int) -> Row:
+def row(runs: Runs) -> Row:
     print(runs.name, file=sys.stderr, flush=True)
     first, second = runs.loads
     rivals = [min(region(load, plan) for plan in plans(RIVALS)) for load in runs.loads]
     budgeted = budgets(first)
-    plain, two_ends, by_site = learned(first, traces)
+    plain, two_ends, by_site = learned(first)
     return Row(
         runs.name,
         runs.peaks_differ,
@@ -192,9 +186,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES)
     parser.add_argument("--only", default="", help="programs in whose names this word occurs")
-    parser.add_argument("--work", type=int, default=TRACES, help="replays of a run, to learn")
     told = parser.parse_args()
-    rows = [row(opened(told.folder, name), told.work) for name in names(told.folder, told.only)]
+    rows = [row(opened(told.folder, name)) for name in names(told.folder, told.only)]
     if not rows:
         sys.exit(f"{told.folder}: no program recorded twice")
     print_rows(rows)

@@ -9,7 +9,8 @@ the rest by size class as before:
           size classes    (no tag)   tag 1   tag 2        tag 31
 
 The start is each tag at the end where the classes put most of its bytes. Orders of lifetime are
-tried next, then single bits are turned over, as for classes.
+tried next, then single bits are turned over, as for classes, which has to save half a percent of
+U_max: less did not hold on other runs (docs/decisions/0014).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from heapfit.design.workload import Workload
 
+_LEAST = 200  # a climb has to save U_max over this
 _ALIGNED = 2  # operations below it take a tag
 
 
@@ -67,11 +69,17 @@ def learn_sites(
     search = _SiteSearch(tagged, most_events, seed, progress)
     with suppress(KeyboardInterrupt):
         search.run_from(start, sites)
-    return search.best
+    guessed, climbed = search.guessed, search.best
+    if guessed is None or climbed is None:
+        return climbed
+    has_gained = guessed.region - climbed.region >= workload.profile.u_max // _LEAST
+    return climbed if has_gained else guessed
 
 
 class _SiteSearch(Search):
     """Among plans with the sites of one trace."""
+
+    guessed: Placed | None = None  # the best before the climb
 
     def run_from(self, start: Placed, sites: Mapping[int, int]) -> None:
         """Tags, and size classes once more, from what was learned of these."""
@@ -86,6 +94,7 @@ class _SiteSearch(Search):
                 if self._has_work():
                     self._try(layout, by_class | by_site)
         self._misses = 0
+        self.guessed = self.best
         found = class_lifetimes(blocks, layout).classes
         self._climb([*found, *(TAG_BITS + tag for tag in sites.values())])
 
