@@ -133,7 +133,7 @@ def row(runs: Runs) -> Row:
 
 def opened(folder: Path, name: str) -> Runs:
     first, second = (Trace.open(folder / f"{name}-{number}.parquet") for number in (1, 2))
-    return Runs(name, (load_workload(first), load_workload(second)))
+    return Runs(name, (load_workload(first, ALIGNMENT), load_workload(second, ALIGNMENT)))
 
 
 def names(folder: Path, word: str) -> list[str]:
