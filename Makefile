@@ -62,6 +62,8 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
+	$(PYTHON) bench/choice.py
+	$(PYTHON) bench/packet_pools.py
 	$(PYTHON) bench/target.py
 
 format: $(environment) ## lay out all sources
