@@ -7,7 +7,7 @@ pools over each shared allocator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -48,17 +48,23 @@ def configurations(
     workload: Workload,
     budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
+    allocators: Container[str] | None = None,
 ) -> Portfolio:
-    """Every configuration, and the kinds that this trace has no use for."""
+    """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
     standard = standard_portfolio(workload, budget_choice, progress)
     named = named_portfolio(workload, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
     found = [*both, *(other for one in both for other in _over_other_heaps(one))]
     found += [other for one in named.candidates for other in _grown(one, workload)]
+    wanted = [one for one in found if allocators is None or one.plan.allocator in allocators]
     left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
-    why = [one for one in left_out.values() if one.same_as is None and ":" not in one.name]
+    why = [
+        one
+        for one in left_out.values()
+        if allocators is None and one.same_as is None and ":" not in one.name
+    ]
     probe, usual = Probe(workload), {one.name for one in standard.candidates}
-    judged = [one if one.name in usual else probe.judged(one) for one in _each_once(found)]
+    judged = [one if one.name in usual else probe.judged(one) for one in _each_once(wanted)]
     why += [one for one in judged if isinstance(one, NotApplicable)]
     return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
 
@@ -67,13 +73,11 @@ def named_configurations(workload: Workload, names: Sequence[str]) -> Portfolio:
     """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one configuration alone."""
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
-    everything = configurations(workload) if wanted else Portfolio((), ())
-    kept = [one for one in everything.candidates if one.plan.allocator in wanted]
-    missing = wanted - {one.plan.allocator for one in kept}
+    space = configurations(workload, allocators=wanted) if wanted else Portfolio((), ())
+    missing = wanted - {one.plan.allocator for one in space.candidates}
     alone = named_portfolio(workload, [n for n in names if ":" in n or n in missing], [])
-    left_out: list[NotApplicable] = list(alone.not_applicable)
-    left_out += everything.not_applicable if wanted else ()
-    return Portfolio(tuple(_each_once([*kept, *alone.candidates])), tuple(left_out))
+    found = _each_once([*space.candidates, *alone.candidates])
+    return Portfolio(tuple(found), (*space.not_applicable, *alone.not_applicable))
 
 
 def _grid_names() -> Iterator[str]:
