@@ -8,6 +8,7 @@
 #include "heapfit/random.hpp"
 #include "placed_lifetimes.hpp"
 #include "placing_in_time.hpp"
+#include "zone_search.hpp"
 
 namespace heapfit {
 
@@ -34,7 +35,8 @@ class Packer {
             offsets_ = place_in_time(lifetimes_, fit);
             keep_if_lower(height_of(offsets_));
         }
-        if (pairs_of_an_order() <= effort_.pairs) {
+        search_in_zones();
+        if (pairs_of_an_order() <= effort_.pairs - std::min(effort_.pairs, best_.pairs)) {
             try_fixed_orders();
             raise_the_blamed();
             change_at_random();
@@ -43,6 +45,25 @@ class Packer {
     }
 
   private:
+    // Half of the effort; all of it where an order takes more than the other half.
+    void search_in_zones() {
+        const bool has_orders = pairs_of_an_order() <= effort_.pairs / 2;
+        const ZoneEffort effort{best_.peak, effort_.seed,
+                                has_orders ? effort_.pairs / 2 : effort_.pairs};
+        if (is_done()) {
+            return;
+        }
+        const ZonedPacking found = search_zones(lifetimes_, effort, [&](std::uint64_t steps) {
+            count_pairs(steps);
+            return !best_.is_stopped;
+        });
+        best_.zoned = found.placements;
+        if (!found.offsets.empty()) {
+            offsets_ = found.offsets;
+            keep_if_lower(found.height);
+        }
+    }
+
     Bytes height_of(std::span<const Bytes> offsets) const {
         Bytes height = 0;
         for (std::size_t i = 0; i < offsets.size(); i++) {
@@ -214,7 +235,7 @@ class Packer {
     PlacedLifetimes placed_;
     std::vector<Bytes> offsets_;
     std::vector<std::pair<Bytes, Bytes>> taken_;
-    Order order_;                  // the best so far of steps 2 and 3; empty: none yet
+    Order order_;                  // the best so far of steps 3 and 4; empty: none yet
     Bytes height_ = UINT64_MAX;    // of that order
     std::vector<std::size_t> top_; // turns in it of what reaches the top
     Packing best_;

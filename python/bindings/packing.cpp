@@ -78,6 +78,7 @@ void bind_packing(nb::module_ &module) {
         .def_prop_ro("offsets", &offsets_of, fresh, "Of each lifetime.")
         .def_ro("height", &Packing::height, "Where the highest lifetime ends.")
         .def_ro("peak", &Packing::peak, "Most bytes live at once: no height is below.")
+        .def_ro("zoned", &Packing::zoned, "Placements begun with zones for common sizes.")
         .def_ro("orders", &Packing::orders, "Placed to their end, beside those in time.")
         .def_ro("pairs", &Packing::pairs, "Overlapping lifetimes looked at.")
         .def_ro("is_stopped", &Packing::is_stopped, "By an interrupt: the best so far.");

@@ -158,6 +158,30 @@ void six_lifetimes_are_packed_as_low_as_can_be() {
     }
 }
 
+// Small between large, each size freed by itself: in order of time the holes fit nothing.
+void common_sizes_lie_without_gaps_in_zones_of_their_own() {
+    std::vector<Lifetime> lifetimes;
+    for (std::uint64_t i = 0; i < 400; i++) {
+        const std::uint64_t from = 2 * i;
+        lifetimes.push_back({from, from + 20 + 40 * (i % 7), i % 2 == 0 ? 48u : 100u});
+    }
+    const Bytes peak = peak_of(lifetimes);
+    const Packing quick = pack(lifetimes, {1, 0}, watch_nothing);
+    const Packing zoned = pack(lifetimes, {1, 100'000}, watch_nothing);
+    CHECK(is_placement(lifetimes, zoned.offsets));
+    CHECK(quick.zoned == 0 && zoned.zoned > 0);
+    CHECK(quick.height - peak > zoned.height - peak + 100);
+}
+
+void lifetimes_of_one_size_lie_no_higher_than_their_peak() {
+    for (std::uint64_t seed = 1; seed <= 10; seed++) {
+        const auto lifetimes = lifetimes_of(
+            draw(test::RandomTrace{.seed = seed, .events = 500, .sizes = {72}, .resizes = false}));
+        const Packing packing = pack(lifetimes, {seed, 1'000}, watch_nothing);
+        CHECK(packing.height == packing.peak);
+    }
+}
+
 void a_seed_gives_the_same_placement_again() {
     const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 800}));
     const Packing one = pack(lifetimes, {9, 300'000}, watch_nothing);
@@ -188,6 +212,8 @@ int main() {
     RUN(what_is_packed_is_a_placement_between_the_peak_and_its_height);
     RUN(more_effort_is_never_higher_and_often_lower);
     RUN(six_lifetimes_are_packed_as_low_as_can_be);
+    RUN(common_sizes_lie_without_gaps_in_zones_of_their_own);
+    RUN(lifetimes_of_one_size_lie_no_higher_than_their_peak);
     RUN(a_seed_gives_the_same_placement_again);
     RUN(a_stop_keeps_the_best_so_far);
     RUN(nothing_is_packed_into_nothing);

@@ -5,12 +5,14 @@
 //
 // Each step only where there is work left:
 //   1. in order of time, lowest hole or smallest hole that fits: any trace, n log n;
-//   2. lowest place that is free for the whole life, in four fixed orders (as step 1 has them from
+//   2. again with a zone for each common size, which its lifetimes fill without gaps, and holes
+//      chosen by when their neighbours end; zones and weights by local search from greedy ones;
+//   3. lowest place that is free for the whole life, in four fixed orders (as placed so far from
 //      the bottom up; largest area, size, lifetime first);
-//   3. again with what lay above the peak moved to the front (squeaky wheel);
-//   4. the best order changed at random, lifetimes at the top moved forward (local search).
-// An order of steps 2 to 4 looks once at each two lifetimes that overlap in time: where these are
-// more than the effort, step 1 is all.
+//   4. again with what lay above the peak moved to the front (squeaky wheel);
+//   5. the best order changed at random, lifetimes at the top moved forward (local search).
+// An order of steps 3 to 5 looks once at each two lifetimes that overlap in time: where these are
+// more than half the effort, step 2 is the last.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +26,15 @@ namespace heapfit {
 
 struct PackingEffort {
     std::uint64_t seed = 1;
-    std::uint64_t pairs = 100'000'000; // that overlap in time, looked at in steps 2 to 4
+    std::uint64_t pairs = 100'000'000; // of lifetimes that overlap, and of a lifetime and a hole
 };
 
 struct Packing {
     std::vector<Bytes> offsets; // of each lifetime
     Bytes height = 0;
     Bytes peak = 0;           // no placement is lower
-    std::uint64_t orders = 0; // placed to their end in steps 2 to 4
+    std::uint64_t zoned = 0;  // placements begun in step 2
+    std::uint64_t orders = 0; // placed to their end in steps 3 to 5
     std::uint64_t pairs = 0;  // looked at
     bool is_stopped = false;  // `progress` said so
 };
