@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from heapfit import _engine
-from heapfit.allocators import find_allocators
 from heapfit.progress import Progress, no_progress
+from heapfit.worst_cases import Limits, WorstCase, least_of_any, standard_level, worst_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heapfit.design.workload import Workload
+    from heapfit.plan import Plan
     from heapfit.profile import Profile
 
     Ints: TypeAlias = NDArray[np.int64]
 
 STANDARD_PAIRS = 50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing.hpp
+_QUICK_PAIRS = 2_000_000
 _HEADER = 4  # bytes before each block of the core's heaps
 _LEAST_CHUNK = 16
 
@@ -41,18 +43,10 @@ class OfflinePacking:
     """A placement with all lifetimes known, without headers; checked."""
 
     height: int  # bytes
-    orders: int  # in which all lifetimes were placed; 0: too many overlap, placed in time alone
-    pairs: int  # of overlapping lifetimes looked at
+    zoned: int  # placements tried with zones for common sizes; 0: none, as they come suffices
+    orders: int  # in which all lifetimes were placed, looking ahead; 0: too many overlap
+    pairs: int  # of overlapping lifetimes, or of a lifetime and a hole, looked at
     is_stopped: bool  # by an interrupt
-
-
-@dataclass(frozen=True, slots=True)
-class WorstCase:
-    """What an allocator needs at most, whatever the order of requests within the limits."""
-
-    name: str
-    size: int  # bytes
-    why: str  # the formula and its source
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,17 @@ class Bounds:
     u_max: int
     packing: OfflinePacking
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
+    least_of_any: int  # no allocator promises less for such sizes in any number and order
     worst_cases: tuple[WorstCase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BesideResult:
+    """Bounds quick enough to stand beside every comparison. Sizes in bytes."""
+
+    packing: int  # of lifetimes known beforehand, found with little effort
+    static: int  # sum S_i P_i,max
+    worst_case: WorstCase | None  # of the best plan, whatever comes within the trace's limits
 
 
 def find_bounds(
@@ -78,8 +82,19 @@ def find_bounds(
     return Bounds(
         u_max=profile.u_max,
         packing=packing,
-        static=int(profile.sizes.astype(np.int64) @ profile.peaks.astype(np.int64)),
+        static=_static(profile),
+        least_of_any=least_of_any(Limits.of(profile)),
         worst_cases=_worst_cases(lifetimes, profile, workload.alignment),
+    )
+
+
+def bounds_beside(workload: Workload, best: Plan | None) -> BesideResult:
+    """The bounds of a trace, and the worst case of the plan that needs least for it."""
+    lifetimes = _engine.Lifetimes(workload.events)
+    return BesideResult(
+        packing=_packed(lifetimes, 1, _QUICK_PAIRS, no_progress).height,
+        static=_static(workload.profile),
+        worst_case=None if best is None else worst_case(best, Limits.of(workload.profile)),
     )
 
 
@@ -103,6 +118,10 @@ def save_lifetimes(path: Path, workload: Workload) -> int:
     return len(lifetimes)
 
 
+def _static(profile: Profile) -> int:
+    return int(profile.sizes.astype(np.int64) @ profile.peaks.astype(np.int64))
+
+
 def _packed(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> OfflinePacking:
@@ -110,7 +129,7 @@ def _packed(
     found = _engine.pack(lifetimes, seed, pairs, lambda done: progress(step, done))
     progress(step, 1.0)
     height = _engine.check_placement(lifetimes, found.offsets)
-    return OfflinePacking(height, found.orders, found.pairs, found.is_stopped)
+    return OfflinePacking(height, found.zoned, found.orders, found.pairs, found.is_stopped)
 
 
 def _worst_cases(
@@ -166,7 +185,7 @@ def _worst_cases(
         ),
         WorstCase(
             "tlsf",
-            m + (blocks + 1) * (n + (n >> _second_level())),
+            m + (blocks + 1) * (n + (n >> standard_level(m))),
             "M + (k + 1) c: holes below n and the class it is in",
         ),
         WorstCase(
@@ -176,13 +195,6 @@ def _worst_cases(
         ),
     ]
     return tuple(sorted(found, key=lambda one: one.size))
-
-
-def _second_level() -> int:
-    """TLSF's standard: 2^level classes to a power of two."""
-    (tlsf,) = find_allocators(["tlsf"])
-    (level,) = [one.standard for one in tlsf.tunables if one.name == "second_level"]
-    return level
 
 
 def _powers_of_two(sizes: Ints) -> Ints:

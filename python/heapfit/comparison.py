@@ -13,6 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
+    from heapfit.bounds import BesideResult
     from heapfit.design.candidates import Candidate, NotApplicable, Portfolio
     from heapfit.design.workload import Workload
     from heapfit.energy import Sram
@@ -86,6 +87,7 @@ class Comparison:
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     rows: tuple[Row, ...]
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans left out, and why
+    bounds: BesideResult | None = None  # None: not looked for
 
 
 def compare(
@@ -110,12 +112,23 @@ def measure(
     workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
+    from heapfit.bounds import bounds_beside  # numpy: not for --help
+
     base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
-    rows = [
-        measure_candidate(one, workload.events_for(one.plan), u_max, base, progress)
-        for one in portfolio.candidates
-    ]
-    return Comparison(workload.trace.info, u_max, base, ranked(rows), portfolio.not_applicable)
+    rows = ranked(
+        [
+            measure_candidate(one, workload.events_for(one.plan), u_max, base, progress)
+            for one in portfolio.candidates
+        ]
+    )
+    return Comparison(
+        trace=workload.trace.info,
+        u_max=u_max,
+        base_alignment=base,
+        rows=rows,
+        not_applicable=portfolio.not_applicable,
+        bounds=bounds_beside(workload, rows[0].plan if rows else None),
+    )
 
 
 def base_alignment(trace: Trace, portfolio: Portfolio) -> int:

@@ -105,10 +105,24 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     shown = heapfit("bounds", "t.heap", "--effort", "1", "--lifetimes", "l.csv", folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "offline packing" in shown.stdout
-    assert "orders tried" in shown.stdout
+    assert "placements tried with zones for common sizes" in shown.stdout
+    assert "orders that look ahead" in shown.stdout
+    assert "any allocator, any order" in shown.stdout
     assert "static_pools, any order" in shown.stdout
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--effort", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
     none = heapfit("bounds", "t.heap", "--effort", "0", folder=tmp_path)
     assert "placed as requests come" in none.stdout
+
+
+def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
+    table2(tmp_path / "t.heap", 800)
+    content = heapfit_json("compare", "t.heap", "best_fit", "tlsf", folder=tmp_path)
+    beside = content["bounds"]
+    (worst,) = {beside["worst_case"]["name"]} & {content["rows"][0]["name"]}
+    assert content["u_max"] <= beside["packing"] <= content["rows"][0]["r_safe"]
+    assert beside["static"] == 10 * (2952 + 1978 + 1040 + 528)
+    shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
+    assert f"Bounds: {beside['packing']:,} were all lifetimes known; " in shown.stdout
+    assert f"{beside['worst_case']['size']:,}" in shown.stdout

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from heapfit.bounds import Bounds
 
 _MILLION = 1_000_000
+_LEAST_OF_ANY = "at least, sizes in any number: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
 
 
 def command(
@@ -38,7 +39,7 @@ def command(
         typer.Option(
             "--effort",
             min=0,
-            help="On the packing: million pairs of overlapping lifetimes looked at.",
+            help="On the packing: million steps, of a lifetime and a hole or another lifetime.",
         ),
     ] = 50,
     seed: Seed = 1,
@@ -76,6 +77,7 @@ def _print(bounds: Bounds) -> None:
         ("U_max", bounds.u_max, "most live bytes: no region is smaller"),
         ("offline packing", bounds.packing.height, "all lifetimes known, no headers"),
         ("sum S_i P_i,max", bounds.static, "every size set aside for its own worst case"),
+        ("any allocator, any order", bounds.least_of_any, _LEAST_OF_ANY),
         *((f"{one.name}, any order", one.size, one.why) for one in bounds.worst_cases),
     ]
     console.out_table(
@@ -92,13 +94,10 @@ def _packing_told(bounds: Bounds) -> str:
     packing = bounds.packing
     gap = packing.height / max(bounds.u_max, 1) - 1
     least = "the least there is" if gap == 0 else f"at most {gap:.1%} above the least"
-    how = (
-        f"{packing.orders:,} orders tried"
-        if packing.orders
-        else "placed as requests come; for orders that look ahead too many lifetimes overlap "
-        "(--effort)"
-    )
-    if gap == 0 and not packing.orders:
-        how = "placed as requests come"
+    how = "placed as requests come"
+    if packing.zoned:
+        how = f"{packing.zoned:,} placements tried with zones for common sizes"
+    if packing.orders:
+        how += f", {packing.orders:,} orders that look ahead"
     stopped = "; interrupted, the best so far" if packing.is_stopped else ""
     return f"The packing is {least}: {how}{stopped}."

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from heapfit.cli import console
 
 if TYPE_CHECKING:
+    from heapfit.bounds import BesideResult
     from heapfit.comparison import Comparison, Row
     from heapfit.energy import Sram
 
@@ -34,6 +36,8 @@ def print_ranking(comparison: Comparison, sram: Sram | None = None) -> None:
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
         f"{comparison.base_alignment}."
     )
+    if comparison.bounds is not None:
+        console.out(_bounds_told(comparison.bounds))
     console.out("energy: of the accesses, in an SRAM of the region's size, over the least.")
     if any(row.trained_on_this_trace for row in rows):
         console.out("* trained on this trace: another run may need more.")
@@ -45,6 +49,15 @@ def print_ranking(comparison: Comparison, sram: Sram | None = None) -> None:
         console.out("R_safe -: the largest region scanned failed.")
     for left_out in comparison.not_applicable:
         console.out(f"{left_out.name} left out: {left_out.why}.")
+
+
+def _bounds_told(bounds: BesideResult) -> str:
+    told = (
+        f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
+        "had its own most"
+    )
+    worst = bounds.worst_case
+    return told + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
 
 
 def print_low_level(comparison: Comparison, granularity: int) -> None:
@@ -75,6 +88,7 @@ def ranking_json(
             _row_json(row, energy, granularity)
             for row, energy in zip(comparison.rows, energies, strict=True)
         ],
+        "bounds": None if comparison.bounds is None else asdict(comparison.bounds),
         "not_applicable": [{"name": one.name, "why": one.why} for one in comparison.not_applicable],
     }
 
