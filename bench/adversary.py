@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from heapfit.adversary import AdversaryOptions, Attack, attack_plans
-from heapfit.comparison_matrix import Contestants
+from heapfit.comparison_jobs import Contestants
 from heapfit.importers import ImportOptions, open_any
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

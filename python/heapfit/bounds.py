@@ -88,14 +88,24 @@ def find_bounds(
     )
 
 
-def bounds_beside(workload: Workload, best: Plan | None) -> BesideResult:
-    """The bounds of a trace, and the worst case of the plan that needs least for it."""
-    lifetimes = _engine.Lifetimes(workload.events)
-    return BesideResult(
-        packing=_packed(lifetimes, 1, _QUICK_PAIRS, no_progress).height,
-        static=_static(workload.profile),
-        worst_case=None if best is None else worst_case(best, Limits.of(workload.profile)),
-    )
+@dataclass(frozen=True, slots=True)
+class QuickBounds:
+    """What of a trace is needed to tell its bounds beside a result."""
+
+    packing: int
+    static: int
+    limits: Limits
+
+    def beside(self, best: Plan | None) -> BesideResult:
+        """The bounds, with the worst case of the plan that needs least."""
+        worst = None if best is None else worst_case(best, self.limits)
+        return BesideResult(self.packing, self.static, worst)
+
+
+def quick_bounds(workload: Workload) -> QuickBounds:
+    """In little time beside the replays of a comparison."""
+    packing = _packed(_engine.Lifetimes(workload.events), 1, _QUICK_PAIRS, no_progress).height
+    return QuickBounds(packing, _static(workload.profile), Limits.of(workload.profile))
 
 
 def save_lifetimes(path: Path, workload: Workload) -> int:

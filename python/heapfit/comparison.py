@@ -112,7 +112,7 @@ def measure(
     workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
-    from heapfit.bounds import bounds_beside  # numpy: not for --help
+    from heapfit.bounds import quick_bounds  # numpy: not for --help
 
     base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
     rows = ranked(
@@ -127,7 +127,7 @@ def measure(
         base_alignment=base,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=bounds_beside(workload, rows[0].plan if rows else None),
+        bounds=quick_bounds(workload).beside(rows[0].plan if rows else None),
     )
 
 

@@ -21,6 +21,7 @@ from heapfit.trace import Trace
 from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
 
 if TYPE_CHECKING:
+    from heapfit.bounds import QuickBounds
     from heapfit.comparison import Row
     from heapfit.plan import PlanFile
     from heapfit.trace import TraceInfo
@@ -52,6 +53,7 @@ class Prepared:
     u_max: int
     base_alignment: int
     portfolio: Portfolio
+    bounds: QuickBounds
 
     def jobs(self) -> list[Job]:
         """One for each candidate; its result is a row."""
@@ -91,6 +93,8 @@ def _drawn(source: Source) -> WorkloadSpec | None:
 
 
 def _prepared(told: tuple[str, Source, Contestants], *paths: Path) -> Prepared:
+    from heapfit.bounds import quick_bounds  # numpy: not for --help
+
     label, source, contestants = told
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = (
@@ -101,7 +105,8 @@ def _prepared(told: tuple[str, Source, Contestants], *paths: Path) -> Prepared:
         workload = load_workload(trace, contestants.alignment)
         portfolio = _portfolio(workload, contestants)
     base = base_alignment(trace, portfolio)
-    return Prepared(label, source, trace.info, workload.profile.u_max, base, portfolio)
+    u_max = workload.profile.u_max
+    return Prepared(label, source, trace.info, u_max, base, portfolio, quick_bounds(workload))
 
 
 def _portfolio(workload: Workload, contestants: Contestants) -> Portfolio:

@@ -75,8 +75,14 @@ def compare_traces(
 
 
 def _column(one: Prepared, rows: Sequence[Row]) -> Column:
+    best_first = ranked(rows)
     comparison = Comparison(
-        one.info, one.u_max, one.base_alignment, ranked(rows), one.portfolio.not_applicable
+        one.info,
+        one.u_max,
+        one.base_alignment,
+        best_first,
+        one.portfolio.not_applicable,
+        one.bounds.beside(best_first[0].plan if best_first else None),
     )
     return Column(one.label, comparison)
 
