@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Robson's ladder and its relatives, in the sizes there are.
 #include <algorithm>
+#include <array>
 
 #include "bad_program.hpp"
 
@@ -9,6 +10,8 @@ namespace heapfit {
 namespace {
 
 constexpr std::size_t most_rounds = 16;
+constexpr std::array<std::uint8_t, 4> slacks = {0, 2, 8, 16};
+constexpr std::array<std::uint8_t, 2> runs = {1, 4};
 
 constexpr Round plain{.many = 0,
                       .one = 0,
@@ -75,10 +78,10 @@ std::vector<BadProgram> known_bad_programs(std::size_t groups) {
     const std::size_t least_stride = (groups + most_rounds - 1) / most_rounds;
     for (std::size_t stride = least_stride; stride <= groups; stride *= 2) {
         const std::vector<std::uint8_t> climbed = rungs(0, stride, groups);
-        for (const std::uint8_t slack : {0, 2, 8, 16}) {
+        for (const std::uint8_t slack : slacks) {
             known.push_back(ladder(climbed, slack));
         }
-        for (const std::uint8_t run : {1, 4}) {
+        for (const std::uint8_t run : runs) {
             known.push_back(fenced(climbed, 0, run));
         }
         known.push_back(one_after_the_other(climbed, false));

@@ -21,7 +21,7 @@ constexpr Bytes endless = Bytes{1} << 60;
 // log2(value + 1), a straight line between powers of two: the same on every machine.
 double logarithm(std::uint64_t value) {
     const std::uint64_t more = value + 1;
-    const int whole = std::bit_width(more) - 1;
+    const int whole = static_cast<int>(std::bit_width(more)) - 1;
     const std::uint64_t power = std::uint64_t{1} << whole;
     return whole + static_cast<double>(more - power) / static_cast<double>(power);
 }
