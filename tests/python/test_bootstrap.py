@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces drawn from a recorded one: legal, repeatable, and like it, phase by phase."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -174,3 +176,14 @@ def test_design_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> 
 def test_two_traces_are_not_drawn_from(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     assert heapfit("design", "a", "a", "--draw", "5", folder=tmp_path).returncode == 2
+
+
+def test_the_bench_sets_drawn_beside_fresh_traces() -> None:
+    bench = Path(__file__).parents[2] / "bench/bootstrap.py"
+    size = ("--recordings", "1", "--training", "2", "--unseen", "3", "--events", "1000")
+    done = subprocess.run(
+        [sys.executable, bench, "zg_cdf", *size], capture_output=True, text=True, check=True
+    )
+    shares = [line.split() for line in done.stdout.splitlines() if line.startswith("  greedy")]
+    assert [one[1] for one in shares] == ["drawn", "fresh"]
+    assert all(0 <= float(share) <= 100 for one in shares for share in one[2:])
