@@ -86,7 +86,8 @@ static size_t attack_allocator(const test_plan *first, size_t count, bool with_d
     printf("%-16s", first->allocator->name);
     for (size_t a = 0; a < attack_count; a++) {
         verdict worst = VERDICT_OK;
-        for (size_t i = 0; i < count; i++) {
+        /* Nothing is worse than a hang, and each costs its limit. */
+        for (size_t i = 0; i < count && (with_details || worst != VERDICT_HANG); i++) {
             const verdict found = attack_in_child(&first[i], &attacks[a]);
             worst = worse_of(worst, found);
             if (with_details && found > VERDICT_REFUSED) {
