@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target) -name "*.
 python_files := $(wildcard python scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test style types core-builds ctest ctest-32 ctest-release pytest bench format docs lint clean \
+.PHONY: help demo test test-long style types core-builds ctest ctest-32 ctest-release pytest bench format docs lint clean \
         build-packages test-packages
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -51,8 +51,12 @@ ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 3
 	cmake --preset release && cmake --build --preset release && ctest --preset release
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 
+test-long: | test-packages ## the contract with ten times the random steps, an hour
+	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
+	cmake --build --preset sanitize && ctest --preset sanitize --tests-regex contract
+
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
-	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile
+	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py

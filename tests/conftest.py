@@ -2,6 +2,7 @@
 """What all tests start from, however the run was started."""
 
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,19 @@ if TYPE_CHECKING:
 # A shell starts background jobs with SIGINT ignored, and what a process ignores its children ignore
 # too: a program under test could then never be interrupted.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_TESTS = Path(__file__).parent
+_LONGEST_FIRST = ("target", "papers", "repository")  # so that no core waits at the end
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(_TESTS).parts[0]
+        known = _LONGEST_FIRST
+        return known.index(folder) if folder in known else len(known)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

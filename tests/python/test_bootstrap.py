@@ -159,12 +159,11 @@ def test_a_short_trace_is_refused(tmp_path: Path) -> None:
 
 
 def test_design_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> None:
-    made(tmp_path, "phases_w4", events=2000)
-    told = heapfit_json(
-        "design", "phases_w41.parquet", "--draw", "5", "--seed", "7", folder=tmp_path
-    )
-    assert (told["traces"], told["drawn"]["traces"], told["drawn"]["seed"]) == (6, 5, 7)
-    assert told["plans"][0].startswith("out/phases_w41-and-5-drawn/plans/")
+    made(tmp_path, "phases_w4", events=1000)
+    words = ("phases_w41.parquet", "--draw", "3", "--seed", "7", "--folds", "0")
+    told = heapfit_json("design", *words, folder=tmp_path)
+    assert (told["traces"], told["drawn"]["traces"], told["drawn"]["seed"]) == (4, 3, 7)
+    assert told["plans"][0].startswith("out/phases_w41-and-3-drawn/plans/")
     assert "cannot tell" in told["drawn"]["limits"]
     done = heapfit("workload", "--like", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
     assert done.returncode == 0, done.stderr
