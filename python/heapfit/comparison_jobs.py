@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from heapfit.comparison import base_alignment, measure_candidate
+from heapfit.comparison import Comparison, Row, base_alignment, measure_candidate, ranked
 from heapfit.design.candidates import Candidate, Portfolio, named_portfolio, standard_portfolio
 from heapfit.design.workload import STANDARD_ALIGNMENT, Workload, load_workload
 from heapfit.sweep import Job
@@ -22,7 +22,6 @@ from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
 
 if TYPE_CHECKING:
     from heapfit.bounds import QuickBounds
-    from heapfit.comparison import Row
     from heapfit.plan import PlanFile
     from heapfit.trace import TraceInfo
 
@@ -54,6 +53,18 @@ class Prepared:
     base_alignment: int
     portfolio: Portfolio
     bounds: QuickBounds
+
+    def compared(self, rows: Sequence[Row]) -> Comparison:
+        """The results of the jobs together."""
+        best_first = ranked(rows)
+        return Comparison(
+            self.info,
+            self.u_max,
+            self.base_alignment,
+            best_first,
+            self.portfolio.not_applicable,
+            self.bounds.beside(best_first[0].plan if best_first else None),
+        )
 
     def jobs(self) -> list[Job]:
         """One for each candidate; its result is a row."""

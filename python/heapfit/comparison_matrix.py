@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapfit.comparison import Comparison, ranked, refuse_nothing
+from heapfit.comparison import Comparison, refuse_nothing
 from heapfit.comparison_jobs import Contestants, Prepared, preparation, rows_of
 from heapfit.design.candidates import NotApplicable
 from heapfit.progress import Progress, no_progress
@@ -69,22 +69,10 @@ def compare_traces(
         refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
     found = sweep.run("compare", [job for one in prepared for job in one.jobs()], progress)
     columns = [
-        _column(one, rows) for one, rows in zip(prepared, rows_of(prepared, found), strict=True)
+        Column(one.label, one.compared(rows))
+        for one, rows in zip(prepared, rows_of(prepared, found), strict=True)
     ]
     return matrix_of(columns)
-
-
-def _column(one: Prepared, rows: Sequence[Row]) -> Column:
-    best_first = ranked(rows)
-    comparison = Comparison(
-        one.info,
-        one.u_max,
-        one.base_alignment,
-        best_first,
-        one.portfolio.not_applicable,
-        one.bounds.beside(best_first[0].plan if best_first else None),
-    )
-    return Column(one.label, comparison)
 
 
 def matrix_of(columns: Sequence[Column]) -> Matrix:

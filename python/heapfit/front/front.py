@@ -85,7 +85,8 @@ def find_front(
     progress: Progress = no_progress,
 ) -> Front:
     """Compares every configuration on the trace and finds the front; by default in this process."""
-    from heapfit.comparison import Comparison, base_alignment, ranked, refuse_nothing
+    from heapfit.bounds import quick_bounds
+    from heapfit.comparison import base_alignment, refuse_nothing
     from heapfit.comparison_jobs import Prepared
     from heapfit.sweep import Sweep
 
@@ -93,10 +94,10 @@ def find_front(
         refuse_nothing(portfolio.not_applicable)
     trace, u_max = workload.trace, workload.profile.u_max
     base = base_alignment(trace, portfolio)
-    prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio)
+    bounds = quick_bounds(workload)
+    prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio, bounds)
     rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
-    comparison = Comparison(trace.info, u_max, base, ranked(rows), portfolio.not_applicable)
-    return front_of(comparison, workload, by, sram, progress)
+    return front_of(prepared.compared(rows), workload, by, sram, progress)
 
 
 def front_of(
