@@ -296,6 +296,18 @@ static hfit_heap *start_with(hfit_tailored_plan own, size_t region_size) {
     return heap;
 }
 
+static hfit_tailored_plan plan_of(uint32_t alignment, uint32_t layout, uint32_t index,
+                                  uint32_t ends, uint32_t high) {
+    return (hfit_tailored_plan){
+        .common = {alignment},
+        .ends = ends,
+        .high_0 = high,
+        .high_1 = high,
+        .layout = layout,
+        .index = index,
+    };
+}
+
 static hfit_heap *start_heap(uint32_t alignment, size_t region_size) {
     return start_with((hfit_tailored_plan){.common = {alignment}, .ends = 1}, region_size);
 }
@@ -542,7 +554,7 @@ static void no_call_takes_more_loads_than_derived(void) {
         for (uint32_t layout = 0; layout <= HFIT_TAILORED_HEADERS; layout++) {
             for (uint32_t index = 0; index <= HFIT_TAILORED_GOOD_FIT; index++) {
                 const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
-                check_all_loads((hfit_tailored_plan){{8}, ends, high, high, layout, index, 0, 0});
+                check_all_loads(plan_of(8, layout, index, ends, high));
             }
         }
     }
