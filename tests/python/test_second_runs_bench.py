@@ -14,7 +14,7 @@ BENCH = Path(__file__).parents[2] / "bench/second_runs.py"
 def rows() -> dict[str, dict[str, float]]:
     """R over U_max of both runs, by program and column."""
     done = subprocess.run(
-        [sys.executable, str(BENCH), "--work", "60"],
+        [sys.executable, str(BENCH)],
         capture_output=True,
         text=True,
         check=False,
