@@ -52,18 +52,19 @@ class Prepared:
     u_max: int
     base_alignment: int
     portfolio: Portfolio
-    bounds: QuickBounds
+    bounds: QuickBounds | None = None
 
     def compared(self, rows: Sequence[Row]) -> Comparison:
         """The results of the jobs together."""
         best_first = ranked(rows)
+        best = best_first[0].plan if best_first else None
         return Comparison(
             self.info,
             self.u_max,
             self.base_alignment,
             best_first,
             self.portfolio.not_applicable,
-            self.bounds.beside(best_first[0].plan if best_first else None),
+            None if self.bounds is None else self.bounds.beside(best),
         )
 
     def jobs(self) -> list[Job]:
