@@ -18,10 +18,21 @@ if TYPE_CHECKING:
 _AMOUNTS = frozenset(
     (
         *("alignment", "block_size", "blocks", "partition_size", "partitions", "overhead"),
-        *("exact_lists", "header_size", "least_split", "growth_steps", "step", "high_0", "high_1"),
+        *(
+            "exact_lists",
+            "header_size",
+            "least_split",
+            "growth_steps",
+            "step",
+            "high_0",
+            "high_1",
+            "tag_high",
+        ),
     )
 )
-_WHETHER = frozenset(("second_level", "probes", "growth"))  # 0 is one code, any other value another
+_WHETHER = frozenset(
+    ("second_level", "probes", "growth", "tags")
+)  # 0 is one code, any other value another
 
 
 def code_label(plan: Plan) -> str:
