@@ -63,7 +63,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/design.py
 	$(PYTHON) bench/robust.py
 	$(PYTHON) bench/adversary.py
-	$(PYTHON) bench/bootstrap.py
+	$(PYTHON) bench/bootstrap.py --recordings 3 --unseen 100 --events 10000
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
