@@ -31,6 +31,7 @@ PROVEN = [
     Plan("tlsf", {"probes": 0, "second_level": 1}),
     Plan("tailored"),
     Plan("tailored", {"ends": 2}),
+    Plan("tailored", {"layout": 1}),
     Plan("budgeted", {}, POOLS, Plan("best_fit")),
     Plan("class_pools", {}, POOLS, Plan("tlsf")),
 ]
