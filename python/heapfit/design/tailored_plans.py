@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heapfit.allocators import find_allocators
 from heapfit.design import budgets, special_pools, static_pools
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, learn_placement
@@ -38,14 +37,12 @@ def layouts(alignment: int) -> dict[str, Plan]:
     >>> list(layouts(4))[:2], list(layouts(8))[:1]
     (['tailored', 'tailored_8'], ['tailored'])
     """
-    (info,) = find_allocators([ALLOCATOR])
     granules = sorted({alignment, max(alignment, _COARSE)})
     found = {
         ALLOCATOR if granule == alignment else f"{ALLOCATOR}_{granule}": {"alignment": granule}
         for granule in granules
     }
-    if any(tunable.name == "layout" for tunable in info.tunables):
-        found[f"{ALLOCATOR}_headers"] = {"alignment": alignment, "layout": 1}
+    found[f"{ALLOCATOR}_headers"] = {"alignment": alignment, "layout": 1}
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
