@@ -27,7 +27,6 @@ from heapfit.design.workload import Workload, load_workload
 from heapfit.workloads import generate_workload, parse_workload
 
 ALIGNMENT = 4  # of blocks, at least
-HEADERS = ("best_fit", 4)  # the header layout where `tailored` has none of its own
 
 # Ours, of the kind of espressif's TLSF, dlmalloc and FreeRTOS heap_4, aligned as these are.
 RIVALS = (("tlsf", 4), ("best_fit", 8), ("first_fit", 8))
@@ -85,16 +84,13 @@ def program(name: str) -> Program:
         loads = {alignment: load_workload(stored, alignment) for alignment in (ALIGNMENT, 8)}
         load = loads[ALIGNMENT]
         plain = [Candidate(key, plan, "", False) for key, plan in layouts(ALIGNMENT).items()]
-        untrained = ratios(load, plain)
-        if "tailored_headers" not in untrained:
-            untrained[HEADERS[0]] = ratio(loads[HEADERS[1]], HEADERS[0])
         found = Program(
             name.removesuffix(".heap.gz"),
-            untrained,
+            ratios(load, plain),
             ratios(load, learned(load)),
             tuple(ratio(loads[alignment], one) for one, alignment in RIVALS),
         )
-    print(f"  {found}", file=sys.stderr, flush=True)
+    print(f"  plain {found.plain:.4f}, trained {found.best:.4f}", file=sys.stderr, flush=True)
     return found
 
 
