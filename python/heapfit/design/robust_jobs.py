@@ -76,7 +76,11 @@ def make_folds(
     sweep: Sweep,
     progress: Progress = no_progress,
 ) -> list[Fold]:
-    """A fold for each pair of traces seen and not seen; `options` are alignment and budgets."""
+    """A fold for each pair of traces seen and not seen; `options` are alignment and budgets.
+
+    Where budgets are searched for, fold by fold in this process: an interrupt then ends a search,
+    which keeps its best so far, and not the command.
+    """
     jobs = [
         Job(
             f"plans of fold {number}",
@@ -87,16 +91,18 @@ def make_folds(
         )
         for number, (seen, unseen) in enumerate(parts)
     ]
+    if options[1].replayed_events > 0:
+        return [_fold(job.argument, *job.files, progress=progress) for job in jobs]
     return sweep.run("make plans", jobs, progress)
 
 
-def _fold(making: _Making, *paths: Path) -> Fold:
+def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         joined = join_traces(Path(folder) / "joined.parquet", [Trace.open(path) for path in paths])
         workload = load_workload(joined, making.alignment)
         if workload.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        portfolio = robust_portfolio(workload, making.choice)
+        portfolio = robust_portfolio(workload, making.choice, progress)
         return Fold(making.seen, making.unseen, portfolio, joined.info, content_hash(joined))
 
 
