@@ -194,7 +194,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         return NULL;
     }
     const uint32_t largest_gap = (uint32_t)(alignment >> shift) + least_chunk(plan) - 1;
-    place at = {0};
+    place at;
     at.start = take(heap, plan, granules + largest_gap, is_high(plan, granules, 0), &at.end);
     if (at.start == NO_GRANULE) {
         at.start = aligned_top(heap, plan, (uint32_t)alignment, granules, &at.end);

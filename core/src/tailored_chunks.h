@@ -138,7 +138,9 @@ static INLINE_FOR_SPEED uint32_t take(hfit_heap *heap, const hfit_plan *plan, ui
             return top;
         }
         if (has_two_ends(plan)) {
-            found = index_find(heap, plan, size, !high);
+            const found_chunk other = index_find(heap, plan, size, !high);
+            found.entry = other.entry; /* word by word: a copy of a struct may call memcpy */
+            found.size = other.size;
         }
     }
     if (found.entry == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size))) {
