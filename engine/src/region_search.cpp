@@ -23,14 +23,15 @@ constexpr std::uint64_t round_up(std::uint64_t size) {
     return (size + unit - 1) / unit * unit;
 }
 
-// 128 sizes, equally spaced from 0.9 to 1.3 times `around`, rounded up; equal ones once.
+// `around` and 128 sizes, equally spaced from 0.9 to 1.3 times it, rounded up; equal ones once.
 std::vector<std::uint64_t> sizes_around(std::uint64_t around) {
     constexpr std::uint64_t intervals = scanned_sizes - 1;
-    std::vector<std::uint64_t> sizes;
+    std::vector<std::uint64_t> sizes{around};
     for (std::uint64_t k = 0; k <= intervals; k++) {
         const std::uint64_t tenths = around * (9 * intervals + 4 * k);
         sizes.push_back(round_up((tenths + 10 * intervals - 1) / (10 * intervals)));
     }
+    std::ranges::sort(sizes);
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;
 }
@@ -154,7 +155,7 @@ RegionSearch search_regions(const SearchSpace &space, const Trial &trial,
     }
     const auto steps =
         static_cast<std::uint64_t>(std::bit_width(large.size - space.smallest_region));
-    trials.expect(steps + scanned_sizes);
+    trials.expect(steps + scanned_sizes + 1);
     scan(bisect(space.smallest_region, large.size, trials), trials, search);
     return search;
 }
