@@ -209,3 +209,8 @@ def test_an_interrupt_of_a_search_ends_that_one_and_keeps_its_best(runs: list[Tr
     (searched,) = (row for row in found.rows if row.name == "searched")
     assert searched.reason.endswith("interrupted")
     assert searches == 51  # that the search is over is told once more
+
+
+def test_only_budgets_are_told_over_another_heap(designs: RobustDesigns) -> None:
+    told = [one.name for one in designs.not_applicable if one.name.endswith("_best_fit")]
+    assert not [name for name in told if name.startswith("tailored")]

@@ -9,9 +9,11 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison import compare
 from heapfit.design.candidates import Candidate, Portfolio
+from heapfit.design.joined_trace import join_traces
 from heapfit.design.placement import Placed, learn_placement
+from heapfit.design.robust import RobustOptions, design_robust
 from heapfit.design.site_placement import busiest_sites, learn_sites
-from heapfit.design.tailored_plans import BY_SITE, layouts
+from heapfit.design.tailored_plans import BY_SITE, layouts, tailored_candidates
 from heapfit.design.workload import Workload, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.fit import FitOptions, fit
@@ -142,3 +144,21 @@ def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
     assert found.winner.name == BY_SITE
     assert load_plan(found.paths.plan).plan.sites == busiest_sites(workload)
     assert "app_malloc_at" in (found.paths.code / "app_heap.h").read_text()
+
+
+def test_without_the_option_the_sites_that_are_there_are_told(workload: Workload) -> None:
+    told = {one.name: one for one in tailored_candidates(workload)}
+    assert "3 call sites are recorded" in str(told[BY_SITE])
+
+
+def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, workload: Workload) -> None:
+    joined = join_traces(tmp_path / "joined.parquet", [workload.trace, workload.trace])
+    assert busiest_sites(load_workload(joined, 4)) == busiest_sites(workload)
+
+
+def test_a_design_for_several_runs_places_call_sites_too(workload: Workload) -> None:
+    options = RobustOptions(alignment=4, call_sites=True, folds=2)
+    designs = design_robust([workload.trace, workload.trace], options)
+    rows = {row.name: row for row in designs.rows}
+    assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max_objective
+    assert all(rows[BY_SITE].unseen_regions)

@@ -56,6 +56,9 @@ PointerBitsOption: TypeAlias = Annotated[
     PointerBits | None,
     typer.Option("--pointer-bits", help="Of the recorded program, where the file is silent."),
 ]
+CallSites: TypeAlias = Annotated[
+    bool, typer.Option("--call-sites", help="The program can hand over from where it asks.")
+]
 Seed: TypeAlias = Annotated[
     int,
     typer.Option(

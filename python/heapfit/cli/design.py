@@ -16,6 +16,7 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    CallSites,
     ClusterAddress,
     DropUnknown,
     PointerBitsOption,
@@ -98,6 +99,7 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    call_sites: CallSites = False,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
@@ -111,7 +113,7 @@ def command(
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
     events = standard if search is None else search * 1_000_000
     choice = BudgetChoice(methods, seconds, events, seed)
-    options = RobustOptions(int(alignment), parse_objective(objective), folds, choice)
+    options = RobustOptions(int(alignment), choice, call_sites, parse_objective(objective), folds)
     importing = import_options(queue, drop_unknown, pointer_bits)
     if draw and len(sources) > 1:
         raise typer.BadParameter("--draw takes one trace")
@@ -139,7 +141,7 @@ def _for_one(
         opened_trace(source, importing, progress) as trace,
     ):
         folder = output or Path("out") / name / "plans"
-        designs = design(trace, name, folder, options.alignment, options.choice, progress)
+        designs = design(trace, name, folder, options, progress)
     if as_json:
         console.out_json(_json(designs))
     else:

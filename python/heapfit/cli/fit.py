@@ -15,6 +15,7 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    CallSites,
     DropUnknown,
     PointerBitsOption,
     Prefer,
@@ -47,10 +48,7 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
-    call_sites: Annotated[
-        bool,
-        typer.Option("--call-sites", help="The program can hand over from where it asks."),
-    ] = False,
+    call_sites: CallSites = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""

@@ -7,7 +7,8 @@ They follow each other, and what one leaves live is freed before the next begins
 
 So the most of anything (live bytes, blocks of a size, of a range of sizes) is its most in any of
 them. Budgets allowed on the joined trace are those allowed at every point of every trace: a free
-gives back as many bytes as the block counted for, so no release adds a limit of its own.
+gives back as many bytes as the block counted for, so no release adds a limit of its own. Requests
+keep their call sites, which are equal in every run of one build.
 """
 
 from __future__ import annotations
@@ -45,26 +46,20 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
     born = 0
     for trace in traces:
         left = _Left()
-        for batch in trace.batches(("op", "object", "size", "alignment")):
+        for batch in trace.batches(("op", "object", "size", "alignment", "site")):
             left.take(batch)
-            yield _columns(batch["op"], batch["object"] + born, batch["size"], batch["alignment"])
+            yield _columns({**batch, "object": batch["object"] + born})
         objects = left.objects()
         if len(objects) > 0:
-            yield _columns(objects * 0 + _FREE, objects + born)
+            yield _columns({"op": objects * 0 + _FREE, "object": objects + born})
         born += left.born
 
 
-def _columns(
-    ops: NDArray[Any],
-    objects: NDArray[Any],
-    sizes: NDArray[Any] | None = None,
-    alignments: NDArray[Any] | None = None,
-) -> Columns:
+def _columns(given: dict[str, NDArray[Any]]) -> Columns:
     import numpy as np
 
-    given = {"op": ops, "object": objects, "size": sizes, "alignment": alignments}
     return {
-        name: np.zeros(len(ops), kind) if given.get(name) is None else np.asarray(given[name], kind)
+        name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
         for name, kind in COLUMNS.items()
     }
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from heapfit import _engine
 from heapfit.comparison import Comparison, Row, compare
 from heapfit.design import special_pools
-from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
 from heapfit.design.candidates import Portfolio, standard_portfolio
-from heapfit.design.workload import STANDARD_ALIGNMENT, load_workload
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.workload import load_workload
 from heapfit.plan import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace_content import content_hash
@@ -37,13 +37,13 @@ def design(
     trace: Trace,
     name: str,
     folder: Path,
-    alignment: int = STANDARD_ALIGNMENT,
-    budget_choice: BudgetChoice = STANDARD_BUDGETS,
+    options: PlanOptions | None = None,
     progress: Progress = no_progress,
 ) -> Designs:
     """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
-    workload = load_workload(trace, alignment, progress)
-    portfolio = standard_portfolio(workload, budget_choice, progress)
+    options = options or PlanOptions()
+    workload = load_workload(trace, options.alignment, progress)
+    portfolio = standard_portfolio(workload, options.choice, progress, options.call_sites)
     comparison = compare(workload, portfolio, progress)
     trained_on = trained_on_trace(trace, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)

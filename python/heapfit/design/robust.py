@@ -18,11 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.objective import LARGEST, Objective
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust_jobs import Fold, Replays, make_folds
-from heapfit.design.workload import STANDARD_ALIGNMENT
 from heapfit.errors import HeapfitError
 from heapfit.gap import are_worth_it
 from heapfit.plan import LARGEST_REGION, Plan
@@ -40,13 +39,11 @@ _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured
 
 
 @dataclass(frozen=True, slots=True)
-class RobustOptions:
-    """What a user may want different."""
+class RobustOptions(PlanOptions):
+    """And of a design for several."""
 
-    alignment: int = STANDARD_ALIGNMENT
     objective: Objective = LARGEST
     folds: int = STANDARD_FOLDS  # at most one for each trace
-    choice: BudgetChoice = STANDARD_BUDGETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +139,7 @@ def design_robust(
     folds = min(options.folds, len(traces))
     every = tuple(range(len(traces)))
     parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
-    making = options.alignment, options.choice
-    whole, *parts = make_folds(traces, [(every, ()), *parted], making, sweep, progress)
+    whole, *parts = make_folds(traces, [(every, ()), *parted], options, sweep, progress)
     replays = Replays(traces, [whole, *parts], sweep, progress)
     candidates, hopeless = _sorted_out(whole.portfolio.candidates, replays)
     replays.measure(_pairs(candidates, [whole, *parts]))

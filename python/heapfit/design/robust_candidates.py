@@ -23,7 +23,7 @@ from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from heapfit.design.budget_choice import BudgetChoice
+    from heapfit.design.plan_options import PlanOptions
     from heapfit.design.workload import Workload
 
 SHARED = "best_fit"
@@ -32,17 +32,18 @@ _WORST_CASE = "every size set aside for the most of it in any of the traces"
 
 
 def robust_portfolio(
-    joined: Workload, choice: BudgetChoice, progress: Progress = no_progress
+    joined: Workload, options: PlanOptions, progress: Progress = no_progress
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
-    portfolio = standard_portfolio(joined, choice, progress)
+    portfolio = standard_portfolio(joined, options.choice, progress, options.call_sites)
     found: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
     budgeted = [one for one in portfolio.candidates if one.plan.allocator == budgets.ALLOCATOR]
+    names = {one.name for one in budgeted}
     found += [once(_over_best_fit(one), budgeted) for one in budgeted]
     found += [
         replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")
         for one in portfolio.not_applicable
-        if one.same_as
+        if one.same_as in names
     ]
     return Portfolio(
         tuple(one for one in found if isinstance(one, Candidate)),

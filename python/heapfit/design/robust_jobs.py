@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from heapfit import _engine
 from heapfit.design.joined_trace import join_traces
 from heapfit.design.robust_candidates import robust_portfolio
-from heapfit.design.workload import load_workload
+from heapfit.design.workload import events_for, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
@@ -26,8 +26,8 @@ from heapfit.trace_content import content_hash
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heapfit.design.budget_choice import BudgetChoice
     from heapfit.design.candidates import Portfolio
+    from heapfit.design.plan_options import PlanOptions
     from heapfit.plan import Plan
     from heapfit.trace import TraceInfo
 
@@ -65,18 +65,17 @@ class Fold:
 class _Making:
     seen: tuple[int, ...]
     unseen: tuple[int, ...]
-    alignment: int
-    choice: BudgetChoice
+    options: PlanOptions
 
 
 def make_folds(
     traces: Sequence[Trace],
     parts: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
-    options: tuple[int, BudgetChoice],
+    options: PlanOptions,
     sweep: Sweep,
     progress: Progress = no_progress,
 ) -> list[Fold]:
-    """A fold for each pair of traces seen and not seen; `options` are alignment and budgets.
+    """A fold for each pair of traces seen and not seen.
 
     Where budgets are searched for, fold by fold in this process: an interrupt then ends a search,
     which keeps its best so far, and not the command.
@@ -85,13 +84,13 @@ def make_folds(
         Job(
             f"plans of fold {number}",
             _fold,
-            _Making(seen, unseen, *options),
+            _Making(seen, unseen, options),
             tuple(traces[i].path for i in seen),
             _TIMES_FOR_PLANS * sum(traces[i].info.events for i in seen),
         )
         for number, (seen, unseen) in enumerate(parts)
     ]
-    if options[1].replayed_events > 0:
+    if options.choice.replayed_events > 0:
         return [_fold(job.argument, *job.files, progress=progress) for job in jobs]
     return sweep.run("make plans", jobs, progress)
 
@@ -99,10 +98,10 @@ def make_folds(
 def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         joined = join_traces(Path(folder) / "joined.parquet", [Trace.open(path) for path in paths])
-        workload = load_workload(joined, making.alignment)
+        workload = load_workload(joined, making.options.alignment)
         if workload.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        portfolio = robust_portfolio(workload, making.choice, progress)
+        portfolio = robust_portfolio(workload, making.options, progress)
         return Fold(making.seen, making.unseen, portfolio, joined.info, content_hash(joined))
 
 
@@ -187,16 +186,20 @@ def _u_max(_: None, path: Path) -> int:
 
 def _regions(told: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | None]:
     base, plans = told
-    events = Trace.open(path).events()
-    return [
-        _engine.find_region(plan.engine(), events, base_alignment=base).r_safe for (plan,) in plans
-    ]
+    trace = Trace.open(path)
+    events = trace.events()
+    found = (
+        _engine.find_region(plan.engine(), events_for(plan, trace, events), base_alignment=base)
+        for (plan,) in plans
+    )
+    return [one.r_safe for one in found]
 
 
 def _runs(told: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
     base, tries = told
-    events = Trace.open(path).events()
-    return [runs_in(plan, events, region, base) for plan, region in tries]
+    trace = Trace.open(path)
+    events = trace.events()
+    return [runs_in(plan, events_for(plan, trace, events), region, base) for plan, region in tries]
 
 
 def _chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:

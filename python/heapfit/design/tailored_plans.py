@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from heapfit.design import budgets, special_pools, static_pools
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, learn_placement
-from heapfit.design.site_placement import learn_sites
+from heapfit.design.site_placement import busiest_sites, learn_sites
 from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
 
@@ -85,6 +85,9 @@ def tailored_candidates(
     if call_sites:
         by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
         found.append(_by_site(by_site, before, u_max))
+    elif (count := len(busiest_sites(workload))) > 1:
+        why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
+        found.append(NotApplicable(BY_SITE, why))
     return found
 
 

@@ -28,7 +28,12 @@ class Workload:
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """With the tags of call sites, for a plan that knows some."""
-        return self.trace.events(plan.sites) if plan.sites else self.events
+        return events_for(plan, self.trace, self.events)
+
+
+def events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engine.EventArray:
+    """The trace's events, with the tags of call sites for a plan that knows some."""
+    return trace.events(plan.sites) if plan.sites else untagged
 
 
 def load_workload(

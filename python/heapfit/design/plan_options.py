@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may want different of the plans that are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.workload import STANDARD_ALIGNMENT
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """Of one trace or of several."""
+
+    alignment: int = STANDARD_ALIGNMENT
+    choice: BudgetChoice = STANDARD_BUDGETS
+    call_sites: bool = False  # the program can hand over from where it asks
