@@ -24,6 +24,7 @@ COMMANDS = (
     "import_",
     "workload",
     "profile",
+    "sites",
     "design",
     "front",
     "bounds",

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call sites: what each asks for, and the line of the program that it is."""
+
+import json
+import random
+import shutil
+import subprocess
+
+import pytest
+from test_record import heapfit
+
+from heapfit.call_sites import call_sites
+from heapfit.code_of_sites import places_of
+from heapfit.design.workload import load_workload
+from heapfit.errors import HeapfitError
+from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
+from heapfit.record import record
+
+LIBRARY = """
+#include <stdlib.h>
+void *text(size_t size) {
+    return malloc(size); /* line 4 */
+}
+"""
+PROGRAM = """
+#include <stdlib.h>
+void *text(size_t size);
+static void *kept[100];
+static void *note(void) {
+    return calloc(1, 48); /* line 6 */
+}
+int main(void) {
+    for (int i = 0; i < 100; i++) {
+        kept[i] = note();
+        free(text(1000 + (size_t)i));
+        free(text(2000));
+    }
+    return realloc(NULL, 8) == NULL;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A program and its library, with debugging information."""
+    folder = tmp_path_factory.mktemp("sites")
+    (folder / "library.c").write_text(LIBRARY)
+    (folder / "program.c").write_text(PROGRAM)
+    flags = ["-g", "-O0", "-fPIC"]
+    library = ["-shared", "library.c", "-o", "libtext.so"]
+    linked = ["program.c", "-o", "program", "./libtext.so"]
+    for words in (library, linked, [*linked[:2], "fixed", linked[3], "-no-pie"]):
+        subprocess.run(["cc", *flags, *words], cwd=folder, check=True)
+    return folder / "program"
+
+
+@pytest.fixture(scope="module")
+def recording(program):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(program.parent)
+        return record([str(program)], program.parent / "trace.parquet").trace
+
+
+@pytest.fixture(scope="module")
+def sites(recording):
+    return call_sites(load_workload(recording))
+
+
+def test_a_site_tells_its_requests_and_how_long_they_live(sites):
+    text, note = sites[:2]
+    assert (text.requests, text.least, text.most, text.mean_life) == (200, 1000, 2000, 1)
+    assert (note.requests, note.least, note.most) == (100, 48, 48)
+    assert note.live_at_peak == 4800
+    assert note.mean_life > 200
+
+
+def test_a_site_is_found_in_the_file_that_has_it(program, sites):
+    known = {one.site for one in sites}
+    own, library = (places_of(program.parent / name, known) for name in ("program", "libtext.so"))
+    text, note = sites[:2]
+    assert (own[note.site].function, own[note.site].line) == ("note", "program.c:6")
+    assert (library[text.site].function, library[text.site].line) == ("text", "library.c:4")
+    assert text.site not in own
+    assert note.site not in library
+
+
+def test_a_program_at_a_fixed_address_is_told_too(program, monkeypatch):
+    monkeypatch.chdir(program.parent)
+    trace = record(["./fixed"], program.parent / "fixed.parquet").trace
+    note = call_sites(load_workload(trace))[1]
+    assert places_of(program.parent / "fixed", {note.site})[note.site].line == "program.c:6"
+
+
+def test_a_stripped_program_tells_addresses(program, sites, tmp_path):
+    stripped = tmp_path / "stripped"
+    shutil.copy(program, stripped)
+    subprocess.run(["strip", "--strip-all", stripped], check=True)
+    place = places_of(stripped, {sites[1].site})[sites[1].site]
+    assert (place.function, place.line) == (None, None)
+    assert place.address == places_of(program, {sites[1].site})[sites[1].site].address
+
+
+def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
+    whole = program.read_bytes()
+    random_ = random.Random(1)
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(whole[: random_.choice([10, 64, 500, len(whole)])])
+        for _ in range(4):
+            damaged[random_.randrange(min(len(damaged), 800))] = random_.randrange(256)
+        (tmp_path / "damaged").write_bytes(damaged)
+        try:
+            places_of(tmp_path / "damaged", {1, 2, 3})
+        except HeapfitError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 100
+
+
+def test_the_command_tells_tag_end_and_line(program, recording, sites):
+    plan = Plan("tailored", {"alignment": 8, "ends": 2, "tags": 2, "tag_high": 1 << 2},
+                sites={sites[1].site: 2, sites[0].site: 1})  # fmt: skip
+    about = TrainedOn("sites", "sha256:" + 64 * "0", 5)
+    path = program.parent / "plan.toml"
+    save_plan(path, PlanFile("by_site", plan, 8192, None, 16, 1, 64, about, "0.1.0"))
+    options = ["--program", program, "--plan", path]
+    done = heapfit("sites", recording.path, *options)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[1].split()[-2:] == ["low", "-"]
+    assert lines[2].endswith("high  note, program.c:6")
+    assert "lie in other files" in lines[-1]
+    told = heapfit("sites", recording.path, *options, "--json")
+    first, second = json.loads(told.stdout)["sites"][:2]
+    assert (first["tag"], first["end"], first["place"]) == (1, "low", None)
+    assert (second["tag"], second["end"], second["place"]["function"]) == (2, "high", "note")
+
+
+def test_a_recording_without_call_sites_is_told(tmp_path):
+    (tmp_path / "plain.heap").write_text("# heap-events 1\n# pointer_bits 64\na 0 10\nf 0\n")
+    done = heapfit("sites", tmp_path / "plain.heap")
+    assert done.returncode == 1
+    assert "no call sites are recorded" in done.stderr
