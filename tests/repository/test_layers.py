@@ -91,6 +91,9 @@ def package_violations(package: Path) -> Iterator[str]:
                 yield f"{place}: imports {module}, which belongs to the command line"
 
 
+MODULES = {"pyelftools": "elftools"}  # of packages that are called otherwise
+
+
 def test_native_layers_point_one_way(root: Path) -> None:
     assert list(native_violations(root)) == []
 
@@ -103,7 +106,7 @@ def test_the_package_imports_only_what_it_declares(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     asked = [project["dependencies"], *project["optional-dependencies"].values()]
     names = (re.split(r"[^\w-]", dependency)[0] for some in asked for dependency in some)
-    declared = {name.replace("-", "_") for name in names}
+    declared = {MODULES.get(name, name.replace("-", "_")) for name in names}
     # _typeshed exists for type checkers only.
     allowed = declared | set(sys.stdlib_module_names) | {"heapfit", "_typeshed"}
     imported = {
