@@ -50,7 +50,8 @@ _STEP = "learn placement"
 class Placed:
     """A layout, the classes cut from the end of its top, and the region it serves the trace in.
 
-    Of a layout that knows call sites, bits from TAG_BITS on stand for their tags.
+    Of a layout that knows call sites, bits from TAG_BITS on stand for their tags. Of a plan that
+    shares a heap, that one is the layout.
     """
 
     layout: Plan
@@ -62,6 +63,8 @@ class Placed:
         """With one end where no class is cut from the other."""
         if self.high == 0:
             return self.layout
+        if self.layout.shared is not None:
+            return replace(self.layout, shared=replace(self, layout=self.layout.shared).plan)
         words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32 & 0xFFFFFFFF}
         if self.layout.sites:
             words["tag_high"] = self.high >> TAG_BITS

@@ -37,9 +37,9 @@ def robust_portfolio(
     """All candidates for the traces that `joined` consists of."""
     portfolio = standard_portfolio(joined, options.choice, progress, options.call_sites)
     found: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
-    budgeted = [one for one in portfolio.candidates if one.plan.allocator == budgets.ALLOCATOR]
-    names = {one.name for one in budgeted}
+    budgeted = [one for one in portfolio.candidates if _is_over_standard(one.plan)]
     found += [once(_over_best_fit(one), budgeted) for one in budgeted]
+    names = {one.name for one in budgeted}
     found += [
         replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")
         for one in portfolio.not_applicable
@@ -72,6 +72,15 @@ def _worst_case(joined: Workload) -> list[Candidate | NotApplicable]:
         Candidate(names[0], alone, _WORST_CASE, trained_on_this_trace=True),
         Candidate(names[1], over, told, trained_on_this_trace=True),
     ]
+
+
+def _is_over_standard(plan: Plan) -> bool:
+    """Budgets over the shared heap that all have if nothing better is known."""
+    return (
+        plan.allocator == budgets.ALLOCATOR
+        and plan.shared is not None
+        and plan.shared.allocator == special_pools.SHARED
+    )
 
 
 def _over_best_fit(one: Candidate) -> Candidate:

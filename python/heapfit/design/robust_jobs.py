@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -97,8 +97,9 @@ def make_folds(
 
 def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        joined = join_traces(Path(folder) / "joined.parquet", [Trace.open(path) for path in paths])
-        workload = load_workload(joined, making.options.alignment)
+        runs = tuple(map(Trace.open, paths))
+        joined = join_traces(Path(folder) / "joined.parquet", runs)
+        workload = replace(load_workload(joined, making.options.alignment), runs=runs)
         if workload.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
         portfolio = robust_portfolio(workload, making.options, progress)

@@ -14,6 +14,7 @@ from heapfit.design import budgets, special_pools, static_pools
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.placement import LEAST_EVENTS, TRACES, Placed, learn_placement
 from heapfit.design.site_placement import busiest_sites, learn_sites
+from heapfit.design.stacks import learn_stacks, no_stacks
 from heapfit.plan import Plan
 from heapfit.progress import Progress, no_progress
 
@@ -24,9 +25,11 @@ ALLOCATOR = "tailored"
 BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
 BY_SITE = "tailored_by_site"
+STACKS = "tailored_stacks"
 LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (docs/decisions/0013)
 STATIC_ZONES = "tailored_static_zones"
 MOST_ZONES = 256  # a plan of more is a long table in ROM
+_LEAST_STACKS = 0.1  # of U_max: where sizes are random, stacks of less saved 0.6 points of it
 _MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
 
@@ -67,7 +70,7 @@ def tailored_candidates(
     learned = learn_placement(workload, list(plain.values()), most_events, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
-        return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS)]
+        return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     u_max = workload.profile.u_max
     stopped = ", interrupted" if learned.is_stopped else ""
@@ -82,6 +85,7 @@ def tailored_candidates(
     for one, placed in ((first, learned.by_lifetime), (second, learned.climbed)):
         found.append(one)
         before = (one.name, placed) if isinstance(one, Candidate) else before
+    found.append(_stacks(workload, before, most_events, seed, progress))
     if call_sites:
         by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
         found.append(_by_site(by_site, before, u_max))
@@ -89,6 +93,25 @@ def tailored_candidates(
         why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
         found.append(NotApplicable(BY_SITE, why))
     return found
+
+
+def _stacks(
+    workload: Workload, before: tuple[str, Placed], most_events: int, seed: int, progress: Progress
+) -> Candidate | NotApplicable:
+    """Blocks set aside that all runs need at their fullest, over the best until then."""
+    why_not = no_stacks(workload.runs)
+    if why_not is not None:
+        return NotApplicable(STACKS, why_not, before[0])
+    learned = learn_stacks(workload, before[1], most_events, seed, progress)
+    if learned is None or not learned.plan.pools:
+        return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
+    pools = learned.plan.pools
+    share = sum(pool.size * pool.count for pool in pools) / workload.profile.u_max
+    count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
+    told = f"{count}, {share:.2f} x U_max, learned from {len(workload.runs)} runs"
+    if share < _LEAST_STACKS:
+        return NotApplicable(STACKS, f"{told}, could save something by chance alone", before[0])
+    return _better(STACKS, learned, before, workload.profile.u_max, told)
 
 
 def _by_site(

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks before `tailored`: what several runs have in common, where it saves, and else why not."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_traces import heapfit
+
+from heapfit.design.candidates import Candidate, NotApplicable
+from heapfit.design.joined_trace import join_traces
+from heapfit.design.placement import Placed
+from heapfit.design.robust import RobustOptions, design_robust
+from heapfit.design.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
+from heapfit.design.tailored_plans import STACKS, tailored_candidates
+from heapfit.design.workload import Workload, load_workload
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import Plan, Pool
+from heapfit.trace import Trace
+
+PLAIN = Plan("tailored", {"alignment": 8})
+EVENTS = 5_000_000
+
+
+def stored(folder: Path, name: str, lines: list[str]) -> Trace:
+    path = folder / f"{name}.heap"
+    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
+    return open_any(path, ImportOptions(), folder)
+
+
+def session(seed: int, small: int = 200, large: int = 40) -> list[str]:
+    """Blocks of 8 B, of which `tailored` makes 16, among others of all sizes; all come and go. At
+    last a block of 3,000 B, the peak, and another in its place."""
+    draw = random.Random(seed)
+    live: dict[bool, list[int]] = {True: [], False: []}
+    lines = []
+    for born in range(1500):
+        is_small = draw.random() < 0.6
+        kind = live[is_small]
+        if len(kind) == (small if is_small else large):
+            lines.append(f"f {kind.pop(draw.randrange(len(kind)))}")
+        lines.append(f"a {born} {8 if is_small else draw.randrange(100, 300)}")
+        kind.append(born)
+    freed = [f"f {one}" for one in (1500, *live[False][:6])]
+    return [*lines, "a 1500 3000", *freed, "a 1501 2500"]
+
+
+def joined(folder: Path, runs: list[Trace]) -> Workload:
+    load = load_workload(join_traces(folder / "joined.parquet", runs))
+    return replace(load, runs=tuple(runs))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> list[Trace]:
+    folder: Path = tmp_path_factory.mktemp("runs")
+    return [stored(folder, f"run{seed}", session(seed)) for seed in (1, 2, 3)]
+
+
+@pytest.fixture(scope="module")
+def load(runs: list[Trace], tmp_path_factory) -> Workload:
+    return joined(tmp_path_factory.mktemp("joined"), runs)
+
+
+def stacks_of(load: Workload) -> Candidate | NotApplicable:
+    return next(one for one in tailored_candidates(load) if one.name == STACKS)
+
+
+def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path: Path) -> None:
+    many = [f"a {i} 64" for i in range(20)]
+    full = [*(f"a {i} 13" for i in range(20, 30)), "f 0", "f 1", "a 30 130"]  # 18 are live then
+    first = stored(tmp_path, "first", [*many, *full])
+    second = stored(tmp_path, "second", [*many, "a 20 16", "a 21 200"])
+    assert common_stacks([first, second], 8) == [Pool(64, 18, True), Pool(16, 1, True)]
+    assert common_stacks([second], 8)[0] == Pool(64, 20, True)
+
+
+def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
+    first = stored(tmp_path, "first", ["a 0 64", "a 1 40"])
+    second = stored(tmp_path, "second", ["a 0 64", "a 1 48"])
+    assert common_stacks([first, second], 8) == [Pool(64, 1, True)]
+
+
+def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
+    placed = Placed(with_stacks(PLAIN, [Pool(64, 2, True), Pool(16, 3, True)]), 1 << 40, 0)
+    assert [pool.size for pool in placed.plan.pools] == [16, 64]
+    assert placed.plan.shared == Placed(PLAIN, 1 << 40, 0).plan
+    assert with_stacks(PLAIN, []) == PLAIN
+
+
+def test_stacks_spare_small_blocks_the_second_granule(load: Workload) -> None:
+    found = stacks_of(load)
+    assert isinstance(found, Candidate)
+    assert "learned from 3 runs" in found.reason
+    assert 8 in [pool.size for pool in found.plan.pools]
+    assert len(found.plan.pools) <= MOST_STACKS
+    assert found.plan.shared is not None
+    assert found.plan.shared.allocator == "tailored"
+
+
+def test_a_stack_that_saves_nothing_is_not_kept(load: Workload) -> None:
+    start = Placed(PLAIN, 0, 0)
+    found = learn_stacks(load, start, EVENTS)
+    assert found is not None
+    assert Pool(3000, 1, True) in common_stacks(load.runs, 8)
+    assert found.plan.pools
+    assert 3000 not in [pool.size for pool in found.plan.pools]
+    for pool in found.plan.pools:
+        fewer = [one for one in found.plan.pools if one != pool]
+        without = learn_stacks(load, Placed(with_stacks(PLAIN, fewer), 0, 0), 0)
+        assert without is not None
+        assert without.region > found.region
+
+
+def test_one_run_does_not_tell_what_another_needs(load: Workload) -> None:
+    left_out = stacks_of(replace(load, runs=()))
+    assert isinstance(left_out, NotApplicable)
+    assert left_out.why.startswith("one run is known")
+
+
+def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Path) -> None:
+    small = stored(tmp_path, "small", session(4, 50, 20))
+    left_out = stacks_of(joined(tmp_path, [runs[0], small]))
+    assert isinstance(left_out, NotApplicable)
+    assert "times the least, above 1.3" in left_out.why
+
+
+def test_a_seed_gives_the_same_stacks_again(load: Workload) -> None:
+    start = Placed(PLAIN, 0, 0)
+    assert learn_stacks(load, start, EVENTS) == learn_stacks(load, start, EVENTS)
+
+
+def test_without_work_nothing_is_set_aside(load: Workload) -> None:
+    found = learn_stacks(load, Placed(PLAIN, 0, 0), 0)
+    assert found is not None
+    assert found.plan == PLAIN
+
+
+def test_an_interrupt_keeps_the_best_so_far(load: Workload) -> None:
+    told = 0
+
+    def interrupting(step: str, done: float) -> None:
+        nonlocal told
+        assert (step, 0 <= done <= 1) == ("learn placement", True)
+        told += 1
+        if told == 40:
+            raise KeyboardInterrupt
+
+    stopped = learn_stacks(load, Placed(PLAIN, 0, 0), EVENTS, progress=interrupting)
+    assert stopped is not None
+    whole = learn_stacks(load, Placed(PLAIN, 0, 0), EVENTS)
+    assert whole is not None
+    assert stopped.region >= whole.region
+
+
+def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
+    rows = {row.name: row for row in design_robust(runs, RobustOptions(folds=3)).rows}
+    stacks, plain = rows[STACKS], rows["tailored"]
+    assert stacks.unseen_region is not None
+    assert plain.unseen_region is not None
+    assert stacks.unseen_region < 0.97 * plain.unseen_region
+
+
+def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) -> None:
+    rows = {row.name: row for row in design_robust(runs[:2]).rows}
+    stacks = rows[STACKS]
+    (before,) = [row for row in rows.values() if f"U_max of {row.name} " in stacks.reason]
+    assert stacks.unseen_regions == before.unseen_regions
+    assert stacks.region is not None
+    assert before.region is not None
+    assert stacks.region < before.region
+
+
+def test_design_tells_what_stacks_save_or_why_there_are_none(
+    runs: list[Trace], tmp_path: Path
+) -> None:
+    paths = [str(run.path) for run in runs]
+    several = heapfit("design", *paths, "--folds", "0", folder=tmp_path)
+    assert "tailored_stacks.toml: saves" in several.stdout
+    one = heapfit("design", paths[0], "--search", "0", folder=tmp_path)
+    assert "tailored_stacks left out: one run is known" in one.stdout
