@@ -6,23 +6,30 @@ region must serve both runs: R is the larger R_safe, over the larger U_max. A ri
 tlsf, best_fit and first_fit, chosen for each run by itself. Everything else is chosen or learned on
 the first run only: the layout; the end of each size class, by the designer's rules;
 the end of each call site, for programs that hand over where they ask, by the same rule. Budgets are
-there to show why they are refused when one run is known. `--only WORD` keeps the programs in whose
-names the word occurs. Nothing fails: what is not reached says so.
+there to show why they are refused when one run is known.
+
+"from both" is made from both runs, and stacks from what they have in common; where there is none,
+the same. With a NAME-3.parquet both are measured on a run they have not seen, over its own U_max.
+`--only WORD` keeps the programs in whose names the word occurs.
+Nothing fails: what is not reached says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.console import out_table
 from heapfit.design.candidates import Candidate, named_portfolio
-from heapfit.design.tailored_plans import BY_SITE, layouts, tailored_candidates
+from heapfit.design.joined_trace import join_traces
+from heapfit.design.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
 from heapfit.design.workload import Workload, load_workload
 from heapfit.plan import Plan
 from heapfit.trace import Trace
@@ -40,10 +47,11 @@ EXAMPLES = Path(__file__).parents[1] / "examples/second-runs/traces"
 
 @dataclass(frozen=True)
 class Runs:
-    """Two runs of a program."""
+    """Two runs of a program, and perhaps a third that nothing is made from."""
 
     name: str
     loads: tuple[Workload, Workload]
+    third: Workload | None
 
     @property
     def u_max(self) -> int:
@@ -59,6 +67,12 @@ class Runs:
         """R of one region for both runs."""
         return max(region(load, plan) for load in self.loads) / self.u_max
 
+    def third_alone(self, plan: Plan) -> float:
+        """R of a run that nothing was made from over its own U_max."""
+        if self.third is None:
+            return math.nan
+        return region(self.third, plan) / self.third.profile.u_max
+
 
 @dataclass(frozen=True)
 class Row:
@@ -73,6 +87,10 @@ class Row:
     by_site: float
     budgets: float  # of the first run's sizes, over a shared heap
     second_alone: float  # with these budgets, R_safe of the second run over its own U_max
+    from_both: float  # two ends, learned from both runs
+    stacks: float  # before these, of what both have in common
+    third: float  # from both, R of a third run over its own U_max
+    third_stacks: float
 
     @property
     def is_better(self) -> bool:
@@ -106,6 +124,22 @@ def learned(load: Workload) -> tuple[Plan, Plan, Plan]:
     return best, two_ends, by_site
 
 
+def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
+    """The best without stacks and, where the designer has some, with them."""
+    plain = layouts(ALIGNMENT)
+    traces = tuple(load.trace for load in runs.loads)
+    with tempfile.TemporaryDirectory() as folder:
+        joined = load_workload(join_traces(Path(folder) / "joined.parquet", traces), ALIGNMENT)
+        two_ends = chosen(joined, list(plain.values()))
+        stacks: Plan | None = None
+        for one in tailored_candidates(replace(joined, runs=traces)):
+            if isinstance(one, Candidate) and one.name == STACKS:
+                stacks = one.plan
+            elif isinstance(one, Candidate) and one.name not in plain and not one.plan.pools:
+                two_ends = one.plan
+    return two_ends, stacks or two_ends
+
+
 def budgets(load: Workload) -> Plan | None:
     """The best of the designer's budgets, by this run."""
     candidates = named_portfolio(load, ["budgeted"], []).candidates
@@ -118,6 +152,7 @@ def row(runs: Runs) -> Row:
     rivals = [min(region(load, plan) for plan in plans(RIVALS)) for load in runs.loads]
     budgeted = budgets(first)
     plain, two_ends, by_site = learned(first)
+    from_both, stacks = learned_from_both(runs)
     return Row(
         runs.name,
         runs.peaks_differ,
@@ -128,12 +163,19 @@ def row(runs: Runs) -> Row:
         runs.joint(by_site),
         runs.joint(budgeted) if budgeted else float("nan"),
         region(second, budgeted) / second.profile.u_max if budgeted else float("nan"),
+        runs.joint(from_both),
+        runs.joint(stacks),
+        runs.third_alone(from_both),
+        runs.third_alone(stacks),
     )
 
 
 def opened(folder: Path, name: str) -> Runs:
-    first, second = (Trace.open(folder / f"{name}-{number}.parquet") for number in (1, 2))
-    return Runs(name, (load_workload(first, ALIGNMENT), load_workload(second, ALIGNMENT)))
+    paths = [folder / f"{name}-{number}.parquet" for number in (1, 2, 3)]
+    first, second, *third = [
+        load_workload(Trace.open(path), ALIGNMENT) for path in paths if path.exists()
+    ]
+    return Runs(name, (first, second), third[0] if third else None)
 
 
 def names(folder: Path, word: str) -> list[str]:
@@ -143,7 +185,8 @@ def names(folder: Path, word: str) -> list[str]:
 
 def print_rows(rows: list[Row]) -> None:
     columns = ("program", "peak 2 / 1", "best rival", "best_fit", "tailored", "two ends",
-               "by site", "two ends are", "budgets", "on run 2 alone")  # fmt: skip
+               "by site", "two ends are", "budgets", "on run 2 alone",
+               "from both", "stacks", "third, from both", "third, stacks")  # fmt: skip
     out_table(
         columns,
         [
@@ -158,13 +201,22 @@ def print_rows(rows: list[Row]) -> None:
                 "better" if one.is_better else "not better",
                 f"{one.budgets:.4f}",
                 f"{one.second_alone:.4f}",
+                f"{one.from_both:.4f}",
+                f"{one.stacks:.4f}",
+                f"{one.third:.4f}",
+                f"{one.third_stacks:.4f}",
             )
             for one in rows
         ],
     )
-    for name in ("rival", "best_fit", "plain", "two_ends", "by_site", "budgets"):
-        values = [getattr(one, name) for one in rows]
-        print(f"{name}: median {statistics.median(values):.4f}, worst {max(values):.4f}")
+    for name in ("rival", "best_fit", "plain", "two_ends", "by_site", "budgets",
+                 "from_both", "stacks", "third", "third_stacks"):  # fmt: skip
+        values = [value for one in rows if not math.isnan(value := getattr(one, name))]
+        if values:
+            print(
+                f"{name}: median {statistics.median(values):.4f}, "
+                f"mean {statistics.mean(values):.4f}, worst {max(values):.4f}"
+            )
 
 
 def verdict(is_reached: bool) -> str:

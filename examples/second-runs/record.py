@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records each program of programs.toml twice, under two loads, with `heapfit record`.
+"""Records each program of programs.toml under each of its loads, with `heapfit record`.
 
-NAME-1.parquet and NAME-2.parquet appear in the output folder. Nothing is installed: --packages
-prints what Debian 12 has to have.
+NAME-1.parquet, NAME-2.parquet and NAME-3.parquet appear in the output folder. Nothing is installed:
+--packages prints what Debian 12 has to have.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ def keep_first(trace: Trace, output: Path) -> Trace:
     return write_trace(output, batches(), trace.info)
 
 
-def record_twice(entry: Table, folder: Path) -> bool:
-    """Whether both runs were recorded."""
+def record_all(entry: Table, folder: Path) -> bool:
+    """Whether all runs were recorded."""
     for number, load in enumerate(entry["loads"], 1):
         output = folder / f"{entry['name']}-{number}.parquet"
         try:
@@ -164,7 +164,7 @@ def main() -> None:
         return
     folder = told.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    recorded = [record_twice(entry, folder) for entry in entries]
+    recorded = [record_all(entry, folder) for entry in entries]
     sys.exit(0 if all(recorded) else 1)
 
 

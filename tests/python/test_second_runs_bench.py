@@ -46,3 +46,10 @@ def test_call_sites_take_a_third_of_what_size_classes_lose_on_the_device(
 ) -> None:
     device = rows["device"]
     assert device["by site"] - 1 < 2 / 3 * (device["two ends"] - 1)
+
+
+def test_stacks_of_what_both_runs_need_take_less_than_two_ends_of_both(
+    rows: dict[str, dict[str, float]],
+) -> None:
+    assert rows["device"]["stacks"] < rows["device"]["from both"] - 0.01
+    assert all(row["stacks"] <= row["from both"] + 0.002 for row in rows.values())
