@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_traces import heapfit
 
+from heapfit.bootstrap.drawn_set import draw_set
 from heapfit.design.candidates import Candidate, NotApplicable
 from heapfit.design.joined_trace import join_traces
 from heapfit.design.placement import Placed
@@ -123,6 +124,13 @@ def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Pat
     left_out = stacks_of(joined(tmp_path, [runs[0], small]))
     assert isinstance(left_out, NotApplicable)
     assert "times the least, above 1.3" in left_out.why
+
+
+def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -> None:
+    drawn = draw_set(runs[0], 2, 1, tmp_path).traces
+    found = design_robust([runs[0], *drawn], RobustOptions(folds=0))
+    (left_out,) = [one for one in found.not_applicable if one.name == STACKS]
+    assert left_out.why.startswith("one run is known")
 
 
 def test_a_seed_gives_the_same_stacks_again(load: Workload) -> None:

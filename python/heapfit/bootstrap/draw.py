@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
+_DRAWN_FROM = "drawn from "
 _PLACES_OF_A_BLOCK = 4  # where others may begin
 _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
 _LEAST_REACH = 4
@@ -41,12 +42,17 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
     columns = _columns(model, _draw(model, seed))
     told = TraceInfo(
         program=info.program,
-        source=f"drawn from {info.source or 'a recording'}, seed {seed}",
+        source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
         pointer_bits=info.pointer_bits,
         kind=info.kind,
         queue=info.queue,
     )
     return write_trace(path, _batches(columns), told)
+
+
+def is_drawn(info: TraceInfo) -> bool:
+    """Whether a trace is drawn: no evidence of another run."""
+    return info.source.startswith(_DRAWN_FROM)
 
 
 @dataclass(slots=True)

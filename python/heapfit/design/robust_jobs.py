@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from heapfit import _engine
+from heapfit.bootstrap.draw import is_drawn
 from heapfit.design.joined_trace import join_traces
 from heapfit.design.robust_candidates import robust_portfolio
 from heapfit.design.workload import events_for, load_workload
@@ -97,8 +98,9 @@ def make_folds(
 
 def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        runs = tuple(map(Trace.open, paths))
-        joined = join_traces(Path(folder) / "joined.parquet", runs)
+        traces = [Trace.open(path) for path in paths]
+        runs = tuple(trace for trace in traces if not is_drawn(trace.info))
+        joined = join_traces(Path(folder) / "joined.parquet", traces)
         workload = replace(load_workload(joined, making.options.alignment), runs=runs)
         if workload.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")

@@ -25,7 +25,7 @@ class Workload:
     events: _engine.EventArray
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
-    runs: tuple[Trace, ...] = ()  # several that the trace consists of
+    runs: tuple[Trace, ...] = ()  # several recorded ones that the trace consists of
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """With the tags of call sites, for a plan that knows some."""
