@@ -195,8 +195,10 @@ def test_the_search_reports_whole_progress(trace: Trace) -> None:
     assert search.r_min is not None
     assert search.r_safe is not None
     assert search.u_max < search.r_min <= search.r_safe
-    assert len(search.sizes) == len(search.succeeded) <= 128
-    assert set(np.diff(search.sizes).tolist()) <= {search.step, search.step - 8}
+    assert len(search.sizes) == len(search.succeeded) <= 1 + 128
+    gaps = np.diff(search.sizes)
+    assert np.count_nonzero(gaps < search.step - 8) <= 2  # before and behind the bisected size
+    assert gaps.max() <= search.step
     assert all(done <= total for done, total in told)
     assert told[-1][0] == told[-1][1]
 
