@@ -21,7 +21,11 @@
 #define HFIT_THIS(operation) hfit_best_fit_##operation
 #include "src/tiling.h"
 
-enum { LAST_TRIE = 20, TRIE_NODE = 28 /* bytes of a chunk that has all of a trie's words */ };
+enum {
+    LAST_TRIE = 20,
+    TRIE_LOWER = 12, /* behind the links */
+    TRIE_NODE = 28,  /* bytes of a chunk that has all of a trie's words */
+};
 
 #include "src/trie.h"
 

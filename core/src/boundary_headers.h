@@ -128,7 +128,8 @@ static inline bool headers_find(const hfit_heap *heap, const hfit_plan *plan, pl
 
 /* Stores how far the free neighbours reach. From safety level 1 on false if their words do not
  * hold. */
-static inline bool headers_look_around(const hfit_heap *heap, const hfit_plan *plan, place *at) {
+static INLINE_FOR_SPEED bool headers_look_around(const hfit_heap *heap, const hfit_plan *plan,
+                                                 place *at) {
     const uint32_t next = load_header(heap, plan, at->end);
     const uint32_t end = HFIT_SAFETY >= 1 ? chunks_end(heap) >> granule_shift(plan) : 0;
     at->to = at->end + ((next & IS_FREE) != 0 ? next >> SIZE_SHIFT : 0);

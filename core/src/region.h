@@ -23,9 +23,11 @@
 #ifdef __OPTIMIZE_SIZE__
 #define IS_FOR_SIZE 1
 #define INLINE_FOR_SPEED inline
+#define CALL_FOR_SIZE __attribute__((noinline))
 #else
 #define IS_FOR_SIZE 0
 #define INLINE_FOR_SPEED FORCE_INLINE
+#define CALL_FOR_SIZE FORCE_INLINE
 #endif
 
 /* Metadata share memory with payloads of any type. Volatile, so that a target makes just the

@@ -13,7 +13,7 @@
 #include "src/tailored_check.h"
 
 /* True if requests of `size` granules with this tag are cut from the top's end. */
-static inline bool is_high(const hfit_plan *plan, uint32_t size, uint32_t tag) {
+static FORCE_INLINE bool is_high(const hfit_plan *plan, uint32_t size, uint32_t tag) {
     const hfit_tailored_plan *own = own_plan(plan);
     if (!has_two_ends(plan)) {
         return false;
@@ -26,21 +26,20 @@ static inline bool is_high(const hfit_plan *plan, uint32_t size, uint32_t tag) {
     return ((bit < 32 ? own->high_0 : own->high_1) >> (bit & 31) & 1u) != 0;
 }
 
-static inline void *alloc_tagged(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                 uint32_t tag) {
-    uint32_t end;
+static FORCE_INLINE void *alloc_tagged(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                       uint32_t tag) {
+    place at;
     const uint32_t granules = granules_for(plan, size);
     const bool high = is_high(plan, granules, tag);
-    uint32_t start = granules == 0 ? (uint32_t)NO_GRANULE : take(heap, plan, granules, high, &end);
-    if (start == NO_GRANULE) {
+    if (granules == 0 || !take(heap, plan, granules, high, &at)) {
         return NULL;
     }
-    if (high && is_top(heap, start)) {
-        start = use_high(heap, plan, start, end, granules);
+    if (high && is_top(heap, at.start)) {
+        at.start = use_high(heap, plan, at.start, at.end, granules);
     } else {
-        use(heap, plan, start, end, granules);
+        use(heap, plan, at.start, at.end, granules);
     }
-    return block_at(heap, start << granule_shift(plan));
+    return block_at(heap, at.start << granule_shift(plan));
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
@@ -72,7 +71,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
     place at;
     at.start = (uint32_t)((uintptr_t)block - (uintptr_t)heap) >> granule_shift(plan);
     at.end = at.start + granules_for(plan, size);
-    at.end += !is_marked(heap, at.end);
+    at.end += !is_marked(heap, map_base(heap), at.end);
     (void)look_around(heap, plan, &at);
     release(heap, plan, &at);
 }
@@ -154,16 +153,15 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
     return gap;
 }
 
-/* The top, if it holds `size` granules from its first aligned one on: a search for a chunk that
- * does in any case passes by one that just does, and a region that is just large enough has no
+/* Finds the top, if it holds `size` granules from its first aligned one on: a search for a chunk
+ * that does in any case passes by one that just does, and a region that is just large enough has no
  * other. */
-static uint32_t aligned_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
-                            uint32_t size, uint32_t *end) {
-    const uint32_t top = load_word(heap, TOP);
-    *end = load_word(heap, TOP_END);
-    return *end - top >= size && aligning_gap(heap, plan, top, alignment) <= *end - top - size
-               ? top
-               : (uint32_t)NO_GRANULE;
+static bool find_aligned_top(const hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
+                             uint32_t size, place *at) {
+    at->start = load_word(heap, TOP);
+    at->end = load_word(heap, TOP_END);
+    return at->end - at->start >= size &&
+           aligning_gap(heap, plan, at->start, alignment) <= at->end - at->start - size;
 }
 
 /* As use, behind `gap` granules, which stay free. */
@@ -195,11 +193,8 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     }
     const uint32_t largest_gap = (uint32_t)(alignment >> shift) + least_chunk(plan) - 1;
     place at;
-    at.start = take(heap, plan, granules + largest_gap, is_high(plan, granules, 0), &at.end);
-    if (at.start == NO_GRANULE) {
-        at.start = aligned_top(heap, plan, (uint32_t)alignment, granules, &at.end);
-    }
-    if (at.start == NO_GRANULE) {
+    if (!take(heap, plan, granules + largest_gap, is_high(plan, granules, 0), &at) &&
+        !find_aligned_top(heap, plan, (uint32_t)alignment, granules, &at)) {
         return NULL;
     }
     const uint32_t gap = aligning_gap(heap, plan, at.start, (uint32_t)alignment);
@@ -280,8 +275,7 @@ const hfit_allocator hfit_tailored_allocator = {
                 "index 0: alloc: two walks in tries to find, one to take, one to put back "
                 "what is split off; free: one to take each neighbour, one to put back; a "
                 "walk is at most log2 of the largest chunk in granules steps. Index 1: "
-                "constant. Layout 0: a chunk's end is found in two words for each level "
-                "of the map, log32 of the granules, three times in free",
+                "constant. Layout 0: a chunk's end is found in three words of the map",
             .block_bytes =
                 "layout 0: none: rounded up to the alignment, two alignments at least; the map has "
                 "a bit for each alignment of the region. Layout 1: 4 for the header, then rounded "
@@ -289,12 +283,12 @@ const hfit_allocator hfit_tailored_allocator = {
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
             .layout =
-                "| end | first | footprint | tally | top | top end | levels | class map | "
+                "| end | first | footprint | tally | top | top end | map at | class map | "
                 "classes\n"
                 "| map, 1 bit a granule | chunk | ... | top |\n"
                 "a used chunk: | size+F, layout 1 | payload ... |\n"
-                "a free chunk: | size+F, layout 1 | next | previous | lower | higher | slot | "
-                "size | ... |",
+                "a free chunk: | size+F, layout 1 | next | previous | size | lower | higher | "
+                "slot | ... |",
         },
     .operations = &hfit_tailored_operations,
     .unlocked = &hfit_tailored_unlocked,

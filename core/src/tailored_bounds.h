@@ -20,7 +20,7 @@
 static inline uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  bool *is_free) {
     return has_headers(plan) ? header_end(heap, plan, chunk, is_free)
-                             : map_end(heap, chunk, is_free);
+                             : map_end(heap, plan, chunk, is_free);
 }
 
 static INLINE_FOR_SPEED void bounds_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
@@ -28,7 +28,7 @@ static INLINE_FOR_SPEED void bounds_use(hfit_heap *heap, const hfit_plan *plan, 
     if (has_headers(plan)) {
         headers_use(heap, plan, start, behind, end);
     } else {
-        map_use(heap, behind, end);
+        map_use(heap, plan, start, behind, end);
     }
 }
 
@@ -37,7 +37,7 @@ static void bounds_use_last(hfit_heap *heap, const hfit_plan *plan, uint32_t sta
     if (has_headers(plan)) {
         headers_use_last(heap, plan, start, at, end);
     } else {
-        map_use_last(heap, at, end);
+        map_use_last(heap, plan, start, at, end);
     }
 }
 
@@ -45,7 +45,7 @@ static INLINE_FOR_SPEED void bounds_free(hfit_heap *heap, const hfit_plan *plan,
     if (has_headers(plan)) {
         headers_free(heap, plan, at);
     } else {
-        map_free(heap, at);
+        map_free(heap, plan, at);
     }
 }
 
@@ -53,7 +53,7 @@ static void bounds_join(hfit_heap *heap, const hfit_plan *plan, const place *at)
     if (has_headers(plan)) {
         headers_join(heap, plan, at);
     } else {
-        map_free(heap, at);
+        map_join(heap, at);
     }
 }
 
@@ -61,7 +61,7 @@ static void bounds_cut(hfit_heap *heap, const hfit_plan *plan, const place *at, 
     if (has_headers(plan)) {
         headers_cut(heap, plan, at, behind);
     } else {
-        mark(heap, behind);
+        map_cut(heap, at, behind);
     }
 }
 
@@ -69,7 +69,6 @@ static void bounds_cut(hfit_heap *heap, const hfit_plan *plan, const place *at, 
 static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  uint32_t size) {
     const uint32_t end = chunks_end(heap) >> granule_shift(plan);
-    bool is_free;
     if (chunk < load_word(heap, CHUNKS_FIRST) || chunk >= end) {
         return false;
     }
@@ -78,7 +77,7 @@ static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, u
         return header >> SIZE_SHIFT == size &&
                is_free_headed(heap, plan, chunk, header, end - chunk);
     }
-    return is_marked(heap, chunk) && map_end(heap, chunk, &is_free) == chunk + size && is_free;
+    return is_free_mapped(heap, plan, chunk, size);
 }
 
 static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
@@ -88,8 +87,8 @@ static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *b
 
 /* Stores where the chunk that `block` is the payload of begins and ends. From safety level 1 on
  * false, told as misuse, if it is not a live block's. */
-static inline bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                             place *at) {
+static INLINE_FOR_SPEED bool find_used(const hfit_heap *heap, const hfit_plan *plan,
+                                       const void *block, place *at) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
     hfit_misuse misuse;
     at->start = (uint32_t)distance >> granule_shift(plan);
@@ -109,7 +108,7 @@ static INLINE_FOR_SPEED bool look_around(const hfit_heap *heap, const hfit_plan 
     if (has_headers(plan)) {
         return headers_look_around(heap, plan, at);
     }
-    map_look_around(heap, at);
+    map_look_around(heap, plan, at);
     return true;
 }
 

@@ -22,7 +22,7 @@ static uint32_t listed_size(const hfit_heap *heap, const hfit_plan *plan, uint32
         return 0;
     }
     if (!is_alone(plan, size)) {
-        size = load_field(heap, entry, LIST_SIZE);
+        size = size_at(heap, entry);
         if (size < least_chunk(plan) || class_of(plan, size) != class) {
             return 0;
         }
@@ -113,7 +113,8 @@ static bool count_chunks(const hfit_heap *heap, const hfit_plan *plan, uint32_t 
     *counts = (chunk_counts){0, 0, top == top_end && top == end};
     for (uint32_t chunk = load_word(heap, CHUNKS_FIRST); chunk != end;) {
         bool is_free;
-        const uint32_t next = chunk_end(heap, plan, chunk, &is_free);
+        const uint32_t next = has_headers(plan) ? header_end(heap, plan, chunk, &is_free)
+                                                : checked_end(heap, plan, chunk, end, &is_free);
         if (next > end || next - chunk < least_chunk(plan) || (is_free && after_free)) {
             return false;
         }
@@ -156,9 +157,8 @@ static bool are_bounds_sound(const hfit_heap *heap, const hfit_plan *plan, uint3
         first >= end) {
         return false;
     }
-    return has_headers(plan)
-               ? are_headers_sound(heap, plan, first, end)
-               : is_map_sound(heap, &layout) && are_ends_marked(heap, &layout, first, end);
+    return has_headers(plan) ? are_headers_sound(heap, plan, first, end)
+                             : is_map_sound(heap, &layout, first, end);
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {

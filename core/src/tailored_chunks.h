@@ -17,8 +17,6 @@
 #include "src/tailored_bounds.h"
 #include "src/tailored_index.h"
 
-enum { NO_GRANULE = 0 }; /* the control words lie there */
-
 static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
     if (HFIT_SAFETY >= 1) {
         store_word(heap, TALLY, load_word(heap, TALLY) + added);
@@ -38,12 +36,12 @@ static inline uint32_t granules_for(const hfit_plan *plan, size_t size) {
 /* Takes a free chunk out of the index; the top is in none. */
 static inline void take_out(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
     if (!is_top(heap, start)) {
-        index_remove(heap, plan, start, end - start);
+        index_remove(heap, plan, entry_of(plan, start), end - start);
     }
 }
 
 /* Notes that the top became smaller. */
-static inline void raise_footprint(hfit_heap *heap, const hfit_plan *plan) {
+static FORCE_INLINE void raise_footprint(hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t before = load_word(heap, FOOTPRINT);
     const uint32_t top_size = load_word(heap, TOP_END) - load_word(heap, TOP);
     const uint32_t reached = chunks_end(heap) - (top_size << granule_shift(plan));
@@ -55,9 +53,9 @@ static inline void raise_footprint(hfit_heap *heap, const hfit_plan *plan) {
 
 /* Puts free granules where they belong: to the top, if the chunk from `from` on that they are the
  * last of holds or touches it, or else into the index. None may be left, of what was the top. */
-static inline void put_back(hfit_heap *heap, const hfit_plan *plan, uint32_t from, uint32_t start,
-                            uint32_t end) {
-    if (from <= load_word(heap, TOP) && load_word(heap, TOP_END) <= end) {
+static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint32_t from,
+                                   uint32_t start, uint32_t end) {
+    if (load_word(heap, TOP_END) <= end && from <= load_word(heap, TOP)) {
         store_word(heap, TOP, start);
         store_word(heap, TOP_END, end);
         raise_footprint(heap, plan);
@@ -70,7 +68,8 @@ static inline void put_back(hfit_heap *heap, const hfit_plan *plan, uint32_t fro
  * left is free again if it can be a chunk. */
 static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                  uint32_t end, uint32_t size) {
-    const uint32_t behind = end - start - size >= least_chunk(plan) ? start + size : end;
+    const uint32_t left = end - start - size;
+    const uint32_t behind = end - (left < least_chunk(plan) ? 0 : left);
     bounds_use(heap, plan, start, behind, end);
     put_back(heap, plan, start, behind, end);
     add_to_tally(heap, 1);
@@ -124,32 +123,36 @@ static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, fou
 }
 
 /* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
- * the top, else of the other side. NO_GRANULE if there is none. */
-static INLINE_FOR_SPEED uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                      bool high, uint32_t *end) {
+ * the top, else of the other side. False if there is none. */
+static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
+                                  place *at) {
     if (size > chunks_end(heap) >> granule_shift(plan)) {
-        return NO_GRANULE; /* its class has no word */
+        return false; /* its class has no word */
     }
-    found_chunk found = index_find(heap, plan, size, high);
-    if (found.entry == NO_OFFSET) {
-        const uint32_t top = load_word(heap, TOP);
-        *end = load_word(heap, TOP_END);
-        if (*end - top >= size) {
-            return top;
+    found_chunk found;
+    for (bool above = high;; above = !high) {
+        const found_chunk last = index_find(heap, plan, size, above);
+        found.entry = last.entry; /* word by word: a copy of a struct may call memcpy */
+        found.size = last.size;
+        if (LIKELY(found.entry != NO_OFFSET)) {
+            break;
         }
-        if (has_two_ends(plan)) {
-            const found_chunk other = index_find(heap, plan, size, !high);
-            found.entry = other.entry; /* word by word: a copy of a struct may call memcpy */
-            found.size = other.size;
+        at->start = load_word(heap, TOP);
+        at->end = load_word(heap, TOP_END);
+        if (above == high && at->end - at->start >= size) {
+            return true;
+        }
+        if (above != high || !has_two_ends(plan)) {
+            return false;
         }
     }
-    if (found.entry == NO_OFFSET || (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size))) {
-        return NO_GRANULE;
+    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size)) {
+        return false;
     }
-    const uint32_t granule = granule_of(plan, found.entry);
-    *end = granule + found.size;
-    index_remove(heap, plan, granule, found.size);
-    return granule;
+    at->start = granule_of(plan, found.entry);
+    at->end = at->start + found.size;
+    index_remove(heap, plan, found.entry, found.size);
+    return true;
 }
 
 static inline bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uint32_t start,
@@ -158,8 +161,8 @@ static inline bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uin
 }
 
 /* As find_used, with the free neighbours, whose words are checked. */
-static inline bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                              place *at) {
+static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *plan,
+                                        const void *block, place *at) {
     if (!find_used(heap, plan, block, at)) {
         return false;
     }

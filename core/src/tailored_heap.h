@@ -4,8 +4,8 @@
  *
  *   0     4       8           12      16    20        24                 class map
  *   +-----+-------+-----------+-------+-----+---------+------------------+---------+-----
- *   | end | first | footprint | tally | top | top end | levels of a map, | classes ...
- *   |     |       |           |       |     |         | 24 B, if any     |
+ *   | end | first | footprint | tally | top | top end | where a map      | classes ...
+ *   |     |       |           |       |     |         | lies, if any     |
  *   +-----+-------+-----------+-------+-----+---------+------------------+---------+-----
  *
  * A granule is the plan's alignment, and a chunk is known by the granule in which its block begins.
@@ -31,10 +31,11 @@ enum {
     TALLY = 12,        /* footprint plus used chunks, from level 1 on */
     TOP = 16,          /* granule at which the top begins */
     TOP_END = 20,      /* and ends; the same if there is no top */
-    MAP_LEVELS = 24,   /* see boundary_map.h */
+    MAP_BASE = 24,     /* see boundary_map.h */
     LEAST_MAPPED = 2,  /* granules of a chunk whose bounds are in a map */
     LEAST_HEADED = 16, /* bytes of a chunk with a header: the word, two links, the word again */
     HEADER_SIZE = 4,
+    FREE_SIZE = 12, /* offset from the entry of a free chunk's size, where it is noted */
 };
 
 static FORCE_INLINE const hfit_tailored_plan *own_plan(const hfit_plan *plan) {
@@ -98,7 +99,7 @@ static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *pl
 
 /* A chunk's number by its granules, by which it is high or low and, in a good-fit index, finds its
  * list: n for n up to 15, then four for each power of two. */
-static inline uint32_t size_number(uint32_t size) {
+static FORCE_INLINE uint32_t size_number(uint32_t size) {
     if (size < 16) {
         return size;
     }

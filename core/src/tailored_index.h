@@ -16,7 +16,7 @@
  *
  *   a free chunk   in a list of one size    | next | previous | ...
  *                  in one of several        | next | previous | size | ...
- *                  in a trie                | next | previous | lower | higher | slot | size | ...
+ *                  in a trie                | next | previous | size | lower | higher | slot | ...
  *
  * A class has a word, the head of its list or the root of its trie, and a bit in the class map if
  * that is not empty. Trie i has the chunks from 2^i granules to below 2^(i + 1), the
@@ -33,30 +33,30 @@
 
 enum {
     FIRST_TRIE = 3,
-    LAST_TRIE = 28,   /* the class map has 32 bits */
+    LAST_TRIE =
+        31, /* none is: of MOST_GRANULES, trie 28 is the last, and bit 31 of the class map */
     FIRST_MIXED = 16, /* sizes from here on share the lists of a good fit */
     GOOD_MAPS = 4,    /* words of the class map of a good fit */
     PROBES = 2,       /* chunks looked at in a list of several sizes */
+    TRIE_LOWER = FREE_SIZE + 4,
 };
 
 #include "src/trie.h"
 
-enum { LIST_SIZE = LINK_PREVIOUS + 4, TRIE_SIZE = TRIE_SLOT + 4 };
-
-_Static_assert((4 << FIRST_TRIE) >= TRIE_SIZE + 4 + HEADER_SIZE,
+_Static_assert((4 << FIRST_TRIE) >= TRIE_SLOT + 4 + HEADER_SIZE,
                "a chunk in a trie has room for the words, and a header's copy behind them");
 
 static inline uint32_t size_at(const hfit_heap *heap, uint32_t entry) {
-    return load_field(heap, entry, TRIE_SIZE);
+    return load_field(heap, entry, FREE_SIZE);
 }
 
 static inline bool is_free_of_size(const hfit_heap *heap, uint32_t entry, uint32_t size) {
     return size_at(heap, entry) == size;
 }
 
-/* A chunk in a trie has one word more. */
+/* Behind the last block's first granule but one. */
 static inline uint32_t links_end(const hfit_heap *heap) {
-    return chunks_end(heap) - (TRIE_SIZE - TRIE_SLOT);
+    return chunks_end(heap) - 4;
 }
 
 /* The same for a walk, which asks only where anything is checked. */
@@ -85,7 +85,7 @@ static inline uint32_t class_count(const hfit_plan *plan, uint32_t granules) {
 
 /* Where the index begins. */
 static FORCE_INLINE uint32_t index_start(const hfit_plan *plan) {
-    return MAP_LEVELS + (has_headers(plan) ? 0 : 4 * MOST_LEVELS);
+    return MAP_BASE + (has_headers(plan) ? 0 : 4);
 }
 
 /* Words of the class map. */
@@ -135,13 +135,12 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     const uint32_t class = class_of(plan, size);
     const uint32_t map = map_of(plan, class, above);
     const uint32_t word = word_of(plan, class, above);
-    if (is_alone(plan, size)) {
-        list_insert(heap, word, entry);
-    } else if (is_good_fit(plan)) {
-        store_field(heap, entry, LIST_SIZE, size);
+    if (!is_alone(plan, size) && (HFIT_SAFETY >= 1 || has_headers(plan))) {
+        store_field(heap, entry, FREE_SIZE, size);
+    }
+    if (is_alone(plan, size) || is_good_fit(plan)) {
         list_insert(heap, word, entry);
     } else {
-        store_field(heap, entry, TRIE_SIZE, size);
         trie_insert(heap, word, entry, size, walk_end(heap));
     }
     store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
@@ -159,8 +158,7 @@ static inline void note_emptied(hfit_heap *heap, const hfit_plan *plan, uint32_t
     }
 }
 
-static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granule, uint32_t size) {
-    const uint32_t entry = entry_of(plan, granule);
+static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t entry, uint32_t size) {
     uint32_t emptied = NO_OFFSET;
     if (is_good_fit(plan) || is_alone(plan, size)) {
         (void)list_unlink(heap, entry, &emptied);
@@ -178,8 +176,7 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
     if (!do_links_hold(heap, entry, end) || is_alone(plan, size)) {
         return do_links_hold(heap, entry, end);
     }
-    return is_good_fit(plan) ? load_field(heap, entry, LIST_SIZE) == size
-                             : size_at(heap, entry) == size && trie_holds(heap, entry, end);
+    return size_at(heap, entry) == size && (is_good_fit(plan) || trie_holds(heap, entry, end));
 }
 
 /* Where a free chunk was found: its entry, or NO_OFFSET, and what the index says of its size. */
@@ -190,8 +187,7 @@ typedef struct found_chunk {
 
 /* What the entry of a list of several sizes says of its size; 0 if it is none. */
 static inline uint32_t listed_at(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
-    return HFIT_SAFETY < 1 || may_be_entry(heap, plan, entry) ? load_field(heap, entry, LIST_SIZE)
-                                                              : 0;
+    return HFIT_SAFETY < 1 || may_be_entry(heap, plan, entry) ? size_at(heap, entry) : 0;
 }
 
 /* The first chunk in the lists behind `class`, which are all large enough. */

@@ -17,9 +17,10 @@ static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout)
     uint32_t first = end;
     layout->start = index_end(plan, end);
     if (has_headers(plan)) {
+        layout->end = layout->start;
         return (layout->start + HEADER_SIZE + plan->alignment - 1) >> shift;
     }
-    layout->last = end + LEAST_MAPPED + 1;
+    layout->last = end + 1;
     for (uint32_t round = 0; round < 4; round++) {
         layout->first = (first < end ? first : end) - 1;
         lay_out_map(layout);
@@ -28,7 +29,7 @@ static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout)
     return first;
 }
 
-static bool is_plan_sound(const hfit_plan *plan) {
+static FORCE_INLINE bool is_plan_sound(const hfit_plan *plan) {
     const hfit_tailored_plan *own = own_plan(plan);
     return is_alignment_allowed(plan->alignment) && (own->ends == 1 || own->ends == 2) &&
            own->layout <= HFIT_TAILORED_HEADERS && own->index <= HFIT_TAILORED_GOOD_FIT &&
@@ -55,10 +56,10 @@ static void init_bounds(hfit_heap *heap, const hfit_plan *plan, const map_layout
         store_header(heap, plan, end, AFTER_FREE);
         return;
     }
-    init_map(heap, layout, first);
-    mark(heap, end - 1);
-    mark(heap, end);
-    mark(heap, end + LEAST_MAPPED);
+    store_word(heap, MAP_BASE, layout->base);
+    mark(heap, layout->base, first, 2);
+    mark(heap, layout->base, end - 2, 3);
+    note_free(heap, plan, first, end);
 }
 
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
@@ -69,17 +70,19 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     map_layout layout;
     const uint32_t end = (uint32_t)region_size >> granule_shift(plan);
     const uint32_t first = end == 0 ? 0 : lay_out(plan, end, &layout);
-    if (end == 0 || first + least_chunk(plan) > end) {
+    if (end == 0 || end > MOST_GRANULES || first + least_chunk(plan) > end) {
         return NULL;
     }
     const uint32_t footprint = first << granule_shift(plan);
     store_word(heap, CHUNKS_END, end << granule_shift(plan));
     store_word(heap, CHUNKS_FIRST, first);
     store_word(heap, FOOTPRINT, footprint);
-    store_word(heap, TALLY, footprint);
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, TALLY, footprint);
+    }
     store_word(heap, TOP, first);
     store_word(heap, TOP_END, end);
-    for (uint32_t offset = index_start(plan); offset < layout.start; offset += 4) {
+    for (uint32_t offset = index_start(plan); offset < layout.end; offset += 4) {
         store_word(heap, offset, 0);
     }
     init_bounds(heap, plan, &layout, first, end);

@@ -16,7 +16,8 @@
  * there. So no path is longer than a size has bits, whatever happened before. (As in the tree bins
  * of dlmalloc 2.8, Lea 2005, but with a slot for the parent and for the place in it.)
  *
- * A source that includes this file first defines LAST_TRIE; a size is in the unit of the includer's
+ * A source that includes this file first defines LAST_TRIE, and TRIE_LOWER: where the words of the
+ * trie begin in a chunk. A size is in the unit of the includer's
  * choice.
  *
  * From safety level 1 on a child that does not lead back to its slot counts as none, so that a walk
@@ -30,9 +31,8 @@
 enum {
     RING_NEXT = LINK_NEXT, /* one check does for the links of lists and of rings */
     RING_PREVIOUS = LINK_PREVIOUS,
-    TRIE_LOWER = 12,
-    TRIE_HIGHER = 16,
-    TRIE_SLOT = 20,
+    TRIE_HIGHER = TRIE_LOWER + 4,
+    TRIE_SLOT = TRIE_LOWER + 8,
 };
 
 /* Of a chunk in the trie: its size. */
@@ -51,13 +51,17 @@ typedef struct trie_best {
     uint32_t size;
 } trie_best;
 
+static inline bool is_in_last_trie(uint32_t size) {
+    return LAST_TRIE < 31 && size >> LAST_TRIE != 0;
+}
+
 static inline uint32_t trie_of(uint32_t size) {
-    return size >> LAST_TRIE != 0 ? (uint32_t)LAST_TRIE : 31u - (uint32_t)__builtin_clz(size);
+    return is_in_last_trie(size) ? (uint32_t)LAST_TRIE : 31u - (uint32_t)__builtin_clz(size);
 }
 
 /* The bits of a size that may differ from those of its trie, moved to the top. */
 static inline uint32_t turns_of(uint32_t size) {
-    return size >> LAST_TRIE != 0 ? size : size << (uint32_t)__builtin_clz(size) << 1;
+    return is_in_last_trie(size) ? size : size << (uint32_t)__builtin_clz(size) << 1;
 }
 
 /* The child slot of `entry` that the topmost turn leads to. */
@@ -83,13 +87,11 @@ static inline uint32_t trie_entry(const hfit_heap *heap, uint32_t slot, uint32_t
  */
 static inline uint32_t trie_child(const hfit_heap *heap, uint32_t entry, uint32_t subtrie,
                                   uint32_t end) {
-    uint32_t slot = entry + subtrie;
-    uint32_t child = load_word(heap, slot);
-    if (child == NO_OFFSET) {
-        slot = entry + (TRIE_LOWER + TRIE_HIGHER - subtrie);
-        child = load_word(heap, slot);
-    }
-    return trie_sound(heap, slot, child, end);
+    const uint32_t other = TRIE_LOWER + TRIE_HIGHER - subtrie;
+    const uint32_t child = load_field(heap, entry, subtrie);
+    return child != NO_OFFSET
+               ? trie_sound(heap, entry + subtrie, child, end)
+               : trie_sound(heap, entry + other, load_field(heap, entry, other), end);
 }
 
 /* Adds `chunk`, which has room for the words, to the trie at `slot`. */
@@ -170,12 +172,14 @@ static uint32_t trie_leaf(const hfit_heap *heap, uint32_t entry, uint32_t end) {
     return leaf;
 }
 
-/* Hangs what hangs from one slot from another. */
-static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to, uint32_t end) {
-    const uint32_t entry = trie_entry(heap, from, end);
-    store_word(heap, to, entry);
+/* Hangs one of the subtries of `from` from `to`. */
+static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to, uint32_t subtrie,
+                          uint32_t end) {
+    const uint32_t child = load_field(heap, from, subtrie);
+    const uint32_t entry = trie_sound(heap, from + subtrie, child, end);
+    store_field(heap, to, subtrie, entry);
     if (entry != NO_OFFSET) {
-        store_field(heap, entry, TRIE_SLOT, to);
+        store_field(heap, entry, TRIE_SLOT, to + subtrie);
     }
 }
 
@@ -197,9 +201,8 @@ static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk, uint32_t end) {
     if (slot != NO_OFFSET && heir != chunk) {
         store_word(heap, slot, heir);
         store_field(heap, heir, TRIE_SLOT, slot);
-        for (uint32_t child = TRIE_LOWER; child <= TRIE_HIGHER; child += 4) {
-            rehang(heap, chunk + child, heir + child, end);
-        }
+        rehang(heap, chunk, heir, TRIE_LOWER, end);
+        rehang(heap, chunk, heir, TRIE_HIGHER, end);
     }
     return emptied;
 }

@@ -5,7 +5,7 @@
  *
  *   0     4       8           12      16    20        24
  *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
- *   | end | first | footprint | tally | top | top end | levels | class map | classes |
+ *   | end | first | footprint | tally | top | top end | map at | class map | classes |
  *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
  *   | map, 1 bit a granule | chunk  |     | chunk  |     | top |
@@ -13,7 +13,7 @@
  *
  *   used chunk             | payload ...                                                   |
  *   free chunk, in a list  | next | previous | size, where the list has several | ...      |
- *   free chunk, in a trie  | next | previous | lower | higher | slot | size | ...          |
+ *   free chunk, in a trie  | next | previous | size | lower | higher | slot | ...          |
  *
  * A granule is the plan's alignment. `layout` says where the bounds are:
  * - 0, a map: a block takes its bytes rounded up to granules, two granules at least, and nothing
@@ -21,7 +21,7 @@
  *   blocks are cheap. The map is also the truth about what is allocated, and no block lies beside
  *   it: at safety level 1 any address that is not a live block's is refused, whatever the caller
  *   wrote into its blocks.
- * - 1, headers: a word before each block, and no map and no levels. A block takes its bytes and 4
+ * - 1, headers: a word before each block, and no map. A block takes its bytes and 4
  *   rounded up to granules, 16 B at least. Cheaper where blocks have 250 B or more in the mean, and
  *   faster: no bounds are searched.
  *
@@ -46,12 +46,11 @@
  * Time: with an exact index `alloc` walks at most four times down a trie (two to find, one to take,
  * one to put back what is split off; with two ends six times), `free` at most three times (to take
  * each neighbour, to put back). A walk passes at most one chunk for each bit of a size in granules.
- * In a map a chunk's end is found in two words for each level: three levels up to 32,000 granules.
- * The rest is constant; so is all of it for a good fit with headers.
+ * The rest is constant, the search for a chunk's end in a map, too; so is all of it for a good fit.
  *
- * Memory: a map's heap of one end has 76 bytes of control words and classes and 4 for each power of
- * two of granules in the region from 8 on, or, of good fit, 120 and 16 for each power of two from
- * 16 on; headers take 24 less, and two ends each class and its map twice.
+ * Memory: a map's heap of one end has 56 bytes of control words and classes and 4 for each power of
+ * two of granules in the region from 8 on, or, of good fit, 100 and 16 for each power of two from
+ * 16 on; headers take 4 less, and two ends each class and its map twice.
  */
 #ifndef HFIT_TAILORED_H
 #define HFIT_TAILORED_H
