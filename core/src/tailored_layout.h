@@ -68,9 +68,10 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     hfit_heap *heap = region;
     map_layout layout;
-    const uint32_t end = (uint32_t)region_size >> granule_shift(plan);
+    uint32_t end = (uint32_t)region_size >> granule_shift(plan);
+    end = end < MOST_GRANULES ? end : MOST_GRANULES; /* what is behind stays unused */
     const uint32_t first = end == 0 ? 0 : lay_out(plan, end, &layout);
-    if (end == 0 || end > MOST_GRANULES || first + least_chunk(plan) > end) {
+    if (end == 0 || first + least_chunk(plan) > end) {
         return NULL;
     }
     const uint32_t footprint = first << granule_shift(plan);

@@ -14,6 +14,7 @@ from heapfit.design.candidates import named_portfolio
 from heapfit.design.workload import Workload, load_workload
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan import Plan
 
 PAIRS = 2_000_000
 
@@ -126,3 +127,11 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
     assert f"Bounds: {beside['packing']:,} were all lifetimes known; " in shown.stdout
     assert f"{beside['worst_case']['size']:,}" in shown.stdout
+
+
+@pytest.mark.parametrize("layout", [0, 1])
+def test_tailored_uses_what_it_can_of_a_region_with_too_many_granules(layout: int) -> None:
+    plan = Plan("tailored", {"alignment": 4, "layout": layout}).engine()
+    most = _engine.largest_free(plan, 2**31)
+    assert 2**31 * 31 // 32 - 2**24 < most < 2**31
+    assert _engine.largest_free(plan, 2**32 - 8) == most
