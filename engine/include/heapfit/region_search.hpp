@@ -2,8 +2,8 @@
 // The smallest region in which a trace runs: R_min and R_safe, by the replay rules (DESIGN.md).
 //
 // Success is not monotone in the region's size: TLSF can fail in a region 8 % larger than one that
-// works. So after one bisection, to a size S, S and 128 equally spaced sizes from 0.9 S to 1.3 S are
-// replayed.
+// works. So after one bisection, to a size S, S and 128 equally spaced sizes from 0.9 S to 1.3 S
+// are replayed.
 //
 //   0.9 S                     S                                            1.3 S
 //   | . . . . . x . . x x . x x x . x x x x x x x x x x x x x x x x x x x x x x |
