@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-LINES = 50_000
+LINES = 20_000
 ENDINGS = (".gz", ".pcap", ".pcapng", ".csv", ".parquet")
 
 # What cannot be fitted, and what the one line says of it. All others are fitted.
