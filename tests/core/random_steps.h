@@ -3,15 +3,7 @@
 #ifndef RANDOM_STEPS_H
 #define RANDOM_STEPS_H
 
-#include <stdint.h>
-
-static uint32_t random_state;
-
-/* Numerical Recipes' LCG. */
-static uint32_t random_below(uint32_t n) {
-    random_state = random_state * 1664525u + 1013904223u;
-    return (uint32_t)((uint64_t)random_state * n >> 32);
-}
+#include "random_number.h"
 
 /* Small ones, equal ones, and any up to `most`. */
 static uint32_t random_size(uint32_t most) {
