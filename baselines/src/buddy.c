@@ -18,8 +18,8 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/free_list.h"
 #include "src/logarithm.h"
+#include "src/tiling/free_list.h"
 
 #define HFIT_THIS(operation) hfit_buddy_##operation
 #include "src/operations.h"

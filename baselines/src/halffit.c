@@ -17,9 +17,9 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/free_list.h"
 #include "src/logarithm.h"
 #include "src/shifted_block.h"
+#include "src/tiling/free_list.h"
 
 #define HFIT_THIS(operation) hfit_halffit_##operation
 #include "src/operations.h"

@@ -5,8 +5,8 @@
 #ifndef BASELINES_LEA_BINS_H
 #define BASELINES_LEA_BINS_H
 
-#include "src/free_list.h"
 #include "src/lea_tree.h"
+#include "src/tiling/free_list.h"
 
 enum {
     TOP = 0,

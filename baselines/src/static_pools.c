@@ -5,8 +5,8 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_static_pools_##operation
-#include "src/pool_heap.h"
-#include "src/size_class.h"
+#include "src/pools/heap.h"
+#include "src/pools/size_class.h"
 
 static FORCE_INLINE uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
     const size_t block_size = block_for(plan, size);

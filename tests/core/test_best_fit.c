@@ -9,7 +9,7 @@
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
 
-#include "src/best_fit.c"
+#include "src/tiling/best_fit.c"
 
 enum { BLOCKS = 200 };
 

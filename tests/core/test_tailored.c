@@ -10,7 +10,7 @@
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
 
-#include "src/tailored.c"
+#include "src/tailored/tailored.c"
 
 enum { BLOCKS = 200, LIST_LIMIT = 8, MIXED_LIMIT = 16, LOOKED_AT = 2 };
 

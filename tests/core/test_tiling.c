@@ -10,7 +10,7 @@
 
 static void note_misuse(int kind);
 
-#include "src/tlsf.c"
+#include "src/tiling/tlsf.c"
 
 #include "check.h"
 

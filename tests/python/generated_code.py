@@ -65,7 +65,7 @@ def _shared_object(folder: Path, source: Path, command: tuple[str, ...]) -> Path
     """The object of a source of core, compiled once for all folders that have the same files of
     core, hfit/plan_of_build.h included: these are built for one plan."""
     digest = hashlib.sha256(repr((source.name, command)).encode())
-    for file in sorted([*folder.glob("src/*"), *folder.glob("hfit/*")]):
+    for file in sorted([*folder.glob("src/**/*.[ch]"), *folder.glob("hfit/*")]):
         if file.name != "stamp.h":
             digest.update(file.read_bytes())
     made = Path(_compiled().name) / f"{digest.hexdigest()}.o"
@@ -87,7 +87,7 @@ def compile_objects(
     own = (NO_MEMSET,) if compiler == "gcc" else ()
     command = (compiler, *STRICT, *own, *options, "-I.")
     made = []
-    for source in [*sorted(folder.glob("*.c")), *sorted(folder.glob("src/*.c"))]:
+    for source in [*sorted(folder.glob("*.c")), *sorted(folder.glob("src/*/*.c"))]:
         made.append(objects / f"{source.stem}.o")
         if source.parent == folder:
             _compile(folder, source, made[-1], command)

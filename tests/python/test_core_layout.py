@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def placements(bits: int, safety: int, folder: Path) -> list[str]:
     program = folder / f"placements{bits}-{safety}"
     sources = [
-        *sorted((ROOT / "core/src").glob("*.c")),
+        *sorted((ROOT / "core/src").rglob("*.c")),
         *sorted((ROOT / "baselines/src").glob("*.c")),
         *(ROOT / "tests" / name for name in ("core/placements.c", "contract/plans.c")),
     ]

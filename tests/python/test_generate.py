@@ -80,14 +80,15 @@ def test_core_is_copied_unchanged_and_no_more_than_is_needed(folder: Path) -> No
         assert (folder / "hfit" / name).read_bytes() == original.read_bytes()
     for name in names_in(folder / "src"):
         assert (folder / "src" / name).read_bytes() == (ROOT / "core/src" / name).read_bytes()
-    assert copied.isdisjoint({"registry.c", "pools.c", "registry.h"})
+    assert copied.isdisjoint({"registry.c", "pools/pools.c", "registry.h"})
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_a_plan_without_pools_gets_no_file_of_the_pools(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code")
     assert names_in(tmp_path / "code/src") == {
-        "tlsf.c", "tiling.h", "tiling_chunk.h", "free_list.h", "operations.h", "region.h", "size.h",
+        "tiling/tlsf.c", "tiling/tiling.h", "tiling/tiling_chunk.h", "tiling/free_list.h",
+        "operations.h", "region.h", "size.h",
     }  # fmt: skip
 
 
@@ -153,7 +154,7 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("hfit/version.h", "#define HFIT_CONTRACT ", "#define HFIT_CONTRACT 9"),
         ("hfit/version.h", "#define HFIT_CONTRACT", "#define HFIT_OTHER"),
         ("hfit/stamp.h", "#define HFIT_STAMP 0x", "#define HFIT_STAMP 0x1"),
-        ("src/pool_layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
+        ("src/pools/layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
         ("hfit/plan_of_build.h", "HFIT_DESIGN_OF_BUILD 0x", "HFIT_DESIGN_OF_BUILD 0x1"),
     ],
 )

@@ -42,9 +42,9 @@ def test_it_returns_the_files_it_wrote(tmp_path: Path) -> None:
 def test_another_plan_replaces_the_whole_folder(code: Path) -> None:
     (code / "tlsf.o").write_bytes(b"an object that can be built again")
     generate(plan_file(PLANS["first_fit"]), code)
-    assert not (code / "src/tlsf.c").exists()
+    assert not (code / "src/tiling/tlsf.c").exists()
     assert not (code / "tlsf.o").exists()
-    assert (code / "src/first_fit.c").exists()
+    assert (code / "src/tiling/first_fit.c").exists()
     assert list(code.parent.iterdir()) == [code]
 
 

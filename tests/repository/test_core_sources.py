@@ -35,7 +35,7 @@ def identifiers(source: str) -> set[str]:
 def compile_core(root: Path, folder: Path, *options: str) -> list[Path]:
     """Objects as firmware builds them: not position-independent, so const tables stay ROM."""
     objects = []
-    for source in sorted(file for name in FOLDERS for file in (root / name / "src").glob("*.c")):
+    for source in sorted(file for name in FOLDERS for file in (root / name / "src").rglob("*.c")):
         target = folder / f"{source.parent.parent.name}_{source.stem}.o"
         command = ["gcc", "-std=c11", "-ffreestanding", "-fno-pie",
                    "-fno-tree-loop-distribute-patterns", *options,

@@ -46,7 +46,7 @@ def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory
         target = copy / file.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, target)
-    for part in ("include/hfit/{}.h", "src/{}.c"):
+    for part in ("include/hfit/{}.h", "src/tiling/{}.c"):
         text = (copy / "core" / part.format(TEMPLATE)).read_text()
         text = text.replace(TEMPLATE, NAME).replace(TEMPLATE.upper(), NAME.upper())
         (copy / "core" / part.format(NAME)).write_text(text)
@@ -100,7 +100,7 @@ def test_a_wheel_holds_the_package_and_no_headers_but_those_of_core(wheel: Path)
     names = zipfile.ZipFile(wheel).namelist()
     assert {"heapfit/py.typed", "heapfit/_engine.pyi"} <= set(names)
     native = {name for name in names if name.endswith((".c", ".h", ".cpp", ".hpp", ".a"))}
-    assert f"heapfit/core/src/{NAME}.c" in native
+    assert f"heapfit/core/src/tiling/{NAME}.c" in native
     assert [name for name in native if not name.startswith("heapfit/core/")] == []
 
 
@@ -116,7 +116,7 @@ def test_the_contract_suite_judges_a_new_allocator(tree: Path, tmp_path: Path) -
     suite = tmp_path / "tests/contract/contract1"
     run(suite, NAME, "20000", cwd=tree)
 
-    source = tree / "core/src" / f"{NAME}.c"
+    source = tree / "core/src/tiling" / f"{NAME}.c"
     sound = source.read_text()
     source.write_text(
         sound.replace("list_push(heap, LIST_HEAD, chunk);", "(void)heap, (void)chunk;")
@@ -144,7 +144,7 @@ def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:
     plan.write_text(PLAN)
     heapfit("generate", plan)
     command = ("gcc", "-std=c11", "-ffreestanding", "-Wall", "-Werror", "-I.", "-c")
-    run(*command, "app_heap.c", f"src/{NAME}.c", cwd=tmp_path / "code")
+    run(*command, "app_heap.c", f"src/tiling/{NAME}.c", cwd=tmp_path / "code")
 
 
 def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tree: Path) -> None:

@@ -36,7 +36,7 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
     with folder_aside(folder) as aside:
         for name, text in texts.items():
-            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).write_text(text, encoding="utf-8", newline="")
         save_plan(aside / "plan.toml", plan_file)
         sizes = measure(aside, aside / f"{design.prefix}_heap.h")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of core that an allocator needs, found by following its includes.
 
-    core/include/hfit/*.h  ->  hfit/*.h        core/src/*.{c,h}  ->  src/*.{c,h}
+    core/include/hfit/*.h  ->  hfit/*.h        core/src/**/*.{c,h}  ->  src/**/*.{c,h}
 
 They lie beside the extension, installed by the build that compiled them into it: the C that was
 measured is the C that is copied. Two files are made instead: hfit/stamp.h, which core does not
@@ -37,7 +37,7 @@ def core_folder() -> Path:
 
 @cache
 def core_text(name: str) -> str:
-    """A file of core by its name in a generated folder, such as src/tlsf.c."""
+    """A file of core by its name in a generated folder, such as src/tiling/tlsf.c."""
     folder, _, file = name.partition("/")
     return _read(core_folder() / _FOLDERS[folder] / file)
 
@@ -72,7 +72,7 @@ def included(text: str) -> list[str]:
 
 def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
     """Name and text of the allocators' sources, and of every header these and `wrapper` include."""
-    sources = [f"src/{allocator}.c" for allocator in allocators]
+    sources = [_source_name(allocator) for allocator in allocators]
     left = [*sources, *included(wrapper)]
     found: dict[str, str] = {}
     while left:
@@ -81,6 +81,14 @@ def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
             found[name] = core_text(name)
             left += included(found[name])
     return dict(sorted(found.items()))
+
+
+def _source_name(allocator: str) -> str:
+    """Where an allocator's source lies, as a name in a generated folder."""
+    found = sorted(core_folder().glob(f"src/**/{allocator}.c"))
+    if len(found) != 1:
+        raise HeapfitError(f"{core_folder()}: has no {allocator}.c (install heapfit again)")
+    return found[0].relative_to(core_folder()).as_posix()
 
 
 def operation_names() -> list[Text]:

@@ -55,8 +55,7 @@ def _weighed(workbench: Workbench, board: Board, build: Build, name: str) -> int
     from heapfit.target.command import run
 
     here = sources.root()
-    is_core = (here / f"core/src/{name}.c").is_file()
-    source = f"{'core' if is_core else 'baselines'}/src/{name}.c"
+    source = sources.allocator_source(name)
     options = (f"-I{here / 'baselines/include'}", f"-I{here / 'baselines'}")
     objects = [
         workbench.shared_object(board, build, source, options),

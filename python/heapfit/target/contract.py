@@ -46,9 +46,9 @@ def contract_image(
         *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
         *(f"-I{here / 'tests'}", f"-I{here / 'baselines/include'}"),
     )
-    core = (f"core/src/{allocator}.c" for allocator in allocators)
+    core = (sources.allocator_source(allocator) for allocator in allocators)
     suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "hooks"))
-    own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools.c")
+    own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools/pools.c")
     shared = [
         workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
     ]

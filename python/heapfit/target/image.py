@@ -15,6 +15,7 @@ from heapfit.generate.tables import Design, design_of
 from heapfit.generate.texts import allocators_of, heap_texts
 from heapfit.plan import PlanFile, TrainedOn
 from heapfit.target.command import run
+from heapfit.target.sources import allocator_source
 
 if TYPE_CHECKING:
     from heapfit.plan import Plan
@@ -91,7 +92,7 @@ def core_objects(
     """The design's allocators, built for the plan that was written to `folder`."""
     made = [folder / f"{allocator}.o" for allocator in allocators_of(design)]
     for path in made:
-        workbench.compile(board, build, f"core/src/{path.stem}.c", path, options)
+        workbench.compile(board, build, allocator_source(path.stem), path, options)
     return made
 
 

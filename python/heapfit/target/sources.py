@@ -17,3 +17,12 @@ def root() -> Path:
             "pip install --editable)"
         )
     return found
+
+
+def allocator_source(name: str) -> str:
+    """The source of one of core's or the baselines' allocators, from the checkout's root."""
+    here = root()
+    for layer in ("core", "baselines"):
+        for source in (here / layer / "src").rglob(f"{name}.c"):
+            return source.relative_to(here).as_posix()
+    raise HeapfitError(f"{name}: no source of that name in core or baselines")

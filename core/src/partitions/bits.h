@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs of partitions kept as two bits a partition, apart from the partitions.
+ *
+ *   partition        0 1 2 3 4 5 6 7              the index word:
+ *   used bit         1 1 1 1 0 0 1 0  ...         all words of the table, exclusive or,
+ *   last bit         0 0 1 1 0 0 1 0  ...         so that a flipped bit of any shows
+ *                    `---' ^     ^
+ *                    a group of 3, two of 1
+ *
+ * The table holds a word of used bits, then the word of last bits of the same 32 partitions, and so
+ * on. A group begins at a used partition whose predecessor is not used or is a last one. Searches
+ * go by words.
+ */
+#ifndef HFIT_PARTITION_BITS_H
+#define HFIT_PARTITION_BITS_H
+
+#include "src/partitions/run.h"
+
+typedef enum bit_kind { USED_BITS = 0, LAST_BITS = 4 } bit_kind;
+
+static inline uint32_t bits_table_size(uint32_t count) {
+    return 8 * ((count + 31) / 32);
+}
+
+/* Offset of the word that holds a partition's bit. */
+static inline uint32_t bit_word(uint32_t partition, bit_kind kind) {
+    return PARTITIONS_TABLE + 8 * (partition / 32) + (uint32_t)kind;
+}
+
+static inline bool has_bit(const hfit_heap *heap, uint32_t partition, bit_kind kind) {
+    return ((load_word(heap, bit_word(partition, kind)) >> (partition % 32)) & 1u) != 0;
+}
+
+/* The first partition from `from` to before `limit` whose bit is set in the table's words exclusive
+ * or `flip`, which is 0 or all ones; `limit` if there is none. */
+static inline uint32_t find_bit(const hfit_heap *heap, bit_kind kind, uint32_t flip, uint32_t from,
+                                uint32_t limit) {
+    if (from >= limit) {
+        return limit;
+    }
+    uint32_t word = (load_word(heap, bit_word(from, kind)) ^ flip) & (UINT32_MAX << (from % 32));
+    uint32_t first = from & ~31u;
+    while (word == 0) {
+        first += 32;
+        if (first >= limit) {
+            return limit;
+        }
+        word = load_word(heap, bit_word(first, kind)) ^ flip;
+    }
+    const uint32_t found = first + (uint32_t)__builtin_ctz(word);
+    return found < limit ? found : limit;
+}
+
+static inline uint32_t next_used(const hfit_heap *heap, uint32_t from, uint32_t limit) {
+    return find_bit(heap, USED_BITS, 0, from, limit);
+}
+
+static inline uint32_t next_unused(const hfit_heap *heap, uint32_t from, uint32_t limit) {
+    return find_bit(heap, USED_BITS, UINT32_MAX, from, limit);
+}
+
+/* Flips the used bits of a run. What it changed, for seal_bits. */
+static inline uint32_t flip_used(hfit_heap *heap, uint32_t first, uint32_t end) {
+    uint32_t changed = 0;
+    while (first < end) {
+        const uint32_t shift = first % 32;
+        const uint32_t count = end - first < 32 - shift ? end - first : 32 - shift;
+        const uint32_t mask = (UINT32_MAX >> (32 - count)) << shift;
+        const uint32_t word = bit_word(first, USED_BITS);
+        store_word(heap, word, load_word(heap, word) ^ mask);
+        changed ^= mask;
+        first += count;
+    }
+    return changed;
+}
+
+static inline uint32_t flip_last(hfit_heap *heap, uint32_t partition) {
+    const uint32_t bit = 1u << (partition % 32);
+    const uint32_t word = bit_word(partition, LAST_BITS);
+    store_word(heap, word, load_word(heap, word) ^ bit);
+    return bit;
+}
+
+static inline void seal_bits(hfit_heap *heap, uint32_t changed) {
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, PARTITIONS_INDEX, load_word(heap, PARTITIONS_INDEX) ^ changed);
+    }
+}
+
+/* The bits of the word that begins at partition `first` behind the last partition: they are set, so
+ * that no search takes them for free. */
+static inline uint32_t bits_behind(const partition_layout *layout, uint32_t first) {
+    const uint32_t left = layout->count - first;
+    return left >= 32 ? 0 : UINT32_MAX << left;
+}
+
+static inline void bits_init(hfit_heap *heap, const partition_layout *layout) {
+    store_word(heap, PARTITIONS_INDEX, 0); /* used and last bits cancel out */
+    for (uint32_t first = 0; first < layout->count; first += 32) {
+        store_word(heap, bit_word(first, USED_BITS), bits_behind(layout, first));
+        store_word(heap, bit_word(first, LAST_BITS), bits_behind(layout, first));
+    }
+}
+
+/* A search that goes through the table word by word. */
+typedef struct bits_search {
+    uint32_t start; /* of the last free run */
+    uint32_t best;  /* the best place so far, or NO_PARTITION */
+    uint32_t best_length;
+} bits_search;
+
+/* Takes the place in the free run from search->start to before `end` if it is better. True if none
+ * can be better still. */
+static inline bool try_run(const run_request *request, uint32_t end, bits_search *search) {
+    const uint32_t place = place_from(request, search->start);
+    const uint32_t length = end - search->start;
+    if (place + request->count > end || length >= search->best_length) {
+        return false;
+    }
+    search->best = place;
+    search->best_length = length;
+    return !request->smallest || length == request->count;
+}
+
+/* Tries the free runs that end in a word: where a used bit is set and the one before it is not. One
+ * begins where it is the other way round. True if the search is over. */
+static inline bool try_word(const run_request *request, uint32_t used, uint32_t changes,
+                            uint32_t first, bits_search *search) {
+    for (; changes != 0; changes &= changes - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(changes);
+        if ((used >> bit & 1u) == 0) {
+            search->start = first + bit;
+        } else if (try_run(request, first + bit, search)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first partition of a run such as requested, or NO_PARTITION. One step a word, and one a free
+ * run. */
+static inline uint32_t bits_find(const hfit_heap *heap, const partition_layout *layout,
+                                 const run_request *request) {
+    bits_search search = {0, NO_PARTITION, UINT32_MAX};
+    uint32_t before = 1; /* 1: the partition before the word is used */
+    for (uint32_t first = 0; first < layout->count; first += 32) {
+        const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
+        const uint32_t changes = used ^ (used << 1 | before);
+        if (try_word(request, used, changes, first, &search)) {
+            return search.best;
+        }
+        before = used >> 31;
+        if (before == 0 && !request->smallest && try_run(request, first + 32, &search)) {
+            return search.best;
+        }
+    }
+    if (before == 0) {
+        (void)try_run(request, layout->count, &search);
+    }
+    return search.best;
+}
+
+static inline uint32_t bits_take(hfit_heap *heap, const partition_layout *layout,
+                                 const run_request *request) {
+    const uint32_t first = bits_find(heap, layout, request);
+    if (first != NO_PARTITION) {
+        const uint32_t end = first + request->count;
+        seal_bits(heap, flip_used(heap, first, end) ^ flip_last(heap, end - 1));
+    }
+    return first;
+}
+
+/* How many partitions the group at `first` has; 0 if none begins there. */
+static inline uint32_t bits_group(const hfit_heap *heap, const partition_layout *layout,
+                                  uint32_t first) {
+    if (HFIT_SAFETY >= 1 &&
+        (!has_bit(heap, first, USED_BITS) || (first > 0 && has_bit(heap, first - 1, USED_BITS) &&
+                                              !has_bit(heap, first - 1, LAST_BITS)))) {
+        return 0;
+    }
+    return find_bit(heap, LAST_BITS, 0, first, layout->count) + 1 - first;
+}
+
+/* True if a group that bits_group found has its last bit and all used bits. */
+static inline bool is_bits_group_sound(const hfit_heap *heap, const partition_layout *layout,
+                                       uint32_t first, uint32_t length) {
+    const uint32_t end = first + length;
+    return end <= layout->count && next_unused(heap, first, end) == end;
+}
+
+static inline void bits_release(hfit_heap *heap, uint32_t first, uint32_t length) {
+    const uint32_t end = first + length;
+    seal_bits(heap, flip_used(heap, first, end) ^ flip_last(heap, end - 1));
+}
+
+static inline void bits_shrink(hfit_heap *heap, uint32_t end, uint32_t new_end) {
+    seal_bits(heap, flip_used(heap, new_end, end) ^ flip_last(heap, end - 1) ^
+                        flip_last(heap, new_end - 1));
+}
+
+/* False, and nothing changed, if a partition up to `new_end` is used. */
+static inline bool bits_grow(hfit_heap *heap, const partition_layout *layout, uint32_t end,
+                             uint32_t new_end) {
+    if (new_end > layout->count || next_used(heap, end, new_end) != new_end) {
+        return false;
+    }
+    seal_bits(heap, flip_used(heap, end, new_end) ^ flip_last(heap, end - 1) ^
+                        flip_last(heap, new_end - 1));
+    return true;
+}
+
+/* How many partitions the used group or the free run at `first` has. */
+static inline uint32_t bits_length(const hfit_heap *heap, const partition_layout *layout,
+                                   uint32_t first, bool *is_used) {
+    *is_used = has_bit(heap, first, USED_BITS);
+    return *is_used ? find_bit(heap, LAST_BITS, 0, first, layout->count) + 1 - first
+                    : next_used(heap, first, layout->count) - first;
+}
+
+/* Every used partition is a last one or followed by a used one, no free one is a last one, all bits
+ * behind the last partition are set, and the index word is that of the table. */
+static inline bool bits_check(const hfit_heap *heap, const partition_layout *layout) {
+    uint32_t all = 0;
+    bool goes_on = false; /* a group that the last word left unfinished */
+    for (uint32_t first = 0; first < layout->count; first += 32) {
+        const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
+        const uint32_t last = load_word(heap, bit_word(first, LAST_BITS));
+        const uint32_t behind = bits_behind(layout, first);
+        const uint32_t unfinished = used & ~last;
+        if ((last & ~used) != 0 || (last & behind) != behind || (goes_on && (used & 1u) == 0) ||
+            ((unfinished << 1) & ~used) != 0 || (unfinished << 1 & behind) != 0) {
+            return false;
+        }
+        goes_on = unfinished >> 31 != 0;
+        all ^= used ^ last;
+    }
+    return !goes_on && (HFIT_SAFETY < 1 || load_word(heap, PARTITIONS_INDEX) == all);
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks of one pool: their numbers, used bits and free list.
+ *
+ *   free list -> | link | ... | -> | link | ... | -> NO_LINK        links lie in the free blocks
+ *   used bits    word 0: block 0 is the highest bit, block 31 the lowest; word 1: block 32 ...
+ *
+ * All blocks are on the free list from the start, in ascending order, so taking one is always the
+ * same few steps. Used bits lie outside the blocks. At safety level 0 they are neither read nor
+ * written where a free list tells what is free; the layout is the same.
+ *
+ * A link leads to a block by its number, which is checked by one compare and leads to the used bit,
+ * or by its offset: to a block of a chunk, and at safety level 0, where there is nothing to check.
+ */
+#ifndef HFIT_POOL_BLOCKS_H
+#define HFIT_POOL_BLOCKS_H
+
+#include "src/pools/layout.h"
+
+/* Blocks of a pool that lie side by side: those set aside, or some it got later. */
+typedef struct block_run {
+    uint32_t base; /* offset of the first block */
+    uint32_t count;
+    uint32_t bits;  /* offset from which used bits are counted, in bits: */
+    uint32_t first; /* place of the first block's */
+} block_run;
+
+static inline block_run own_run(const hfit_pool *pool) {
+    return (block_run){pool->base, pool->count, 0, pool->used_bit};
+}
+
+/* Ends a free list. A chunk's offset is more than the number of any block. */
+#define NO_LINK (HFIT_SAFETY >= 1 ? UINT32_MAX : NO_OFFSET)
+
+static inline uint32_t link_to(const block_run *run, uint32_t number, uint32_t offset) {
+    return HFIT_SAFETY >= 1 && run->bits == 0 ? number : offset;
+}
+
+/* Number of the block of a run at `offset`; the run's count or more if none begins there. */
+static inline uint32_t block_number(const hfit_pool *pool, uint32_t base, uint32_t offset) {
+    return rotate_right((offset - base) * pool->inverse, pool->turn);
+}
+
+/* Offset of the word that holds a used bit, and the bit. */
+typedef struct used_bit {
+    uint32_t word;
+    uint32_t mask;
+} used_bit;
+
+static FORCE_INLINE used_bit used_bit_of(const block_run *run, uint32_t number) {
+    const uint32_t place = run->first + number;
+    return (used_bit){run->bits + 4 * (place / 32), 1u << 31 >> place % 32};
+}
+
+/* These take a pointer, since compilers turn the copy of a struct into a call of memcpy. */
+static FORCE_INLINE bool is_bit_set(const hfit_heap *heap, const used_bit *bit) {
+    return (load_word(heap, bit->word) & bit->mask) != 0;
+}
+
+static inline void flip_bit(hfit_heap *heap, const used_bit *bit) {
+    store_word(heap, bit->word, load_word(heap, bit->word) ^ bit->mask);
+}
+
+/* True if the block of a run of this number is used. */
+static inline bool is_number_used(const hfit_heap *heap, const block_run *run, uint32_t number) {
+    const used_bit bit = used_bit_of(run, number);
+    return is_bit_set(heap, &bit);
+}
+
+/* Number of the first block of a run whose used bit is clear, or its count. One load for up to 32
+ * blocks. */
+static inline uint32_t first_unused(const hfit_heap *heap, const block_run *run) {
+    uint32_t number = 0;
+    while (number < run->count) {
+        const used_bit bit = used_bit_of(run, number);
+        const uint32_t unused = ~load_word(heap, bit.word) & (bit.mask * 2 - 1);
+        if (unused != 0) {
+            number += (uint32_t)(__builtin_clz(unused) - __builtin_clz(bit.mask));
+            return number < run->count ? number : run->count;
+        }
+        number += 32u - (run->first + number) % 32;
+    }
+    return run->count;
+}
+
+/* Puts the blocks of a run, `size` bytes apart, on a free list that holds none. */
+static inline void thread_blocks(hfit_heap *heap, uint32_t list, const block_run *run,
+                                 uint32_t size) {
+    uint32_t word = list;
+    uint32_t offset = run->base;
+    for (uint32_t number = 0; number < run->count; number++) {
+        store_word(heap, word, link_to(run, number, offset));
+        word = offset;
+        offset += size;
+    }
+    store_word(heap, word, NO_LINK);
+}
+
+static inline void unlink_first(hfit_heap *heap, uint32_t list, uint32_t offset) {
+    store_word(heap, list, load_word(heap, offset));
+}
+
+/* A block of a pool. */
+typedef struct block_place {
+    const hfit_pool *pool;
+    uint32_t offset;
+    uint32_t link; /* what leads to it */
+    used_bit bit;
+} block_place;
+
+/* Stores the place of the block at `offset`, if one of this run begins there. */
+static FORCE_INLINE bool find_in_run(const hfit_pool *pool, const block_run *run, uint32_t offset,
+                                     block_place *place) {
+    const uint32_t number = block_number(pool, run->base, offset);
+    place->pool = pool;
+    place->offset = offset;
+    place->link = link_to(run, number, offset);
+    place->bit = used_bit_of(run, number);
+    return number < run->count;
+}
+
+/* Stores the place of the block of a run that has this number. */
+static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *run, uint32_t number,
+                                      block_place *place) {
+    place->pool = pool;
+    place->offset = run->base + number * pool->block_size;
+    place->link = link_to(run, number, place->offset);
+    place->bit = used_bit_of(run, number);
+}
+
+/* Takes the first block of a pool's free list and stores its offset. False, and nothing changed, if
+ * there is none, or if the list does not lead to a free block of the pool's own run. */
+static FORCE_INLINE bool take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
+                                  uint32_t *offset) {
+    const uint32_t link = load_word(heap, list);
+    if (HFIT_SAFETY < 1 ? link == NO_LINK : link >= pool->count) {
+        return false;
+    }
+    *offset = link;
+    if (HFIT_SAFETY >= 1) {
+        block_place place;
+        const block_run own = own_run(pool);
+        place_in_run(pool, &own, link, &place);
+        const uint32_t bits = load_word(heap, place.bit.word);
+        if ((bits & place.bit.mask) != 0) {
+            return false;
+        }
+        *offset = place.offset;
+        store_word(heap, place.bit.word, bits | place.bit.mask);
+    }
+    unlink_first(heap, list, *offset);
+    return true;
+}
+
+#endif

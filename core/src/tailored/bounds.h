@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bounds of chunks in the layout that the plan says: in a map (boundary_map.h) or in headers
+ * (boundary_headers.h). Free chunks have used neighbours, before and after each change:
+ *
+ *   bounds_use        [free             ]    ->  [used ][free    ], or all of it used
+ *   bounds_use_last   [free             ]    ->  [free    ][used ]
+ *   bounds_free       [free][used][free ]    ->  [free            ], each neighbour if it is free
+ *   bounds_join       the same, where bounds_use follows at once
+ *   bounds_cut        [used             ]    ->  [used    ][used ]
+ *
+ * `find_used` and `find_place` tell of a block where its chunk and the free neighbours lie.
+ */
+#ifndef HFIT_TAILORED_BOUNDS_H
+#define HFIT_TAILORED_BOUNDS_H
+
+#include "src/tailored/headers.h"
+#include "src/tailored/map.h"
+
+static inline uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                 bool *is_free) {
+    return has_headers(plan) ? header_end(heap, plan, chunk, is_free)
+                             : map_end(heap, plan, chunk, is_free);
+}
+
+static INLINE_FOR_SPEED void bounds_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                        uint32_t behind, uint32_t end) {
+    if (has_headers(plan)) {
+        headers_use(heap, plan, start, behind, end);
+    } else {
+        map_use(heap, plan, start, behind, end);
+    }
+}
+
+static void bounds_use_last(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t at,
+                            uint32_t end) {
+    if (has_headers(plan)) {
+        headers_use_last(heap, plan, start, at, end);
+    } else {
+        map_use_last(heap, plan, start, at, end);
+    }
+}
+
+static INLINE_FOR_SPEED void bounds_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+    if (has_headers(plan)) {
+        headers_free(heap, plan, at);
+    } else {
+        map_free(heap, plan, at);
+    }
+}
+
+static void bounds_join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+    if (has_headers(plan)) {
+        headers_join(heap, plan, at);
+    } else {
+        map_join(heap, at);
+    }
+}
+
+static void bounds_cut(hfit_heap *heap, const hfit_plan *plan, const place *at, uint32_t behind) {
+    if (has_headers(plan)) {
+        headers_cut(heap, plan, at, behind);
+    } else {
+        map_cut(heap, at, behind);
+    }
+}
+
+/* True if a free chunk of `size` granules begins at `chunk`, which may be any number. */
+static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                 uint32_t size) {
+    const uint32_t end = chunks_end(heap) >> granule_shift(plan);
+    if (chunk < load_word(heap, CHUNKS_FIRST) || chunk >= end) {
+        return false;
+    }
+    if (has_headers(plan)) {
+        const uint32_t header = load_header(heap, plan, chunk);
+        return header >> SIZE_SHIFT == size &&
+               is_free_headed(heap, plan, chunk, header, end - chunk);
+    }
+    return is_free_mapped(heap, plan, chunk, size);
+}
+
+static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
+    HFIT_ON_MISUSE(heap, kind, block);
+    return false;
+}
+
+/* Stores where the chunk that `block` is the payload of begins and ends. From safety level 1 on
+ * false, told as misuse, if it is not a live block's. */
+static INLINE_FOR_SPEED bool find_used(const hfit_heap *heap, const hfit_plan *plan,
+                                       const void *block, place *at) {
+    const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
+    hfit_misuse misuse;
+    at->start = (uint32_t)distance >> granule_shift(plan);
+    if (HFIT_SAFETY >= 1 &&
+        (distance >= chunks_end(heap) || (distance & (plan->alignment - 1)) != 0 ||
+         at->start < load_word(heap, CHUNKS_FIRST))) {
+        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
+    }
+    return (has_headers(plan) ? headers_find(heap, plan, at, &misuse)
+                              : map_find(heap, at, &misuse)) ||
+           refuse(heap, misuse, block);
+}
+
+/* Stores how far the free neighbours of a used chunk reach. From safety level 1 on false if words
+ * that say so do not hold. */
+static INLINE_FOR_SPEED bool look_around(const hfit_heap *heap, const hfit_plan *plan, place *at) {
+    if (has_headers(plan)) {
+        return headers_look_around(heap, plan, at);
+    }
+    map_look_around(heap, plan, at);
+    return true;
+}
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chunks of `tailored` between bounds, index and top: taking a free one, using it, giving it back.
+ *
+ *   first                                              top            top end = end
+ *   +--------+--------+----------+--------+ ... +------+--------------+
+ *   | chunk  | chunk  | chunk    | chunk  |     | used | free, in no  |
+ *   |        |        |          |        |     |      | class        |
+ *   +--------+--------+----------+--------+ ... +------+--------------+
+ *
+ * The top is what nobody has used last: the free chunk at which `top` points. Where it is used up,
+ * `top` tells where it was, and the next free chunk that touches the place is the top again.
+ */
+#ifndef HFIT_TAILORED_CHUNKS_H
+#define HFIT_TAILORED_CHUNKS_H
+
+#include "src/tailored/bounds.h"
+#include "src/tailored/index.h"
+
+static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, TALLY, load_word(heap, TALLY) + added);
+    }
+}
+
+/* The granules of a chunk for `size` bytes; 0 if no region could hold it. */
+static inline uint32_t granules_for(const hfit_plan *plan, size_t size) {
+    uint32_t rounded;
+    if (!round_sum(size, header_size(plan), plan->alignment, &rounded)) {
+        return 0;
+    }
+    const uint32_t granules = rounded >> granule_shift(plan);
+    return granules < least_chunk(plan) ? least_chunk(plan) : granules;
+}
+
+/* Takes a free chunk out of the index; the top is in none. */
+static inline void take_out(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
+    if (!is_top(heap, start)) {
+        index_remove(heap, plan, entry_of(plan, start), end - start);
+    }
+}
+
+/* Notes that the top became smaller. */
+static FORCE_INLINE void raise_footprint(hfit_heap *heap, const hfit_plan *plan) {
+    const uint32_t before = load_word(heap, FOOTPRINT);
+    const uint32_t top_size = load_word(heap, TOP_END) - load_word(heap, TOP);
+    const uint32_t reached = chunks_end(heap) - (top_size << granule_shift(plan));
+    if (reached > before) {
+        store_word(heap, FOOTPRINT, reached);
+        add_to_tally(heap, reached - before);
+    }
+}
+
+/* Puts free granules where they belong: to the top, if the chunk from `from` on that they are the
+ * last of holds or touches it, or else into the index. None may be left, of what was the top. */
+static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint32_t from,
+                                   uint32_t start, uint32_t end) {
+    if (load_word(heap, TOP_END) <= end && from <= load_word(heap, TOP)) {
+        store_word(heap, TOP, start);
+        store_word(heap, TOP_END, end);
+        raise_footprint(heap, plan);
+    } else if (start != end) {
+        index_insert(heap, plan, start, end - start);
+    }
+}
+
+/* Makes the first `size` granules of a free chunk that is out of the index a used chunk; what is
+ * left is free again if it can be a chunk. */
+static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                 uint32_t end, uint32_t size) {
+    const uint32_t left = end - start - size;
+    const uint32_t behind = end - (left < least_chunk(plan) ? 0 : left);
+    bounds_use(heap, plan, start, behind, end);
+    put_back(heap, plan, start, behind, end);
+    add_to_tally(heap, 1);
+}
+
+/* Cuts `size` granules from the end of the top. */
+static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, uint32_t end,
+                         uint32_t size) {
+    const uint32_t start = end - size;
+    if (start - top < least_chunk(plan)) {
+        use(heap, plan, top, end, size);
+        return top;
+    }
+    bounds_use_last(heap, plan, top, start, end);
+    store_word(heap, TOP_END, start);
+    raise_footprint(heap, plan);
+    add_to_tally(heap, 1);
+    return start;
+}
+
+/* Takes the free neighbours of a used chunk out of the index. */
+static INLINE_FOR_SPEED void take_out_neighbours(hfit_heap *heap, const hfit_plan *plan,
+                                                 const place *at) {
+    if (at->to != at->end) {
+        take_out(heap, plan, at->end, at->to);
+    }
+    if (at->from != at->start) {
+        take_out(heap, plan, at->from, at->start);
+    }
+}
+
+/* Makes a used chunk free and joins it with its free neighbours. */
+static INLINE_FOR_SPEED void release(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+    take_out_neighbours(heap, plan, at);
+    bounds_free(heap, plan, at);
+    put_back(heap, plan, at->from, at->from, at->to);
+    add_to_tally(heap, 0u - 1);
+}
+
+/* True if what was found may be taken; if not, that is told. */
+static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, found_chunk found,
+                               uint32_t size) {
+    const uint32_t granule = granule_of(plan, found.entry);
+    if (may_be_entry(heap, plan, found.entry) && found.size >= size &&
+        is_free_chunk(heap, plan, granule, found.size) &&
+        index_holds(heap, plan, granule, found.size)) {
+        return true;
+    }
+    HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+    return false;
+}
+
+/* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
+ * the top, else of the other side. False if there is none. */
+static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
+                                  place *at) {
+    if (size > chunks_end(heap) >> granule_shift(plan)) {
+        return false; /* its class has no word */
+    }
+    found_chunk found;
+    for (bool above = high;; above = !high) {
+        const found_chunk last = index_find(heap, plan, size, above);
+        found.entry = last.entry; /* word by word: a copy of a struct may call memcpy */
+        found.size = last.size;
+        if (LIKELY(found.entry != NO_OFFSET)) {
+            break;
+        }
+        at->start = load_word(heap, TOP);
+        at->end = load_word(heap, TOP_END);
+        if (above == high && at->end - at->start >= size) {
+            return true;
+        }
+        if (above != high || !has_two_ends(plan)) {
+            return false;
+        }
+    }
+    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size)) {
+        return false;
+    }
+    at->start = granule_of(plan, found.entry);
+    at->end = at->start + found.size;
+    index_remove(heap, plan, found.entry, found.size);
+    return true;
+}
+
+static inline bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                               uint32_t end) {
+    return start == end || is_top(heap, start) || index_holds(heap, plan, start, end - start);
+}
+
+/* As find_used, with the free neighbours, whose words are checked. */
+static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *plan,
+                                        const void *block, place *at) {
+    if (!find_used(heap, plan, block, at)) {
+        return false;
+    }
+    return (look_around(heap, plan, at) &&
+            (HFIT_SAFETY < 1 || (is_in_place(heap, plan, at->end, at->to) &&
+                                 is_in_place(heap, plan, at->from, at->start)))) ||
+           refuse(heap, HFIT_MISUSE_DAMAGED, block);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two allocators of Cebeci 2019 share: free lists that are searched first fit, with
+ * insertion by address, the sizes on them and their check; and two tunables.
+ */
+#ifndef HFIT_FIT_LIST_H
+#define HFIT_FIT_LIST_H
+
+#include "src/tiling/free_list.h"
+#include "src/tiling/tiling.h"
+
+enum { LARGEST_HEADER = 64, LARGEST_LEAST_SPLIT = 4096 };
+
+#define HFIT_HEADER_SIZE_TUNABLE(plan_type)                                                        \
+    {                                                                                              \
+        "header_size", "Bytes before each block, a multiple of 4; the report has 24.",             \
+            HFIT_SCALAR, offsetof(plan_type, header_size), WORD_SIZE, LARGEST_HEADER, WORD_SIZE    \
+    }
+
+#define HFIT_LEAST_SPLIT_TUNABLE(plan_type)                                                        \
+    {                                                                                              \
+        "least_split",                                                                             \
+            "The least bytes left over from a chunk that are split off; 0: as few as can be a "    \
+            "chunk.",                                                                              \
+            HFIT_SCALAR, offsetof(plan_type, least_split), 0, LARGEST_LEAST_SPLIT, 0               \
+    }
+
+static inline bool is_header_size_allowed(uint32_t size) {
+    return size >= WORD_SIZE && size <= LARGEST_HEADER && size % WORD_SIZE == 0;
+}
+
+/* Puts `chunk` before the first one that lies behind it. */
+static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
+    uint32_t previous = head - LINK_NEXT;
+    uint32_t next = load_word(heap, head);
+    while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
+        previous = next;
+        next = load_field(heap, next, LINK_NEXT);
+    }
+    store_field(heap, chunk, LINK_NEXT, next);
+    store_field(heap, chunk, LINK_PREVIOUS, previous);
+    store_field(heap, previous, LINK_NEXT, chunk);
+    if (next != NO_OFFSET) {
+        store_field(heap, next, LINK_PREVIOUS, chunk);
+    }
+}
+
+/* Stores the first chunk of at least `size` bytes, still on the list; false if there is none. Where
+ * a link leads out of the heap or links form a ring it stores NO_OFFSET. */
+static inline bool list_search(const hfit_heap *heap, uint32_t head, uint32_t size, uint32_t end,
+                               uint32_t *chunk) {
+    uint32_t link = load_word(heap, head);
+    for (uint32_t steps = end / CHUNK_LEAST; link != NO_OFFSET; steps--) {
+        *chunk = HFIT_SAFETY >= 1 && steps == 0 ? NO_OFFSET : sound_offset(link, end);
+        if (*chunk == NO_OFFSET || chunk_size(load_word(heap, link)) >= size) {
+            return true;
+        }
+        link = load_field(heap, link, LINK_NEXT);
+    }
+    return false;
+}
+
+/* An array that takes the sizes of free chunks: all are counted, as many stored as it has room. */
+typedef struct size_array {
+    uint32_t *sizes;
+    size_t room;
+    size_t count;
+} size_array;
+
+static inline void add_size(size_array *array, uint32_t size) {
+    if (array->count < array->room) {
+        array->sizes[array->count] = size;
+    }
+    array->count++;
+}
+
+/* Adds what each chunk on the list could serve. */
+static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
+                                    size_array *array) {
+    uint32_t chunk = load_word(heap, head);
+    for (; chunk != NO_OFFSET; chunk = load_field(heap, chunk, LINK_NEXT)) {
+        add_size(array, chunk_size(load_word(heap, chunk)) - header_size(plan));
+    }
+}
+
+/* Sizes of the chunks on one list, in bytes; both may be on it. */
+typedef struct size_range {
+    uint32_t lowest;
+    uint32_t highest;
+} size_range;
+
+/* Chunks on the list, or UINT32_MAX if one of them is not a free chunk of such a size or
+ * the links do not hold. At most `most` + 1 chunks are looked at. */
+static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
+                                  size_range sizes, uint32_t most) {
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t previous = head - LINK_NEXT;
+    uint32_t chunk = load_word(heap, head);
+    uint32_t count = 0;
+    for (; chunk != NO_OFFSET && count <= most; count++) {
+        const uint32_t header = is_word_below(chunk, end) ? load_word(heap, chunk) : 0;
+        if ((header & CHUNK_FREE) == 0 || chunk_size(header) > sizes.highest ||
+            chunk_size(header) < sizes.lowest ||
+            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
+            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            return UINT32_MAX;
+        }
+        previous = chunk;
+        chunk = load_field(heap, chunk, LINK_NEXT);
+    }
+    return count;
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TLSF: the index is an array of bins found by two bitmap levels. See hfit/tlsf.h.
+ *
+ *   16      20        24
+ *   +-------+---------+---------------------+---------------------------------+
+ *   | shape | map map | map: a bit a word   | bins: heads of the free lists   |
+ *   +-------+---------+---------------------+---------------------------------+
+ *
+ * A bin is known by the number of its word, its offset / 4, and its bit in the map has that number,
+ * too. The map map has a bit for each word of the map that is not 0.
+ *
+ * Size classes follow each other in one row: each power of two of granules is cut into 2^second
+ * level of them; below 2^second level there is one class a granule. There are bins from the class
+ * of the smallest chunk to that of the whole region.
+ */
+#include "hfit/tlsf.h"
+
+#include "hfit/descriptor.h"
+
+#include "src/tiling/free_list.h"
+
+#define HFIT_THIS(operation) hfit_tlsf_##operation
+#include "src/tiling/tiling.h"
+
+enum {
+    SHAPE = TILING_INDEX, /* four bytes, from the lowest: second level, log2 of the alignment, 31
+                             less both, number of the first class's bin */
+    MAP_MAP = SHAPE + 4,
+    MAP = MAP_MAP + 4,
+    MOST_SECOND_LEVEL = 5,
+    MOST_PROBES = 64,
+};
+
+/* Place of the lowest set bit; `word` is not 0. */
+static inline uint32_t lowest_bit(uint32_t word) {
+    return (uint32_t)__builtin_ctz(word);
+}
+
+static inline uint32_t second_level_of(uint32_t shape) {
+    return shape & 0xff;
+}
+
+static inline uint32_t alignment_log2(uint32_t shape) {
+    return shape >> 8 & 0xff;
+}
+
+/* log2 of the granules between the bounds of the class that a chunk with such a payload is in. What
+ * counts is the payload: then a power of two is a bound. */
+static inline uint32_t width_log2(uint32_t shape, uint32_t payload) {
+    const int32_t width = (int32_t)(shape >> 16 & 0xff) - __builtin_clz(payload);
+    return width < 0 ? 0 : (uint32_t)width;
+}
+
+/* The bin for chunks of `size` bytes. */
+static inline uint32_t bin_of(uint32_t shape, uint32_t size) {
+    const uint32_t payload = size - WORD_SIZE;
+    const uint32_t width = width_log2(shape, payload);
+    return (shape >> 24) + (width << second_level_of(shape)) +
+           (payload >> (width + alignment_log2(shape)));
+}
+
+static inline uint32_t map_of(uint32_t bin) {
+    return MAP + 4 * (bin >> 5);
+}
+
+static inline uint32_t bit_of(uint32_t bin) {
+    return 1u << (bin & 31);
+}
+
+/* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
+static INLINE_FOR_SPEED void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                          uint32_t size) {
+    const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
+    uint32_t first = load_word(heap, 4 * bin);
+    (void)plan;
+    if (HFIT_SAFETY >= 1 && !does_first_hold(heap, 4 * bin, first, load_word(heap, TILING_END))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        first = NO_OFFSET;
+    }
+    list_push_before(heap, 4 * bin, first, chunk);
+    if (first == NO_OFFSET) {
+        set_flag(heap, map_of(bin), bit_of(bin));
+        set_flag(heap, MAP_MAP, 1u << (bin >> 5));
+    }
+}
+
+/* The bin is empty now: its bits in both levels say so. */
+static inline void mark_empty(hfit_heap *heap, uint32_t bin) {
+    const uint32_t map = load_word(heap, map_of(bin)) & ~bit_of(bin);
+    store_word(heap, map_of(bin), map);
+    if (map == 0) {
+        clear_flag(heap, MAP_MAP, 1u << (bin >> 5));
+    }
+}
+
+static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size) {
+    uint32_t link;
+    (void)plan;
+    (void)size;
+    if (list_unlink(heap, chunk, &link) && link < load_word(heap, TILING_FIRST)) {
+        mark_empty(heap, link / 4);
+    }
+}
+
+static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                               uint32_t size, uint32_t end) {
+    (void)plan;
+    (void)size;
+    return do_links_hold(heap, chunk, end);
+}
+
+/* Stores the first chunk of at least `size` bytes among the first `probes` in `bin`, of which one
+ * is looked at in any case. False if there is none. */
+static inline bool find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size, uint32_t end,
+                               uint32_t probes, uint32_t *chunk) {
+    uint32_t link = load_word(heap, 4 * bin);
+    for (int32_t left = (int32_t)probes; link != NO_OFFSET;) {
+        *chunk = sound_offset(link, end);
+        if (*chunk == NO_OFFSET || load_word(heap, link) >= size) {
+            return true;
+        }
+        if (--left <= 0) {
+            return false;
+        }
+        link = load_field(heap, link, LINK_NEXT);
+    }
+    return false;
+}
+
+/* Makes `bin` the first one above it that has a chunk; false if none has. Where the maps are
+ * damaged it becomes any number. */
+static inline bool find_bin_above(const hfit_heap *heap, uint32_t *bin) {
+    const uint32_t start = *bin;
+    uint32_t word = start >> 5;
+    uint32_t map = load_word(heap, MAP + 4 * word) & (~1u << (start & 31));
+    if (map == 0) {
+        const uint32_t words = load_word(heap, MAP_MAP) & (~1u << word);
+        if (words == 0) {
+            return false;
+        }
+        word = lowest_bit(words);
+        map = load_word(heap, MAP + 4 * word) | 1u << 31; /* none would be set if it is damaged */
+    }
+    *bin = (word << 5) + lowest_bit(map);
+    return true;
+}
+
+/* The lower bound of the next class, unless `size` is that of its own. */
+static inline uint32_t round_to_class(const hfit_plan *plan, uint32_t shape, uint32_t size) {
+    const uint32_t log2 = width_log2(shape, size - WORD_SIZE) + alignment_log2(shape);
+    return size + ((plan->alignment - size) & ((1u << log2) - 1));
+}
+
+/* Every chunk of a class above that of `size` is large enough, and so are some of its own. Without
+ * probes those are passed by, as published. */
+static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                        uint32_t end, uint32_t *chunk) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t probes = ((const hfit_tlsf_plan *)plan)->probes;
+    if (probes == 0) {
+        size = round_to_class(plan, shape, size);
+    }
+    if (size > end) { /* has no bin */
+        return false;
+    }
+    uint32_t bin = bin_of(shape, size);
+    if (find_in_bin(heap, bin, size, end, probes, chunk)) {
+        return true;
+    }
+    if (!find_bin_above(heap, &bin)) {
+        return false;
+    }
+    *chunk = NO_OFFSET;
+    if (HFIT_SAFETY < 1 || 4 * bin < end) {
+        *chunk = sound_offset(load_word(heap, 4 * bin), end);
+    }
+    return true;
+}
+
+/* The shape of a heap whose sentinel lies at `end`. Few classes in a power of two keep the control
+ * block of a small region small; many keep the rounding of a large one small. */
+static uint32_t shape_for(const hfit_plan *plan, uint32_t end) {
+    uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
+    if (second_level == 0) {
+        second_level = 1u + (end >= 1024) + (end >= 16 * 1024);
+    }
+    const uint32_t log2 = lowest_bit(plan->alignment);
+    const uint32_t shape = (31 - second_level - log2) << 16 | log2 << 8 | second_level;
+    const uint32_t least = bin_of(shape, CHUNK_LEAST);
+    const uint32_t bins = bin_of(shape, end) - least + 1;
+    const uint32_t bits = MAP / 4 + bins; /* and one for each word of the map */
+    const uint32_t map_words = ((bits + (bits >> 5) + 1) >> 5) + 1;
+    return (MAP / 4 + map_words - least) << 24 | shape;
+}
+
+/* Where the first chunk of a heap of this shape, whose sentinel lies at `end`, begins: behind the
+ * bins. */
+static FORCE_INLINE uint32_t start_of(const hfit_plan *plan, uint32_t shape, uint32_t end) {
+    return first_chunk(plan, 4 * (bin_of(shape, end) + 1));
+}
+
+/* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do
+ * not hold. At most `most` + 1 chunks are looked at, so a ring of links ends. */
+static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin,
+                          uint32_t most) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t previous = 4 * bin - LINK_NEXT;
+    uint32_t chunk = load_word(heap, 4 * bin);
+    uint32_t count = 0;
+    for (; chunk != NO_OFFSET && count <= most; count++) {
+        if (!is_chunk_offset(heap, plan, chunk, end)) {
+            return UINT32_MAX;
+        }
+        const uint32_t header = load_word(heap, chunk);
+        if ((header & CHUNK_FREE) == 0 || bin_of(shape, chunk_size(header)) != bin ||
+            chunk_size(header) < CHUNK_LEAST ||
+            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
+            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            return UINT32_MAX;
+        }
+        previous = chunk;
+        chunk = load_field(heap, chunk, LINK_NEXT);
+    }
+    return count;
+}
+
+static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t end = load_word(heap, TILING_END);
+    const uint32_t first_bin = bin_of(shape_for(plan, end), CHUNK_LEAST);
+    uint32_t words = 0;
+    uint32_t found = 0;
+    if (shape != shape_for(plan, end) ||
+        load_word(heap, TILING_FIRST) != start_of(plan, shape, end)) {
+        return false;
+    }
+    for (uint32_t bin = 0; MAP + 4 * (bin >> 5) < 4 * first_bin; bin++) {
+        const bool is_bin = bin >= first_bin && bin <= bin_of(shape, end);
+        const uint32_t count = is_bin ? count_bin(heap, plan, bin, free_count) : 0;
+        const bool is_marked = (load_word(heap, map_of(bin)) & bit_of(bin)) != 0;
+        if (count > free_count || is_marked != (count != 0)) {
+            return false;
+        }
+        words |= (uint32_t)is_marked << (bin >> 5);
+        found += count;
+    }
+    return load_word(heap, MAP_MAP) == words && found == free_count;
+}
+
+static inline bool may_coalesce(const hfit_plan *plan) {
+    (void)plan;
+    return true;
+}
+
+static inline uint32_t header_size(const hfit_plan *plan) {
+    (void)plan;
+    return WORD_SIZE;
+}
+
+static inline uint32_t least_split(const hfit_plan *plan) {
+    (void)plan;
+    return 0;
+}
+
+static inline bool is_second_level_sound(const hfit_plan *plan) {
+    return ((const hfit_tlsf_plan *)plan)->second_level <= MOST_SECOND_LEVEL;
+}
+
+/* The control block grows with the region, so the answer is the first size that holds its own. */
+static size_t heap_smallest_region(const hfit_plan *plan) {
+    if (!is_alignment_allowed(plan->alignment) || !is_second_level_sound(plan)) {
+        return 0;
+    }
+    uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAP));
+    while (start_of(plan, shape_for(plan, end), end) + CHUNK_LEAST > end) {
+        end += plan->alignment;
+    }
+    return end + WORD_SIZE;
+}
+
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    hfit_heap *heap = region;
+    if (!is_region_usable(region, region_size, plan) || !is_second_level_sound(plan) ||
+        region_size < MAP) {
+        return NULL;
+    }
+    const uint32_t end = sentinel_of(plan, region_size);
+    const uint32_t shape = shape_for(plan, end);
+    const uint32_t first = start_of(plan, shape, end);
+    if (first + CHUNK_LEAST > end) {
+        return NULL;
+    }
+    for (uint32_t offset = MAP_MAP; offset < first; offset += 4) {
+        store_word(heap, offset, 0);
+    }
+    store_word(heap, SHAPE, shape);
+    tile_region(heap, plan, first, end);
+    return heap;
+}
+
+static const hfit_tunable tunables[] = {
+    HFIT_ALIGNMENT_TUNABLE,
+    {"second_level",
+     "log2 of the size classes in each power of two, 1 to 5; 0: 1 below 1 KiB, 2 below 16 KiB, 3 "
+     "above.",
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0},
+    {"probes",
+     "Chunks looked at in the class of a request, of which not every one is large enough; 0: none, "
+     "the request is rounded up to the next class, as published.",
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, probes), 0, MOST_PROBES, 2},
+};
+
+const hfit_allocator hfit_tlsf_allocator = {
+    .name = "tlsf",
+    .title = "two-level segregated fit",
+    .origin = "Masmano et al. 2004, as the shared heap of Lee and Yi 2008",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_tlsf_plan),
+    .ignores_region_end = false,
+    .account =
+        {
+            .worst_case =
+                "constant; alloc: `probes` chunks looked at, three words of the maps, one "
+                "split; free: two joins",
+            .block_bytes = "4 for the header, then rounded up to the alignment; at least 16 a "
+                           "chunk; up to 12 more where the rest would be no chunk",
+            .fragmentation = "M + (k + 1) c for k live chunks of M bytes; c: the largest request "
+                             "and a class more, (1 + 1/2^second_level) times it",
+            .layout = "| first | end | footprint | tally | shape | map map | map | bins |\n"
+                      "| chunk | chunk | ... | sentinel |\n"
+                      "a used chunk: | size+F | payload ... |\n"
+                      "a free chunk: | size+F | next | previous | ... | size |",
+        },
+    .operations = &hfit_tlsf_operations,
+    .unlocked = &hfit_tlsf_unlocked,
+};

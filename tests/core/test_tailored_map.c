@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tailored's map of bounds alone: on chunks drawn at random, with whatever was left in words that
+ * no mark needs, each granule tells what begins there. The source is included for what it keeps to
+ * itself. */
+#include "contract_config.h"
+
+#include "check.h"
+#include "random_number.h"
+
+#include "src/tailored/tailored.c"
+
+static _Alignas(4096) unsigned char region[1 << 15];
+
+static const hfit_tailored_plan settings = {.common = {8}, .ends = 1};
+static const hfit_plan *const plan = &settings.common;
+
+enum { MOST_DRAWN = 2000 };
+
+typedef struct drawing {
+    struct {
+        uint32_t start;
+        bool is_free;
+    } chunks[MOST_DRAWN + 1];
+    size_t count;
+} drawing;
+
+static uint32_t drawn_size(void) {
+    static const uint32_t most[] = {4, 8, 70, 300};
+    return 2 + random_below(most[random_below(4)]);
+}
+
+/* Chunks from the first granule to `end`, the last one's, free ones not side by side. */
+static void draw_chunks(drawing *d, uint32_t first, uint32_t end) {
+    uint32_t start = first;
+    for (d->count = 0; start < end; d->count++) {
+        const bool after_free = d->count > 0 && d->chunks[d->count - 1].is_free;
+        const uint32_t size = drawn_size();
+        CHECK(d->count < MOST_DRAWN);
+        d->chunks[d->count].start = start;
+        d->chunks[d->count].is_free = !after_free && random_below(2) == 0;
+        start += end - start < size + 2 ? end - start : size;
+    }
+    d->chunks[d->count].start = end;
+    d->chunks[d->count].is_free = false;
+}
+
+/* Words with no mark of their own hold what was left there. */
+static void draw_map(hfit_heap *heap, const drawing *d, const map_layout *layout) {
+    for (uint32_t at = layout->start; at < layout->end; at += 4) {
+        store_word(heap, at, random_below(2) == 0 ? 0 : skip_of(random_below(1 << 24)));
+    }
+    for (uint32_t outside = 0; outside < 2; outside++) {
+        store_word(heap, outside == 0 ? layout->start : layout->end - 4, 0);
+    }
+    for (size_t i = 0; i <= d->count; i++) {
+        const uint32_t start = d->chunks[i].start;
+        const uint32_t end = d->chunks[i + (i < d->count)].start;
+        mark(heap, layout->base, start, d->chunks[i].is_free ? 2 : 1);
+        if (d->chunks[i].is_free) {
+            mark(heap, layout->base, end - 2, 2);
+        }
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        const uint32_t is_free = d->chunks[i].is_free;
+        note_skip(heap, layout->base, d->chunks[i].start + is_free,
+                  d->chunks[i + 1].start - 2 * is_free);
+    }
+}
+
+static void check_used(const hfit_heap *heap, const drawing *d, size_t i) {
+    const bool after_free = i > 0 && d->chunks[i - 1].is_free;
+    hfit_misuse misuse;
+    place at = {.start = d->chunks[i].start};
+    CHECK(map_find(heap, &at, &misuse));
+    CHECK(at.end == d->chunks[i + 1].start);
+    map_look_around(heap, plan, &at);
+    CHECK(at.from == (after_free ? d->chunks[i - 1].start : at.start));
+    CHECK(at.to == (d->chunks[i + 1].is_free ? d->chunks[i + 2].start : at.end));
+}
+
+/* Asks of each granule whether a used chunk begins there, or a free one of any size up to eight or
+ * of the chunk's. */
+static void check_drawing(const hfit_heap *heap, const drawing *d) {
+    hfit_misuse misuse;
+    for (size_t i = 0; i < d->count; i++) {
+        const uint32_t start = d->chunks[i].start;
+        const uint32_t size = d->chunks[i + 1].start - start;
+        for (uint32_t granule = start; granule < start + size; granule++) {
+            const bool is_first = granule == start;
+            place at = {.start = granule};
+            CHECK(map_find(heap, &at, &misuse) == (is_first && !d->chunks[i].is_free));
+            for (uint32_t asked = 2; asked <= 8; asked++) {
+                CHECK(is_free_mapped(heap, plan, granule, asked) ==
+                      (is_first && d->chunks[i].is_free && asked == size));
+            }
+        }
+        CHECK(is_free_mapped(heap, plan, start, size) == d->chunks[i].is_free);
+        if (!d->chunks[i].is_free) {
+            check_used(heap, d, i);
+        }
+    }
+}
+
+static void each_granule_tells_in_a_few_words_what_begins_there(void) {
+    static drawing d;
+    random_state = 7;
+    for (uint32_t round = 0; round < 300; round++) {
+        hfit_heap *heap = hfit_tailored_init(region, 16384 + 8 * random_below(64), plan);
+        const uint32_t end = chunks_end(heap) / 8;
+        map_layout layout = {0};
+        draw_chunks(&d, lay_out(plan, end, &layout), end);
+        draw_map(heap, &d, &layout);
+        check_drawing(heap, &d);
+    }
+}
+
+int main(void) {
+    RUN(each_granule_tells_in_a_few_words_what_begins_there);
+    return report_passed();
+}
