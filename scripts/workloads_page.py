@@ -5,7 +5,7 @@ from heapfit import _engine
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Made by scripts/workloads_page.py from engine/src/workload.cpp; `make docs` renews it. -->
+<!-- Made by scripts/workloads_page.py from engine/src/workload/workload.cpp; `make docs` renews it. -->
 # Workloads
 
 Traces drawn from a model and a seed: the workloads of the papers, and what allocators are tested
@@ -19,7 +19,7 @@ $ heapfit workload t2_w1:limit=3,events=1000         # with parameters that are 
 $ heapfit compare --workloads t2_w1,queue_fill --allocators all
 ```
 
-Their laws are in `engine/src/workload_laws.hpp`. Times are 0 where a model has no clock. Two
+Their laws are in `engine/src/workload/laws.hpp`. Times are 0 where a model has no clock. Two
 workloads of one law, like the five of table 2, take the same turns for the same seed: they differ
 in nothing but what the table says."""
 

@@ -9,7 +9,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "heapfit/adversary.hpp"
+#include "heapfit/adversary/adversary.hpp"
 
 namespace nb = nanobind;
 

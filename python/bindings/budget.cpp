@@ -10,13 +10,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "heapfit/budget.hpp"
-#include "heapfit/budget_exhaustive.hpp"
-#include "heapfit/budget_points.hpp"
-#include "heapfit/budget_search.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/plan.hpp"
-#include "heapfit/pool_peaks.hpp"
+#include "heapfit/budget/budget.hpp"
+#include "heapfit/budget/exhaustive.hpp"
+#include "heapfit/budget/points.hpp"
+#include "heapfit/budget/pool_peaks.hpp"
+#include "heapfit/budget/search.hpp"
+#include "heapfit/replay/plan.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

@@ -6,8 +6,8 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
-#include "heapfit/call_costs.hpp"
-#include "heapfit/event_array.hpp"
+#include "heapfit/replay/call_costs.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

@@ -9,9 +9,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "heapfit/capture.hpp"
-#include "heapfit/packet_table.hpp"
-#include "heapfit/queue_model.hpp"
+#include "heapfit/capture/capture.hpp"
+#include "heapfit/capture/packet_table.hpp"
+#include "heapfit/capture/queue_model.hpp"
 
 namespace nb = nanobind;
 

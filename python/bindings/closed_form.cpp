@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
-#include "heapfit/closed_form.hpp"
+#include "heapfit/simulate/closed_form.hpp"
 
 namespace nb = nanobind;
 

@@ -6,7 +6,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

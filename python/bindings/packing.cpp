@@ -8,8 +8,8 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/packing.hpp"
+#include "heapfit/packing/packing.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

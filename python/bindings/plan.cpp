@@ -12,8 +12,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "heapfit/plan.hpp"
-#include "heapfit/pool_choice.hpp"
+#include "heapfit/budget/pool_choice.hpp"
+#include "heapfit/replay/plan.hpp"
 
 namespace nb = nanobind;
 

@@ -6,9 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/profile.hpp"
-#include "heapfit/size_series.hpp"
+#include "heapfit/profile/profile.hpp"
+#include "heapfit/profile/size_series.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

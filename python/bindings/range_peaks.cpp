@@ -6,8 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/range_peaks.hpp"
+#include "heapfit/budget/range_peaks.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

@@ -5,8 +5,8 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/region_search.hpp"
+#include "heapfit/replay/region_search.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

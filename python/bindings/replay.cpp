@@ -8,8 +8,8 @@
 #include <array>
 
 #include "arrays.hpp"
-#include "heapfit/event_array.hpp"
-#include "heapfit/replay.hpp"
+#include "heapfit/replay/replay.hpp"
+#include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
 

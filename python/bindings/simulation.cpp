@@ -10,7 +10,7 @@
 
 #include "arrays.hpp"
 #include "heapfit/error.hpp"
-#include "heapfit/simulation.hpp"
+#include "heapfit/simulate/simulation.hpp"
 
 namespace nb = nanobind;
 

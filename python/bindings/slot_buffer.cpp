@@ -4,7 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "heapfit/slot_buffer.hpp"
+#include "heapfit/simulate/slot_buffer.hpp"
 
 namespace nb = nanobind;
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "heapfit/csv_trace.hpp"
-#include "heapfit/lifetime_trace.hpp"
-#include "heapfit/rep_trace.hpp"
-#include "heapfit/text_trace.hpp"
-#include "heapfit/wire_trace.hpp"
+#include "heapfit/trace/csv.hpp"
+#include "heapfit/trace/lifetime.hpp"
+#include "heapfit/trace/rep.hpp"
+#include "heapfit/trace/text.hpp"
+#include "heapfit/trace/wire.hpp"
 #include "trace_columns.hpp"
 
 namespace nb = nanobind;

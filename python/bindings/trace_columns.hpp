@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "heapfit/trace_builder.hpp"
+#include "heapfit/trace/builder.hpp"
 
 namespace heapfit::bindings {
 

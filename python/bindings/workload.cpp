@@ -6,7 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "heapfit/workload.hpp"
+#include "heapfit/workload/workload.hpp"
 #include "trace_columns.hpp"
 
 namespace nb = nanobind;

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = NDArray[np.int64]
 
-STANDARD_PAIRS = 50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing.hpp
+STANDARD_PAIRS = 50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing/packing.hpp
 _QUICK_PAIRS = 2_000_000
 _HEADER = 4  # bytes before each block of the core's heaps
 _LEAST_CHUNK = 16

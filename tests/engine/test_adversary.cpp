@@ -6,10 +6,10 @@
 #include <random>
 #include <set>
 
-#include "../../engine/src/kept_blocks.hpp"
+#include "adversary/kept_blocks.hpp"
 #include "check.hpp"
-#include "heapfit/adversary.hpp"
-#include "heapfit/replay.hpp"
+#include "heapfit/adversary/adversary.hpp"
+#include "heapfit/replay/replay.hpp"
 
 using namespace heapfit;
 using heapfit::test::error_of;

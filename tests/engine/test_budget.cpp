@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "heapfit/budget.hpp"
+#include "heapfit/budget/budget.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "check.hpp"
-#include "heapfit/closed_form.hpp"
+#include "heapfit/simulate/closed_form.hpp"
 
 using namespace heapfit;
 using heapfit::test::error_of;

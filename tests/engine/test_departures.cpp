@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <map>
 
-#include "../../engine/src/departures.hpp"
 #include "check.hpp"
 #include "heapfit/random.hpp"
+#include "simulate/departures.hpp"
 
 namespace {
 

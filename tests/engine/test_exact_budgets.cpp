@@ -5,10 +5,10 @@
 #include <map>
 
 #include "check.hpp"
-#include "heapfit/budget.hpp"
-#include "heapfit/budget_exhaustive.hpp"
-#include "heapfit/budget_points.hpp"
-#include "heapfit/budget_search.hpp"
+#include "heapfit/budget/budget.hpp"
+#include "heapfit/budget/exhaustive.hpp"
+#include "heapfit/budget/points.hpp"
+#include "heapfit/budget/search.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "check.hpp"
-#include "heapfit/live_table.hpp"
+#include "heapfit/trace/live_table.hpp"
 
 using namespace heapfit;
 

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "check.hpp"
-#include "heapfit/follow.hpp"
+#include "heapfit/trace/follow.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

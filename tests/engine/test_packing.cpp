@@ -5,7 +5,7 @@
 #include <random>
 
 #include "check.hpp"
-#include "heapfit/packing.hpp"
+#include "heapfit/packing/packing.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

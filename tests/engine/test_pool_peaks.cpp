@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pool peaks against the allocators themselves: a plan of these counts just suffices.
 #include "check.hpp"
-#include "heapfit/pool_peaks.hpp"
-#include "heapfit/replay.hpp"
+#include "heapfit/budget/pool_peaks.hpp"
+#include "heapfit/replay/replay.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "check.hpp"
-#include "heapfit/profile.hpp"
+#include "heapfit/profile/profile.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

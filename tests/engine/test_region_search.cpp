@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "heapfit/profile.hpp"
-#include "heapfit/region_search.hpp"
-#include "heapfit/replay.hpp"
+#include "heapfit/profile/profile.hpp"
+#include "heapfit/replay/region_search.hpp"
+#include "heapfit/replay/replay.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "check.hpp"
-#include "heapfit/replay.hpp"
+#include "heapfit/replay/replay.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;

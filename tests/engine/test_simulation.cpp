@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "heapfit/meter.hpp"
-#include "heapfit/simulation.hpp"
+#include "heapfit/replay/meter.hpp"
+#include "heapfit/simulate/simulation.hpp"
 
 namespace {
 

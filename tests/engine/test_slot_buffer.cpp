@@ -7,8 +7,8 @@
 
 #include "check.hpp"
 #include "heapfit/error.hpp"
-#include "heapfit/meter.hpp"
-#include "heapfit/slot_buffer.hpp"
+#include "heapfit/replay/meter.hpp"
+#include "heapfit/simulate/slot_buffer.hpp"
 
 namespace {
 

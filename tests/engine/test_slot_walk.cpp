@@ -6,7 +6,7 @@
 
 #include "check.hpp"
 #include "heapfit/error.hpp"
-#include "heapfit/slot_walk.hpp"
+#include "heapfit/workload/slot_walk.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 // of the source's own, batches. The replay rules themselves are told in
 // tests/python/test_trace_rules.py.
 #include "check.hpp"
-#include "heapfit/trace_builder.hpp"
+#include "heapfit/trace/builder.hpp"
 
 using namespace heapfit;
 using heapfit::test::error_of;

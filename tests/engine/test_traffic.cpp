@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "heapfit/traffic.hpp"
+#include "heapfit/workload/traffic.hpp"
 
 namespace {
 

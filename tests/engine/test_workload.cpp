@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "check.hpp"
-#include "heapfit/workload.hpp"
+#include "heapfit/workload/workload.hpp"
 
 namespace {
 

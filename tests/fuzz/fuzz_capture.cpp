@@ -3,17 +3,17 @@
 // and the queue models take what the readers give. The first byte of an input sets the chunk size.
 //
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-//       -Iengine/include tests/fuzz/fuzz_capture.cpp engine/src/{capture*,pcap*,packet*,link_*,
-//       network_layer,ticks,queue_model,random}.cpp -o fuzz_capture
+//       -Iengine/include -Iengine/src tests/fuzz/fuzz_capture.cpp engine/src/capture/*.cpp
+//       engine/src/random.cpp -o fuzz_capture
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "heapfit/capture.hpp"
+#include "heapfit/capture/capture.hpp"
+#include "heapfit/capture/packet_table.hpp"
+#include "heapfit/capture/queue_model.hpp"
 #include "heapfit/error.hpp"
-#include "heapfit/packet_table.hpp"
-#include "heapfit/queue_model.hpp"
 
 namespace {
 

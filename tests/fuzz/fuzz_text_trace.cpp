@@ -5,7 +5,7 @@
 //
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 //       -Iengine/include tests/fuzz/fuzz_text_trace.cpp
-//       engine/src/{line_trace,text_trace,rep_trace, csv_trace,trace_builder,live_table}.cpp -o
+//       engine/src/trace/{line,text,rep,csv,builder,live_table}.cpp -o
 //       fuzz_text_trace
 #include <algorithm>
 #include <bit>
@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heapfit/csv_trace.hpp"
-#include "heapfit/rep_trace.hpp"
-#include "heapfit/text_trace.hpp"
+#include "heapfit/trace/csv.hpp"
+#include "heapfit/trace/rep.hpp"
+#include "heapfit/trace/text.hpp"
 
 namespace {
 

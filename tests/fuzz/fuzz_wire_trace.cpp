@@ -6,7 +6,7 @@
 //
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 //       -Iengine/include -Irecorder tests/fuzz/fuzz_wire_trace.cpp
-//       engine/src/{wire_trace,line_trace,trace_builder,live_table}.cpp -o fuzz_wire_trace
+//       engine/src/trace/{wire,line,builder,live_table}.cpp -o fuzz_wire_trace
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "heapfit/error.hpp"
-#include "heapfit/wire_trace.hpp"
+#include "heapfit/trace/wire.hpp"
 #include "wire.h"
 
 namespace {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace shows without any allocator: sizes, live bytes U(t), live blocks of each size
+// P_i(t), lifetimes.
+//
+// One pass over the events, in memory that follows the live objects and the different sizes, not
+// the length. Live bytes are exact requested bytes; a request of 0 bytes adds 0. A resize leaves
+// its old size and enters its new one at the same event.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "heapfit/profile/size_index.hpp"
+#include "heapfit/trace/follow.hpp"
+#include "heapfit/trace/sampling.hpp"
+
+namespace heapfit {
+
+// One request size. `peak` is P_i,max: the most blocks of this size live at once.
+struct SizeProfile {
+    Bytes size;
+    std::uint64_t allocations; // alloc, zeroed and aligned; resizes count in `peak` only
+    std::uint64_t peak;
+};
+
+// Objects that were freed, by lifetime: bin b holds those that lived 2^b to 2^(b+1) - 1 events.
+// Bytes are an object's size when it was freed.
+struct Lifetimes {
+    std::array<std::uint64_t, 41> objects{};
+    std::array<std::uint64_t, 41> bytes{};
+};
+
+struct ProfileResult {
+    std::uint64_t events;
+    std::array<std::uint64_t, op_count> operations; // by number of Op
+    Bytes u_max;
+    std::uint64_t u_max_event; // the first event after which U(t) is U_max
+    std::uint64_t live_blocks_max;
+    std::uint64_t never_freed;
+    Bytes never_freed_bytes;
+    std::vector<SizeProfile> sizes; // ascending, no two equal
+    bool is_coarse;                 // over a million different sizes: see size_index.hpp
+    Lifetimes lifetimes;
+    std::uint64_t bucket_width;       // events a bucket
+    std::vector<Extremes> live_bytes; // of each bucket, in order
+};
+
+class Profile {
+  public:
+    // `samples` is how many buckets the series of live bytes shall have at least.
+    explicit Profile(std::size_t samples);
+
+    // Throws Error if an event breaks the rules of a trace or live bytes reach 2^63.
+    void feed(std::span<const Event> events);
+
+    [[nodiscard]] ProfileResult result() const;
+
+  private:
+    // Birth and size class share a word, written at once: 16 bytes an object keep the loop in the
+    // cache.
+    struct Object {
+        Bytes size;
+        std::uint64_t birth_and_number; // event of birth * 2^24 + number of the size in sizes_
+
+        [[nodiscard]] std::uint64_t birth() const { return birth_and_number >> 24; }
+        [[nodiscard]] std::uint32_t number() const { return birth_and_number & 0xffffff; }
+    };
+    static_assert(SizeIndex::exact_limit < (1u << 24) / 2);
+
+    struct SizeCount {
+        std::uint64_t allocations = 0;
+        std::uint32_t live = 0;
+        std::uint32_t peak = 0;
+    };
+
+    // What changes with every event, kept together so that the loop can hold it in registers.
+    struct Totals {
+        Bytes live = 0;
+        Bytes peak = 0;
+        std::uint64_t peak_event = 0;
+        std::uint64_t blocks = 0;
+        std::uint64_t blocks_max = 0;
+        std::array<std::uint64_t, op_count> operations{};
+        Extremes bucket{0, 0};
+    };
+
+    struct Visitor;
+
+    void feed_bucket(std::span<const Event> events);
+    void close_bucket();
+
+    ObjectTable<Object> objects_;
+    SizeIndex sizes_;
+    std::vector<SizeCount> counts_; // by number of the size
+    Lifetimes lifetimes_;
+    Totals totals_;
+    std::uint64_t events_ = 0;
+    Buckets buckets_;
+    std::vector<Extremes> series_;
+};
+
+} // namespace heapfit

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A heap of core in host memory: owns its region and its plan.
+//
+// The region is reserved, not touched: an untouched gigabyte costs address space only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "heapfit/replay/plan.hpp"
+
+namespace heapfit {
+
+struct RegionSpec {
+    std::uint64_t size;           // bytes
+    std::uint64_t base_alignment; // of the region's first byte: a power of two, at least 16
+};
+
+class HostHeap {
+  public:
+    // nullopt if the plan's `init` refuses the region: it is too small, or 4 GiB or larger. Throws
+    // Error if the base alignment is not valid or the host has no such memory.
+    [[nodiscard]] static std::optional<HostHeap> try_init(const Plan &plan,
+                                                          const RegionSpec &region);
+
+    // As try_init; throws Error, with the smallest size there is, where that says nullopt.
+    [[nodiscard]] static HostHeap init(const Plan &plan, const RegionSpec &region);
+
+    [[nodiscard]] const Plan &plan() const { return plan_; }
+    [[nodiscard]] hfit_heap *get() const { return heap_; }
+    [[nodiscard]] std::uint64_t base_alignment() const { return base_alignment_; }
+
+    [[nodiscard]] std::uint64_t footprint() const {
+        return plan_.operations().footprint(heap_, plan_.raw());
+    }
+
+  private:
+    struct Unmap {
+        std::size_t size;
+        void operator()(std::byte *mapping) const;
+    };
+    using Mapping = std::unique_ptr<std::byte, Unmap>;
+
+    HostHeap(const Plan &plan, Mapping mapping, std::uint64_t base_alignment, hfit_heap *heap);
+
+    static Mapping reserve(std::size_t size);
+
+    Plan plan_;
+    Mapping mapping_;
+    std::uint64_t base_alignment_;
+    hfit_heap *heap_;
+};
+
+} // namespace heapfit

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact replay: every event of a trace done to a real heap of core, and what it cost.
+//
+// The rules (DESIGN.md): a request of 0 bytes adds 0 to the live bytes; a zeroed request is an
+// allocation whose bytes count as payload; a resize that fails keeps the old block. A refusal ends
+// the replay, unless keep_going: then it is counted, and later events of an object that was never
+// served are passed over.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "heapfit/replay/host_heap.hpp"
+#include "heapfit/replay/meter.hpp"
+#include "heapfit/trace/follow.hpp"
+#include "heapfit/trace/sampling.hpp"
+
+namespace heapfit {
+
+struct ReplayOptions {
+    std::size_t samples = 0;           // points of the series at least; 0: none is kept
+    std::uint64_t expected_events = 0; // length of the trace where known, else 0
+    bool keep_going = false;
+};
+
+// The heap after `event` events. Fragmentation is in bytes.
+struct ReplaySample {
+    std::uint64_t event;
+    Bytes live;
+    Bytes footprint;
+    Bytes internal; // inside live blocks, asked for by nobody
+    Bytes external; // free bytes outside the largest free block
+};
+
+struct Refusal {
+    std::uint64_t event; // number of the first event that was refused
+    Bytes size;          // what it asked for
+};
+
+struct ReplayResult {
+    std::uint64_t events; // done; the refused event that ends a replay is not
+    std::uint64_t allocations;
+    std::uint64_t frees;
+    std::uint64_t resizes;
+    Bytes live_peak;
+    Bytes footprint;
+    std::uint64_t loads;  // of metadata words, `init` excluded
+    std::uint64_t stores; // likewise
+    Bytes payload;        // copied by resizes and zeroed
+    std::uint64_t refusals;
+    std::optional<Refusal> failure; // the first refusal
+    Bytes internal_peak;            // over the samples
+    Bytes external_peak;            // over the samples
+    std::vector<ReplaySample> series;
+    // FNV-1a over the 32-bit offset of every block returned, in order: two replays with equal
+    // hashes placed alike.
+    std::uint64_t placement_hash;
+};
+
+class Replay {
+  public:
+    explicit Replay(HostHeap heap, const ReplayOptions &options = {});
+
+    // Replays `events`. False once a refusal ended the replay; then nothing more is done. Throws
+    // Error if an event breaks the rules of a trace, or asks for more alignment than the region's
+    // base has.
+    bool feed(std::span<const Event> events);
+
+    [[nodiscard]] ReplayResult result() const;
+
+  private:
+    struct Block {
+        std::uint32_t offset; // from the region's start, or `refused`
+        std::uint32_t size;   // asked for
+    };
+    // No block begins at a region's last byte.
+    static constexpr std::uint32_t refused = std::numeric_limits<std::uint32_t>::max();
+
+    // What changes with every event, kept together so that the loop can hold it in registers.
+    struct Totals {
+        std::uint64_t allocations = 0;
+        std::uint64_t frees = 0;
+        std::uint64_t resizes = 0;
+        std::uint64_t refusals = 0;
+        Bytes live = 0;
+        Bytes live_peak = 0;
+        Bytes zeroed = 0;
+        std::uint64_t placement_hash = 0xcbf29ce484222325;
+    };
+
+    struct Visitor;
+
+    void feed_bucket(std::span<const Event> events);
+    void count_accesses(const heapfit_access_counts &before);
+    void close_bucket();
+    [[nodiscard]] ReplaySample sample() const;
+
+    HostHeap heap_;
+    ReplayOptions options_;
+    ObjectTable<Block> objects_;
+    Totals totals_;
+    heapfit_access_counts counts_{};
+    std::uint64_t events_ = 0;
+    std::optional<Refusal> failure_;
+    bool is_over_ = false;
+    Buckets buckets_;
+    std::vector<ReplaySample> series_;
+};
+
+} // namespace heapfit

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where what a source says of a heap becomes a trace. Every importer hands its
+// requests to a TraceBuilder, which enforces the replay rules, names objects by ordinal, and counts
+// what it had to change or drop. A request that breaks a rule is a heapfit::Error that names its
+// position.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heapfit/event.hpp"
+#include "heapfit/trace/live_table.hpp"
+
+namespace heapfit {
+
+// Alignments above this are refused: no firmware asks for 16 MiB, and a region would have to.
+inline constexpr std::uint64_t largest_alignment = std::uint64_t{1} << 24;
+
+// A longer pause is counted: plots and service-rate models take it as one second.
+inline constexpr Tick long_gap = Tick{3600} * 1'000'000;
+
+// What a source says, before it is trusted.
+struct Request {
+    Op op = Op::alloc;
+    std::uint64_t id = 0; // the source's own; may name another object once this one is freed
+    std::uint64_t size = 0;
+    std::uint64_t alignment = 0; // 0 = the heap's own; only an aligned request has one
+    std::uint64_t time = 0;      // us since any origin
+    std::uint32_t thread = 0;
+    std::uint32_t site = 0;
+};
+
+// The columns of the stored trace (docs/trace-schema.md), all of one length.
+struct TraceColumns {
+    std::vector<std::uint8_t> op;
+    std::vector<ObjectId> object;
+    std::vector<Bytes> size;
+    std::vector<std::uint32_t> alignment;
+    std::vector<Tick> time;
+    std::vector<std::uint32_t> thread;
+    std::vector<std::uint32_t> site;
+
+    bool operator==(const TraceColumns &) const = default;
+};
+
+// Requests that name no live object (or, for an allocation, one that lives already).
+enum class OnUnknown { refuse, drop };
+
+class TraceBuilder {
+  public:
+    // Positions are told as "<unit> <number>".
+    explicit TraceBuilder(OnUnknown on_unknown, std::string_view unit = "line");
+
+    void add(const Request &request, std::uint64_t position);
+
+    // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
+    bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);
+
+    // Refuses a source without a single allocation.
+    void finish() const;
+
+    // Hands over the events added since the last call.
+    [[nodiscard]] TraceColumns take();
+
+    [[nodiscard]] std::size_t pending() const { return columns_.op.size(); }
+    [[nodiscard]] std::uint64_t events() const { return events_; }
+    [[nodiscard]] std::uint64_t allocations() const { return allocations_; }
+    [[nodiscard]] Bytes live_peak() const { return live_peak_; }
+
+    // What was changed or dropped, one sentence each.
+    [[nodiscard]] std::vector<std::string> notes() const;
+
+  private:
+    void allocate(const Request &request);
+    void resize(const Request &request);
+    void release(const Request &request, bool is_resize);
+    [[nodiscard]] Tick advance(Tick time);
+    void charge(Bytes old_size, Bytes new_size);
+    void append(const Request &request, ObjectId object);
+    void check(const Request &request) const;
+    void drop(std::uint64_t &count, const std::string &what);
+    [[noreturn]] void refuse(const std::string &what) const;
+
+    OnUnknown on_unknown_;
+    std::string unit_;
+    std::uint64_t position_ = 0;
+    LiveTable live_;
+    TraceColumns columns_;
+    std::uint64_t events_ = 0;
+    std::uint64_t allocations_ = 0;
+    Bytes live_bytes_ = 0;
+    Bytes live_peak_ = 0;
+    Tick origin_ = 0; // the source's time of the first event
+    Tick latest_ = 0; // time of the last event, from the origin
+    std::uint64_t dropped_allocations_ = 0;
+    std::uint64_t dropped_resizes_ = 0;
+    std::uint64_t dropped_frees_ = 0;
+    std::uint64_t resizes_to_zero_ = 0;
+    std::uint64_t times_raised_ = 0;
+    std::uint64_t long_gaps_ = 0;
+};
+
+} // namespace heapfit

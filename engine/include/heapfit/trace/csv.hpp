@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as comma-separated values. The first line names the columns, in any order:
+//   op      alloc (malloc), zeroed (calloc), aligned (memalign, aligned_alloc, posix_memalign),
+//           resize (realloc), free
+//   object  the caller's id of the object (decimal, or 0x and hex); free to name another once freed
+//   size    bytes; ignored for free
+//   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0.
+// Fields may be quoted. Lines that begin with # tell name, source and pointer_bits.
+#pragma once
+
+#include <array>
+
+#include "heapfit/trace/line.hpp"
+
+namespace heapfit {
+
+class CsvLines {
+  public:
+    enum Column { op, object, size, alignment, time, thread, site, column_count };
+
+    void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
+    void finish() const;
+
+  private:
+    void read_columns(std::uint64_t number);
+    template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
+
+    std::vector<Column> columns_;                      // of each field; empty until the header line
+    std::vector<std::string> fields_;                  // of the line at hand
+    std::array<std::string_view, column_count> cells_; // the same by column
+};
+
+using CsvTrace = LineTrace<CsvLines>;
+
+} // namespace heapfit

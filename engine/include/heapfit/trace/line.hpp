@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the line formats (text, .rep, CSV) share: bytes in chunks of any split become lines of
+// bounded length, words and numbers; LineTrace<Lines> joins them with a TraceBuilder. Numbers are
+// digits and nothing else (std::from_chars): no sign, no "1_000", no digits of other scripts.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heapfit/error.hpp"
+#include "heapfit/trace/builder.hpp"
+
+namespace heapfit {
+
+inline constexpr std::size_t longest_line = 4096;
+
+// What a source tells of itself; empty or 0 where it does not.
+struct TraceHeader {
+    std::string program;
+    std::string source;
+    unsigned pointer_bits = 0;
+};
+
+[[noreturn]] void refuse_line(std::uint64_t number, const std::string &what);
+
+// A word of the input, safe to print: at most 40 characters, others than printable ASCII as '?'.
+[[nodiscard]] std::string quoted(std::string_view word);
+
+// Reads `# key value`: name, source, pointer_bits and the format's version; other keys are
+// comments.
+void read_header_line(std::string_view line, std::uint64_t number, TraceHeader &header);
+
+// The words of one line, between blanks and tabs.
+class Words {
+  public:
+    explicit Words(std::string_view line) : rest_(line) { skip_blanks(); }
+
+    [[nodiscard]] bool is_done() const { return rest_.empty(); }
+
+    std::string_view next() {
+        std::size_t end = 0;
+        while (end < rest_.size() && !is_blank(rest_[end])) {
+            end++;
+        }
+        const std::string_view word = rest_.substr(0, end);
+        rest_.remove_prefix(end);
+        skip_blanks();
+        return word;
+    }
+
+  private:
+    [[nodiscard]] static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+    void skip_blanks() {
+        while (!rest_.empty() && is_blank(rest_.front())) {
+            rest_.remove_prefix(1);
+        }
+    }
+
+    std::string_view rest_;
+};
+
+// The number a whole word spells, or an Error that says which field of which line is none.
+template <std::unsigned_integral Number>
+[[nodiscard]] Number to_number(std::string_view word, std::uint64_t line, const char *field,
+                               int base = 10) {
+    Number value = 0;
+    const char *end = word.data() + word.size();
+    const std::from_chars_result result = std::from_chars(word.data(), end, value, base);
+    if (result.ec != std::errc{} || result.ptr != end) {
+        refuse_line(line, std::string(field) + " " + quoted(word) +
+                              " is not a whole number from 0 to " +
+                              std::to_string(std::numeric_limits<Number>::max()));
+    }
+    return value;
+}
+
+// Cuts chunks into lines, without their "\n" or "\r\n"; keeps the unfinished tail for the next
+// chunk.
+class LineSplitter {
+  public:
+    // Calls take(line, number) for each line; numbers count from 1.
+    template <class Take> void feed(std::string_view chunk, Take take) {
+        for (std::size_t end = chunk.find('\n'); end != chunk.npos; end = chunk.find('\n')) {
+            const std::string_view line = chunk.substr(0, end);
+            chunk.remove_prefix(end + 1);
+            if (tail_.empty()) {
+                pass(line, take);
+            } else {
+                keep(line);
+                pass(tail_, take);
+                tail_.clear();
+            }
+        }
+        keep(chunk);
+    }
+
+    // The last line may lack its newline.
+    template <class Take> void finish(Take take) {
+        if (!tail_.empty()) {
+            pass(tail_, take);
+            tail_.clear();
+        }
+    }
+
+  private:
+    template <class Take> void pass(std::string_view line, Take take) {
+        number_++;
+        if (line.size() > longest_line) {
+            refuse_line(number_, too_long());
+        }
+        if (!line.empty() && line.back() == '\r') {
+            line.remove_suffix(1);
+        }
+        take(line, number_);
+    }
+
+    void keep(std::string_view part) {
+        if (tail_.size() + part.size() > longest_line) {
+            refuse_line(number_ + 1, too_long());
+        }
+        tail_ += part;
+    }
+
+    static std::string too_long() {
+        return "longer than " + std::to_string(longest_line) + " bytes";
+    }
+
+    std::string tail_;
+    std::uint64_t number_ = 0;
+};
+
+// A format read line by line. `Lines` has take(line, number, builder) and finish() or
+// finish(builder).
+template <class Lines> class LineTrace {
+  public:
+    explicit LineTrace(OnUnknown on_unknown) : builder_(on_unknown) {}
+
+    void feed(std::string_view chunk) {
+        splitter_.feed(chunk, [this](auto line, auto number) { take(line, number); });
+    }
+
+    void finish() {
+        splitter_.finish([this](auto line, auto number) { take(line, number); });
+        if constexpr (requires { lines_.finish(builder_); }) {
+            lines_.finish(builder_);
+        } else {
+            lines_.finish();
+        }
+        builder_.finish();
+    }
+
+    [[nodiscard]] TraceBuilder &builder() { return builder_; }
+    [[nodiscard]] const TraceHeader &header() const { return header_; }
+
+  private:
+    void take(std::string_view line, std::uint64_t number) {
+        if (line.empty()) {
+            return;
+        }
+        if (line.front() == '#') {
+            read_header_line(line, number, header_);
+            return;
+        }
+        lines_.take(line, number, builder_);
+    }
+
+    LineSplitter splitter_;
+    Lines lines_;
+    TraceBuilder builder_;
+    TraceHeader header_;
+};
+
+} // namespace heapfit

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text form of a trace, one event a line, fields between blanks; [] may be missing, from the
+// right:
+//   a id size [dt tid site]          allocate; c: zeroed        f id [dt tid]          free
+//   m id size alignment [dt tid site]  aligned                  r id size [dt tid site]  resize
+// dt = microseconds since the previous event, tid = thread from 1, site = up to 8 hex digits. Lines
+// that begin with # tell name, source and pointer_bits.
+#pragma once
+
+#include "heapfit/trace/line.hpp"
+
+namespace heapfit {
+
+class TextLines {
+  public:
+    void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
+    void finish() const {}
+
+  private:
+    std::uint64_t time_ = 0;
+};
+
+using TextTrace = LineTrace<TextLines>;
+
+} // namespace heapfit

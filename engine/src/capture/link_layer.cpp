@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heapfit/capture/link_layer.hpp"
+
+#include <algorithm>
+
+#include "capture/bytes.hpp"
+#include "capture/link_80211.hpp"
+#include "capture/network_layer.hpp"
+
+namespace heapfit {
+
+namespace {
+
+using Kind = IpPlace::Kind;
+
+constexpr auto big = std::endian::big;
+
+// A header of fixed size with an EtherType inside.
+template <std::size_t header, std::size_t type_offset> IpPlace ip_behind_type(FrameBytes frame) {
+    if (frame.size() < header) {
+        return {};
+    }
+    return follow_ethertype(frame, header, load16(&frame[type_offset], big));
+}
+
+IpPlace ip_bare(FrameBytes frame) {
+    if (frame.empty()) {
+        return {};
+    }
+    const int version = frame[0] >> 4;
+    return version == 4   ? IpPlace{Kind::ipv4, 0}
+           : version == 6 ? IpPlace{Kind::ipv6, 0}
+                          : IpPlace{};
+}
+
+IpPlace ip_bare_v4(FrameBytes frame) {
+    return ip_at(frame, 0, Kind::ipv4);
+}
+IpPlace ip_bare_v6(FrameBytes frame) {
+    return ip_at(frame, 0, Kind::ipv6);
+}
+
+// BSD loopback: four bytes of address family, in the order of the machine that captured (NULL) or
+// of the network (LOOP); small numbers, so the order shows by itself.
+IpPlace ip_in_loopback(FrameBytes frame) {
+    if (frame.size() < 4) {
+        return {};
+    }
+    const std::uint32_t family =
+        std::min(load32(&frame[0], std::endian::little), load32(&frame[0], big));
+    switch (family) {
+    case 2:
+        return ip_at(frame, 4, Kind::ipv4);
+    case 10: // AF_INET6 of Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS
+    case 23:
+    case 24:
+    case 28:
+    case 30:
+        return ip_at(frame, 4, Kind::ipv6);
+    default:
+        return {};
+    }
+}
+
+// PPP, with or without address and control (ff 03); pppd writes the direction (00, 01) for the ff.
+IpPlace ip_in_ppp(FrameBytes frame) {
+    const bool has_control =
+        frame.size() >= 2 && frame[1] == 0x03 && (frame[0] == 0xff || frame[0] <= 1);
+    return follow_ppp(frame, has_control ? 2 : 0);
+}
+
+IpPlace ip_in_pppoe(FrameBytes frame) {
+    return follow_ppp(frame, 6);
+}
+
+struct LinkType {
+    std::uint16_t number;
+    const char *name;
+    IpFinder find; // null: known by name, not supported
+};
+
+// https://www.tcpdump.org/linktypes.html; 12 and 14 are raw IP as older systems wrote it.
+constexpr LinkType link_types[] = {
+    {0, "NULL", ip_in_loopback},
+    {1, "Ethernet", ip_behind_type<14, 12>},
+    {9, "PPP", ip_in_ppp},
+    {12, "raw IP", ip_bare},
+    {14, "raw IP", ip_bare},
+    {50, "PPP serial", ip_in_ppp},
+    {51, "PPPoE", ip_in_pppoe},
+    {101, "raw IP", ip_bare},
+    {105, "802.11", ip_in_80211},
+    {108, "LOOP", ip_in_loopback},
+    {113, "Linux cooked v1", ip_behind_type<16, 14>},
+    {127, "802.11 radiotap", ip_in_radiotap},
+    {166, "PPP pppd", ip_in_ppp},
+    {228, "raw IPv4", ip_bare_v4},
+    {229, "raw IPv6", ip_bare_v6},
+    {276, "Linux cooked v2", ip_behind_type<20, 0>},
+    {6, "Token Ring", nullptr},
+    {10, "FDDI", nullptr},
+    {104, "Cisco HDLC", nullptr},
+    {107, "Frame Relay", nullptr},
+    {119, "802.11 Prism", nullptr},
+    {147, "USER0", nullptr},
+    {163, "802.11 AVS", nullptr},
+    {187, "Bluetooth HCI", nullptr},
+    {189, "Linux USB", nullptr},
+    {192, "PPI", nullptr},
+    {195, "802.15.4", nullptr},
+    {201, "Bluetooth HCI with direction", nullptr},
+    {220, "Linux USB mmapped", nullptr},
+    {227, "SocketCAN", nullptr},
+    {230, "802.15.4 without FCS", nullptr},
+    {239, "NFLOG", nullptr},
+    {249, "USBPcap", nullptr},
+    {251, "Bluetooth LE", nullptr},
+    {252, "Wireshark exported PDU", nullptr},
+    {253, "NETLINK", nullptr},
+    {272, "nRF sniffer", nullptr},
+};
+
+const LinkType *known_link_type(std::uint16_t number) {
+    const auto *const found = std::ranges::find(link_types, number, &LinkType::number);
+    return found == std::end(link_types) ? nullptr : found;
+}
+
+// The length the IP header tells; 0 where it tells none or was not captured.
+std::uint32_t told_size(FrameBytes frame, IpPlace place) {
+    const FrameBytes packet = frame.subspan(std::min(place.offset, frame.size()));
+    if (place.kind == Kind::ipv4) {
+        return packet.size() < 4 ? 0U : load16(&packet[2], big);
+    }
+    const std::uint32_t payload = packet.size() < 6 ? 0U : load16(&packet[4], big);
+    return payload == 0 ? 0 : payload + 40;
+}
+
+} // namespace
+
+IpFinder ip_finder(std::uint16_t link_type) {
+    const LinkType *const known = known_link_type(link_type);
+    return known == nullptr ? nullptr : known->find;
+}
+
+std::string link_type_title(std::uint16_t link_type) {
+    const LinkType *const known = known_link_type(link_type);
+    return std::to_string(link_type) +
+           (known == nullptr ? "" : std::string{" ("} + known->name + ")");
+}
+
+std::string supported_link_types() {
+    std::string list;
+    for (const LinkType &type : link_types) {
+        if (type.find != nullptr) {
+            list += (list.empty() ? "" : ", ") + std::to_string(type.number) + " " + type.name;
+        }
+    }
+    return list;
+}
+
+IpSize ip_size(FrameBytes frame, IpPlace place, std::uint32_t original) {
+    if (original <= place.offset) {
+        return {};
+    }
+    const std::uint32_t in_frame = original - static_cast<std::uint32_t>(place.offset);
+    const std::uint32_t told = told_size(frame, place);
+    return told == 0 || told > in_frame ? IpSize{in_frame, true} : IpSize{told, false};
+}
+
+} // namespace heapfit

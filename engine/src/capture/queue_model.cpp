@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heapfit/capture/queue_model.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "heapfit/capture/packets.hpp"
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+namespace {
+
+using Model = std::variant<FillAndDrain, FifoServer, HoldingTime>;
+
+constexpr std::uint64_t ns_per_us = 1000;
+constexpr Tick long_gap_as_us = 1'000'000;
+constexpr Tick time_end_us = Tick{1} << 63;
+constexpr double slowest_rate = 0.001, fastest_rate = 1e9;       // packets a second: 1000 s to 1 ns
+constexpr std::uint64_t longest_hold_us = 1'000'000'000'000'000; // 31 years
+
+[[noreturn]] void refuse(std::string_view text) {
+    throw Error("queue model: \"" + std::string(text.substr(0, 60)) +
+                "\" is none (use fill-drain:N, fifo:RATE with 0.001 to 1e9 packets a second, "
+                "hold:fixed:US or hold:exp:MEAN_US[:SEED] with at most 1e15 us)");
+}
+
+// The number that is all of `text`, if it lies in the range.
+template <class Number> Number number(std::string_view text, Number lowest, Number highest) {
+    Number value{};
+    const char *const end = text.data() + text.size();
+    const auto [rest, problem] = std::from_chars(text.data(), end, value);
+    if (problem != std::errc{} || rest != end || !(value >= lowest && value <= highest)) {
+        refuse(text);
+    }
+    return value;
+}
+
+Model exponential_hold(std::string_view arguments) {
+    const std::size_t colon = std::min(arguments.find(':'), arguments.size());
+    const auto mean = number<std::uint64_t>(arguments.substr(0, colon), 0, longest_hold_us);
+    const auto seed = colon == arguments.size()
+                          ? std::uint64_t{0}
+                          : number<std::uint64_t>(arguments.substr(colon + 1), 0, UINT64_MAX);
+    return HoldingTime{false, mean, seed};
+}
+
+Model parsed(std::string_view text) {
+    const auto after = [&](std::string_view name) { return text.substr(name.size()); };
+    if (constexpr std::string_view name = "fill-drain:"; text.starts_with(name)) {
+        return FillAndDrain{number<std::uint32_t>(after(name), 1, UINT32_MAX)};
+    }
+    if (constexpr std::string_view name = "fifo:"; text.starts_with(name)) {
+        const double rate = number(after(name), slowest_rate, fastest_rate);
+        return FifoServer{static_cast<std::uint64_t>(std::llround(1e9 / rate))};
+    }
+    if (constexpr std::string_view name = "hold:fixed:"; text.starts_with(name)) {
+        return HoldingTime{true, number<std::uint64_t>(after(name), 0, longest_hold_us), 0};
+    }
+    if (constexpr std::string_view name = "hold:exp:"; text.starts_with(name)) {
+        return exponential_hold(after(name));
+    }
+    refuse(text);
+}
+
+} // namespace
+
+void QueueEvents::alloc(ObjectId id, Bytes bytes, Tick at_us) {
+    op.push_back(static_cast<std::uint8_t>(Op::alloc));
+    object.push_back(id);
+    size.push_back(bytes);
+    time_us.push_back(at_us);
+}
+
+void QueueEvents::free(ObjectId id, Tick at_us) {
+    op.push_back(static_cast<std::uint8_t>(Op::free));
+    object.push_back(id);
+    size.push_back(0);
+    time_us.push_back(at_us);
+}
+
+void FillAndDrain::arrive(const Arrival &arrival, QueueEvents &out) {
+    out.alloc(arrival.object, arrival.size, arrival.time_us);
+    if (++queued_ < count_) {
+        return;
+    }
+    for (ObjectId object = arrival.object - (count_ - 1); queued_ > 0; --queued_) {
+        out.free(object++, arrival.time_us);
+    }
+}
+
+void FifoServer::arrive(const Arrival &arrival, QueueEvents &out) {
+    const Tick gap_us = arrival.time_us - last_us_;
+    const std::uint64_t served_ns = (gap_us > long_gap_us ? long_gap_as_us : gap_us) * ns_per_us;
+    while (oldest_ != next_ && left_ns_ <= served_ns) {
+        out.free(oldest_++, last_us_ + left_ns_ / ns_per_us);
+        left_ns_ += service_ns_;
+    }
+    left_ns_ = oldest_ == next_ ? service_ns_ : left_ns_ - served_ns;
+    last_us_ = arrival.time_us;
+    next_ = arrival.object + 1;
+    out.alloc(arrival.object, arrival.size, arrival.time_us);
+}
+
+void FifoServer::finish(QueueEvents &out) {
+    while (oldest_ != next_) {
+        last_us_ += left_ns_ / ns_per_us;
+        left_ns_ %= ns_per_us;
+        out.free(oldest_++, last_us_);
+        left_ns_ += service_ns_;
+    }
+}
+
+void HoldingTime::release_oldest(QueueEvents &out) {
+    out.free(queue_.top().second, queue_.top().first);
+    queue_.pop();
+}
+
+void HoldingTime::arrive(const Arrival &arrival, QueueEvents &out) {
+    while (!queue_.empty() && queue_.top().first <= arrival.time_us) {
+        release_oldest(out);
+    }
+    out.alloc(arrival.object, arrival.size, arrival.time_us);
+    const std::uint64_t hold_us = is_fixed_ ? mean_us_ : random_.exponential(mean_us_);
+    queue_.emplace(arrival.time_us + hold_us, arrival.object);
+}
+
+void HoldingTime::finish(QueueEvents &out) {
+    while (!queue_.empty()) {
+        release_oldest(out);
+    }
+}
+
+QueueModel::QueueModel(std::string_view text) : model_(parsed(text)) {}
+
+QueueEvents QueueModel::feed(std::span<const Tick> time_us, std::span<const std::uint32_t> size) {
+    QueueEvents out;
+    const auto arrive_all = [&](auto &model) {
+        for (std::size_t i = 0; i < time_us.size(); ++i) {
+            if (time_us[i] < last_us_ || time_us[i] >= time_end_us || arrivals_ == UINT32_MAX) {
+                throw Error("queue model: packet " + std::to_string(std::uint64_t{arrivals_} + 1) +
+                            ": its time decreases or reaches 2^63, or it is the 2^32nd");
+            }
+            last_us_ = time_us[i];
+            model.arrive({arrivals_++, size[i], last_us_}, out);
+        }
+    };
+    if (time_us.size() != size.size()) {
+        throw Error("queue model: " + std::to_string(time_us.size()) + " times for " +
+                    std::to_string(size.size()) + " sizes");
+    }
+    std::visit(arrive_all, model_);
+    return out;
+}
+
+QueueEvents QueueModel::finish() {
+    QueueEvents out;
+    std::visit([&out](auto &model) { model.finish(out); }, model_);
+    return out;
+}
+
+} // namespace heapfit

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserves regions by mmap, so that their pages exist only once they are touched.
+#include "heapfit/replay/host_heap.hpp"
+
+#include <bit>
+#include <string>
+
+#include <sys/mman.h>
+
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::uint64_t region_limit = std::uint64_t{1} << 32; // a region is smaller (contract.h)
+constexpr std::uint64_t page_size = 4096;                      // at least so aligned is a mapping
+
+void require_valid(std::uint64_t base_alignment) {
+    if (!std::has_single_bit(base_alignment) || base_alignment < 16 ||
+        base_alignment > region_limit) {
+        throw Error("region: base alignment " + std::to_string(base_alignment) +
+                    " is not a power of two from 16 to 2^32");
+    }
+}
+
+} // namespace
+
+void HostHeap::Unmap::operator()(std::byte *mapping) const {
+    ::munmap(mapping, size);
+}
+
+HostHeap::Mapping HostHeap::reserve(std::size_t size) {
+    void *const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) {
+        throw Error("region: this machine has no " + std::to_string(size) +
+                    " bytes of address space left (raise the limit, see ulimit -v)");
+    }
+    return {static_cast<std::byte *>(address), Unmap{size}};
+}
+
+HostHeap::HostHeap(const Plan &plan, Mapping mapping, std::uint64_t base_alignment, hfit_heap *heap)
+    : plan_(plan), mapping_(std::move(mapping)), base_alignment_(base_alignment), heap_(heap) {}
+
+std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &region) {
+    require_valid(region.base_alignment);
+    if (region.size == 0 || region.size >= region_limit) {
+        return std::nullopt;
+    }
+    const std::uint64_t spare = region.base_alignment > page_size ? region.base_alignment : 0;
+    Mapping mapping = reserve(region.size + spare);
+    const auto base = reinterpret_cast<std::uintptr_t>(mapping.get());
+    const std::uint64_t gap = (0 - base) & (region.base_alignment - 1);
+    hfit_heap *const heap = plan.operations().init(mapping.get() + gap, region.size, plan.raw());
+    if (heap == nullptr) {
+        return std::nullopt;
+    }
+    return HostHeap(plan, std::move(mapping), region.base_alignment, heap);
+}
+
+HostHeap HostHeap::init(const Plan &plan, const RegionSpec &region) {
+    std::optional<HostHeap> made = try_init(plan, region);
+    if (!made) {
+        throw Error("region: " + std::to_string(region.size) + " bytes do not make a heap of " +
+                    plan.allocator().name + " (at least " + std::to_string(plan.smallest_region()) +
+                    " bytes and less than 4 GiB do)");
+    }
+    return std::move(*made);
+}
+
+} // namespace heapfit

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The replaying pass: a visitor of `follow` that does to a heap what the trace says.
+#include "heapfit/replay/replay.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+struct Replay::Visitor {
+    const hfit_operations &operations;
+    hfit_heap *heap;
+    const hfit_plan *plan;
+    decltype(hfit_allocator::alloc_at) alloc_at; // nullptr: call sites are not looked at
+    int base_alignment_log2;
+    bool keep_going;
+    Totals totals;
+    std::size_t first_refused = no_event;
+    std::size_t overaligned = no_event;
+
+    static constexpr std::size_t no_event = std::numeric_limits<std::size_t>::max();
+
+    bool allocated(std::size_t i, const Event &event, Block &block) {
+        totals.allocations++;
+        const void *const address = event.op == Op::alloc && event.tag == 0
+                                        ? operations.alloc(heap, plan, event.size)
+                                        : serve_special(i, event);
+        if (address == nullptr) {
+            block = {refused, 0};
+            return overaligned == no_event && refuse(i);
+        }
+        place(address, event.size, block);
+        return true;
+    }
+
+    bool resized(std::size_t i, const Event &event, Block &block) {
+        if (block.offset == refused) {
+            return true;
+        }
+        totals.resizes++;
+        const void *const address = operations.resize(heap, plan, address_of(block), event.size);
+        if (address == nullptr) {
+            return refuse(i);
+        }
+        totals.live -= block.size;
+        place(address, event.size, block);
+        return true;
+    }
+
+    bool freed(std::size_t, const Event &, const Block &block) {
+        if (block.offset != refused) {
+            totals.frees++;
+            operations.free(heap, plan, address_of(block));
+            totals.live -= block.size;
+        }
+        return true;
+    }
+
+  private:
+    // A zeroed, an aligned or a tagged request. The zeroing itself changes no placement, so it is
+    // left out.
+    [[nodiscard]] void *serve_special(std::size_t i, const Event &event) {
+        if (event.alignment_log2 > base_alignment_log2) {
+            overaligned = i;
+            return nullptr;
+        }
+        if (event.alignment_log2 != 0) {
+            return operations.alloc_aligned(heap, plan, std::size_t{1} << event.alignment_log2,
+                                            event.size);
+        }
+        void *const address = event.tag != 0 && alloc_at != nullptr
+                                  ? alloc_at(heap, plan, event.size, event.tag)
+                                  : operations.alloc(heap, plan, event.size);
+        totals.zeroed += event.op == Op::zeroed && address != nullptr ? event.size : 0;
+        return address;
+    }
+
+    // A request that was served is smaller than its region, so its size has 32 bits.
+    void place(const void *address, Bytes size, Block &block) {
+        const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte *>(address) -
+                                                       reinterpret_cast<std::byte *>(heap));
+        block = {offset, static_cast<std::uint32_t>(size)};
+        totals.placement_hash = (totals.placement_hash ^ offset) * 0x100000001b3;
+        totals.live += size;
+        totals.live_peak = std::max(totals.live_peak, totals.live);
+    }
+
+    [[nodiscard]] void *address_of(const Block &block) const {
+        return reinterpret_cast<std::byte *>(heap) + block.offset;
+    }
+
+    bool refuse(std::size_t i) {
+        totals.refusals++;
+        first_refused = std::min(first_refused, i);
+        return keep_going;
+    }
+};
+
+Replay::Replay(HostHeap heap, const ReplayOptions &options)
+    : heap_(std::move(heap)), options_(options),
+      buckets_(options.samples, options.expected_events) {}
+
+bool Replay::feed(std::span<const Event> events) {
+    const bool is_sampled = options_.samples > 0;
+    while (!events.empty() && !is_over_) {
+        const std::size_t count =
+            is_sampled ? std::min<std::uint64_t>(events.size(), buckets_.room()) : events.size();
+        feed_bucket(events.first(count));
+        events = events.subspan(count);
+        if (is_sampled && !is_over_ && buckets_.fill(count)) {
+            close_bucket();
+        }
+    }
+    return !is_over_;
+}
+
+void Replay::feed_bucket(std::span<const Event> events) {
+    Visitor visitor{heap_.plan().operations(),
+                    heap_.get(),
+                    heap_.plan().raw(),
+                    heap_.plan().allocator().alloc_at,
+                    std::countr_zero(heap_.base_alignment()),
+                    options_.keep_going,
+                    totals_};
+    const heapfit_access_counts before = heapfit_counts;
+    const Followed followed = follow(events, objects_, visitor);
+    count_accesses(before);
+    const std::uint64_t index = events_ + followed.count;
+    if (followed.is_bad) {
+        throw_bad_event(index, events[followed.count], objects_.next());
+    }
+    if (visitor.overaligned != Visitor::no_event) {
+        throw Error("event " + std::to_string(index) + ": alignment 2^" +
+                    std::to_string(events[followed.count].alignment_log2) +
+                    " is above the region's (give the largest of the trace as base alignment)");
+    }
+    totals_ = visitor.totals;
+    if (!failure_ && visitor.first_refused != Visitor::no_event) {
+        failure_ = {events_ + visitor.first_refused, events[visitor.first_refused].size};
+    }
+    events_ = index;
+    is_over_ = followed.count < events.size();
+}
+
+void Replay::count_accesses(const heapfit_access_counts &before) {
+    counts_.loads += heapfit_counts.loads - before.loads;
+    counts_.stores += heapfit_counts.stores - before.stores;
+    counts_.payload += heapfit_counts.payload - before.payload;
+    if (heapfit_counts.misuses != before.misuses) {
+        throw Error(std::string("replay: ") + heap_.plan().allocator().name +
+                    " refused to free or resize a live block (a bug of the allocator: report it)");
+    }
+}
+
+void Replay::close_bucket() {
+    series_.push_back(sample());
+    if (!buckets_.must_join()) {
+        return;
+    }
+    for (std::size_t i = 0; i < series_.size() / 2; i++) {
+        series_[i] = series_[2 * i + 1]; // the end of two joined buckets is the second's
+    }
+    series_.resize(series_.size() / 2);
+}
+
+ReplaySample Replay::sample() const {
+    const UncountedAccesses uncounted;
+    const BlockSums sums = sum_blocks(heap_);
+    return {events_, totals_.live, heap_.footprint(), sums.used - totals_.live,
+            sums.external_fragmentation()};
+}
+
+ReplayResult Replay::result() const {
+    const UncountedAccesses uncounted;
+    ReplayResult result{};
+    result.events = events_;
+    result.allocations = totals_.allocations;
+    result.frees = totals_.frees;
+    result.resizes = totals_.resizes;
+    result.live_peak = totals_.live_peak;
+    result.footprint = heap_.footprint();
+    result.loads = counts_.loads;
+    result.stores = counts_.stores;
+    result.payload = counts_.payload + totals_.zeroed;
+    result.refusals = totals_.refusals;
+    result.failure = failure_;
+    result.placement_hash = totals_.placement_hash;
+    result.series = series_;
+    if (options_.samples > 0 && buckets_.is_partly_filled()) {
+        result.series.push_back(sample());
+    }
+    for (const ReplaySample &point : result.series) {
+        result.internal_peak = std::max(result.internal_peak, point.internal);
+        result.external_peak = std::max(result.external_peak, point.external);
+    }
+    return result;
+}
+
+} // namespace heapfit

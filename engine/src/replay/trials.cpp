@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers take sizes one after the other; the calling thread only waits and reports.
+#include "heapfit/replay/trials.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace heapfit {
+
+// What the workers of one run share.
+struct Trials::Batch {
+    const Trial &trial;
+    std::span<const std::uint64_t> sizes;
+    std::vector<std::optional<std::uint64_t>> results;
+    std::mutex mutex; // guards all below
+    std::condition_variable changed;
+    std::size_t next = 0;
+    std::size_t done = 0;
+    std::exception_ptr failure;
+
+    Batch(const Trial &tried, std::span<const std::uint64_t> wanted)
+        : trial(tried), sizes(wanted), results(wanted.size()) {}
+
+    // The next size to try; sizes.size() if there is none, or the run is over.
+    std::size_t take(const std::stop_token &stop) {
+        const std::lock_guard lock(mutex);
+        return stop.stop_requested() || failure || next == sizes.size() ? sizes.size() : next++;
+    }
+
+    void work(const std::stop_token &stop) {
+        for (std::size_t i = take(stop); i < sizes.size(); i = take(stop)) {
+            std::exception_ptr thrown;
+            try {
+                results[i] = trial(sizes[i], stop);
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            const std::lock_guard lock(mutex);
+            done++;
+            failure = failure ? failure : thrown;
+            changed.notify_one();
+        }
+    }
+};
+
+Trials::Trials(const Trial &trial, const SearchOptions &options)
+    : trial_(trial), options_(options) {}
+
+void Trials::report(std::uint64_t done) const {
+    if (options_.progress) {
+        options_.progress(done_ + done, std::max(total_, done_ + done));
+    }
+}
+
+// Reports until all sizes are done or one trial threw.
+void Trials::watch(Batch &batch, std::size_t count) const {
+    std::unique_lock lock(batch.mutex);
+    while (batch.done < count && !batch.failure) {
+        batch.changed.wait_for(lock, std::chrono::milliseconds(100));
+        const std::size_t done = batch.done;
+        lock.unlock();
+        report(done);
+        lock.lock();
+    }
+}
+
+std::vector<std::optional<std::uint64_t>> Trials::run(std::span<const std::uint64_t> sizes) {
+    Batch batch(trial_, sizes);
+    const unsigned wanted = options_.threads != 0
+                                ? options_.threads
+                                : std::max(1u, std::thread::hardware_concurrency());
+    {
+        // Leaving this scope, by an exception of the callback too, stops and joins the workers.
+        std::vector<std::jthread> workers;
+        for (unsigned i = 0; i < wanted && i < sizes.size(); i++) {
+            workers.emplace_back([&batch](const std::stop_token &stop) { batch.work(stop); });
+        }
+        watch(batch, sizes.size());
+    }
+    if (batch.failure) {
+        std::rethrow_exception(batch.failure);
+    }
+    done_ += sizes.size();
+    report(0);
+    return std::move(batch.results);
+}
+
+} // namespace heapfit

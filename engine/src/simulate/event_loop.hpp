@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop behind Simulation, for anything that serves requests:
+//
+//   struct Server {
+//       void *serve(Bytes size, Bytes &usable);  // nullptr: refused
+//       void release(void *block);
+//       WalkedHeap walk();                       // what a sample sees
+//   };
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "heapfit/simulate/simulation.hpp"
+#include "simulate/departures.hpp"
+
+namespace heapfit {
+
+struct WalkedHeap {
+    Bytes external;       // fragmentation
+    std::uint64_t blocks; // free and used
+};
+
+// The integral of a number of bytes or blocks over time. 2^63 ns of 2^47 bytes each fit.
+class Integral {
+  public:
+    void add(std::uint64_t value, Nanoseconds time_ns) { sum_ += Wide{value} * time_ns; }
+    [[nodiscard]] double value() const { return static_cast<double>(sum_); }
+
+  private:
+    __extension__ typedef unsigned __int128 Wide;
+    Wide sum_ = 0;
+};
+
+// When to walk the heap, as SimulationCounts tells.
+class SampleClock {
+  public:
+    explicit SampleClock(std::uint64_t seed) : random_(seed, 4) {}
+
+    // At the first arrival; nothing is known of the traffic yet, and the mean grows as it passes.
+    void begin(Nanoseconds time_ns) {
+        if (mean_ns_ == 0) {
+            first_ns_ = next_ns_ = time_ns;
+            plan(1, 0);
+        }
+    }
+
+    [[nodiscard]] bool is_due(Nanoseconds time_ns) const { return next_ns_ <= time_ns; }
+    [[nodiscard]] Nanoseconds mean_ns() const { return mean_ns_; }
+
+    // The sample after the one that was due, which walked so many blocks; so many requests, 1 or
+    // more, came until then.
+    void plan(std::uint64_t requests, std::uint64_t blocks) {
+        const auto past_ns = static_cast<double>(next_ns_ - first_ns_);
+        const auto wanted = static_cast<double>(std::max<std::uint64_t>(1024, 2 * blocks));
+        const double mean_ns = past_ns / static_cast<double>(requests) * wanted;
+        mean_ns_ = static_cast<Nanoseconds>(std::clamp(mean_ns, 1.0, 0x1p56));
+        next_ns_ += random_.exponential(mean_ns_);
+    }
+
+  private:
+    Philox random_;
+    Nanoseconds first_ns_ = 0;
+    Nanoseconds mean_ns_ = 0;
+    Nanoseconds next_ns_ = held_forever;
+};
+
+template <class Server> class EventLoop {
+  public:
+    EventLoop(Server server, const Traffic &traffic, std::uint64_t seed)
+        : server_(std::move(server)), source_(traffic, seed), clock_(seed) {}
+
+    std::uint64_t run(std::uint64_t requests) {
+        std::uint64_t done = 0;
+        OfferedRequest request;
+        for (; done < requests && source_.next(request); ++done) {
+            clock_.begin(request.time_ns);
+            release_until(request.time_ns);
+            advance(request.time_ns);
+            offer(request);
+        }
+        return done;
+    }
+
+    void reset_counts() {
+        counts_ = {};
+        window_from_ns_ = now_ns_;
+        live_block_ns_ = live_byte_ns_ = used_byte_ns_ = {};
+        raise_peaks();
+    }
+
+    [[nodiscard]] SimulationCounts counts() const {
+        SimulationCounts counts = counts_;
+        counts.time_ns = now_ns_ - window_from_ns_;
+        counts.live_block_ns = live_block_ns_.value();
+        counts.live_byte_ns = live_byte_ns_.value();
+        counts.used_byte_ns = used_byte_ns_.value();
+        return counts;
+    }
+
+    [[nodiscard]] const Server &server() const { return server_; }
+    [[nodiscard]] std::uint64_t live_blocks() const { return departures_.count(); }
+    [[nodiscard]] Bytes live() const { return live_; }
+
+  private:
+    struct Held {
+        void *block;
+        Bytes size;
+        Bytes usable;
+    };
+
+    void add_time(Nanoseconds time_ns) {
+        const Nanoseconds passed_ns = time_ns - now_ns_;
+        live_block_ns_.add(departures_.count(), passed_ns);
+        live_byte_ns_.add(live_, passed_ns);
+        used_byte_ns_.add(used_, passed_ns);
+        now_ns_ = time_ns;
+    }
+
+    void advance(Nanoseconds time_ns) {
+        while (clock_.is_due(time_ns)) {
+            take_sample();
+        }
+        add_time(time_ns);
+        counts_.events++;
+    }
+
+    void take_sample() {
+        const WalkedHeap walked = server_.walk();
+        const auto weight_ns = static_cast<double>(clock_.mean_ns());
+        counts_.samples++;
+        counts_.sampled_ns += weight_ns;
+        counts_.external_byte_ns += weight_ns * static_cast<double>(walked.external);
+        counts_.external_peak = std::max(counts_.external_peak, walked.external);
+        clock_.plan(std::max<std::uint64_t>(offered_, 1), walked.blocks);
+    }
+
+    void release_until(Nanoseconds time_ns) {
+        while (!departures_.is_empty() && departures_.first().time_ns <= time_ns) {
+            const Departure due = departures_.first();
+            advance(due.time_ns);
+            departures_.take_first();
+            const Held &held = held_[due.slot];
+            server_.release(held.block);
+            live_ -= held.size;
+            used_ -= held.usable;
+            free_slots_.push_back(due.slot);
+        }
+    }
+
+    void offer(const OfferedRequest &request) {
+        const std::size_t bin = size_bin(request.size);
+        offered_++;
+        counts_.requests++;
+        counts_.requested_bytes += request.size;
+        counts_.offered_by_size[bin]++;
+        Bytes usable = 0;
+        void *const block = server_.serve(request.size, usable);
+        if (block == nullptr) {
+            counts_.refused_by_size[bin]++;
+            return;
+        }
+        counts_.admitted++;
+        counts_.admitted_bytes += request.size;
+        live_ += request.size;
+        used_ += usable;
+        departures_.schedule(source_.departure(request), keep({block, request.size, usable}));
+        raise_peaks();
+    }
+
+    std::uint32_t keep(const Held &held) {
+        if (free_slots_.empty()) {
+            held_.push_back(held);
+            return static_cast<std::uint32_t>(held_.size() - 1);
+        }
+        const std::uint32_t slot = free_slots_.back();
+        free_slots_.pop_back();
+        held_[slot] = held;
+        return slot;
+    }
+
+    void raise_peaks() {
+        counts_.block_peak = std::max<std::uint64_t>(counts_.block_peak, departures_.count());
+        counts_.live_peak = std::max(counts_.live_peak, live_);
+        counts_.internal_peak = std::max(counts_.internal_peak, used_ - live_);
+    }
+
+    Server server_;
+    TrafficSource source_;
+    SampleClock clock_;
+    Departures departures_;
+    std::vector<Held> held_; // by slot
+    std::vector<std::uint32_t> free_slots_;
+    std::uint64_t offered_ = 0; // since the start
+    Nanoseconds now_ns_ = 0;
+    Nanoseconds window_from_ns_ = 0;
+    Bytes live_ = 0;
+    Bytes used_ = 0;
+    Integral live_block_ns_, live_byte_ns_, used_byte_ns_;
+    SimulationCounts counts_;
+};
+
+} // namespace heapfit

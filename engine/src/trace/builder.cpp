@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The replay rules of an importer, one function each.
+#include "heapfit/trace/builder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "heapfit/error.hpp"
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::uint64_t most_objects = std::numeric_limits<ObjectId>::max();
+constexpr std::uint64_t signed_limit = std::uint64_t{1} << 63; // sums and times stay below it
+
+std::string counted(std::uint64_t count, const char *one, const char *many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+} // namespace
+
+TraceBuilder::TraceBuilder(OnUnknown on_unknown, std::string_view unit)
+    : on_unknown_(on_unknown), unit_(unit) {}
+
+void TraceBuilder::refuse(const std::string &what) const {
+    throw Error(unit_ + " " + std::to_string(position_) + ": " + what);
+}
+
+void TraceBuilder::drop(std::uint64_t &count, const std::string &what) {
+    if (on_unknown_ == OnUnknown::refuse) {
+        refuse(what + " (--drop-unknown drops such events and counts them)");
+    }
+    count++;
+}
+
+void TraceBuilder::add(const Request &request, std::uint64_t position) {
+    position_ = position;
+    check(request);
+    switch (request.op) {
+    case Op::alloc:
+    case Op::zeroed:
+    case Op::aligned:
+        allocate(request);
+        return;
+    case Op::resize:
+        resize(request);
+        return;
+    case Op::free:
+        release(request, false);
+        return;
+    }
+}
+
+bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position) {
+    position_ = position;
+    LiveTable::Slot *slot = live_.find(old_id);
+    if (slot == nullptr) {
+        drop(dropped_resizes_, "resize of unknown id " + std::to_string(old_id));
+        return false;
+    }
+    const LiveTable::Slot moved = *slot;
+    if (!live_.insert(new_id, moved.size, moved.object)) {
+        drop(dropped_resizes_, "resize moves to id " + std::to_string(new_id) + ", which is live");
+        return false;
+    }
+    live_.erase(live_.find(old_id));
+    return true;
+}
+
+void TraceBuilder::check(const Request &request) const {
+    if (request.size > largest_request) {
+        refuse("size " + std::to_string(request.size) + " is above the largest request, " +
+               std::to_string(largest_request));
+    }
+    if (request.alignment != 0 && request.op != Op::aligned) {
+        refuse("only an aligned allocation has an alignment");
+    }
+    if (request.alignment != 0 && !std::has_single_bit(request.alignment)) {
+        refuse("alignment " + std::to_string(request.alignment) + " is not a power of two");
+    }
+    if (request.alignment > largest_alignment) {
+        refuse("alignment " + std::to_string(request.alignment) + " is above " +
+               std::to_string(largest_alignment));
+    }
+    if (request.time >= signed_limit) {
+        refuse("time " + std::to_string(request.time) + " overflows");
+    }
+}
+
+void TraceBuilder::allocate(const Request &request) {
+    if (allocations_ == most_objects) {
+        refuse("more than " + std::to_string(most_objects) + " allocations");
+    }
+    const auto object = static_cast<ObjectId>(allocations_);
+    if (!live_.insert(request.id, request.size, object)) {
+        drop(dropped_allocations_, "id " + std::to_string(request.id) + " is allocated again");
+        return;
+    }
+    allocations_++;
+    charge(0, request.size);
+    append(request, object);
+}
+
+void TraceBuilder::resize(const Request &request) {
+    if (request.size == 0) {
+        release(request, true);
+        return;
+    }
+    LiveTable::Slot *slot = live_.find(request.id);
+    if (slot == nullptr) {
+        drop(dropped_resizes_, "resize of unknown id " + std::to_string(request.id));
+        return;
+    }
+    charge(slot->size, request.size);
+    slot->size = request.size;
+    append(request, slot->object);
+}
+
+void TraceBuilder::release(const Request &request, bool is_resize) {
+    LiveTable::Slot *slot = live_.find(request.id);
+    if (slot == nullptr) {
+        drop(is_resize ? dropped_resizes_ : dropped_frees_,
+             (is_resize ? "resize of unknown id " : "free of unknown or freed id ") +
+                 std::to_string(request.id));
+        return;
+    }
+    resizes_to_zero_ += is_resize;
+    charge(slot->size, 0);
+    Request freed = request;
+    freed.op = Op::free;
+    freed.size = 0;
+    append(freed, slot->object);
+    live_.erase(slot);
+}
+
+void TraceBuilder::charge(Bytes old_size, Bytes new_size) {
+    live_bytes_ = live_bytes_ - old_size + new_size; // both stay below 2^63: no wrap
+    if (live_bytes_ >= signed_limit) {
+        refuse("the live bytes overflow");
+    }
+    live_peak_ = std::max(live_peak_, live_bytes_);
+}
+
+Tick TraceBuilder::advance(Tick time) {
+    if (events_ == 0) {
+        origin_ = time;
+    }
+    if (time < origin_ || time - origin_ < latest_) {
+        times_raised_++;
+        return latest_;
+    }
+    long_gaps_ += time - origin_ - latest_ > long_gap;
+    latest_ = time - origin_;
+    return latest_;
+}
+
+void TraceBuilder::append(const Request &request, ObjectId object) {
+    columns_.op.push_back(static_cast<std::uint8_t>(request.op));
+    columns_.object.push_back(object);
+    columns_.size.push_back(request.size);
+    columns_.alignment.push_back(static_cast<std::uint32_t>(request.alignment));
+    columns_.time.push_back(advance(request.time));
+    columns_.thread.push_back(request.thread);
+    columns_.site.push_back(request.site);
+    events_++;
+}
+
+void TraceBuilder::finish() const {
+    if (allocations_ == 0) {
+        throw Error("no allocation in it");
+    }
+}
+
+TraceColumns TraceBuilder::take() {
+    return std::exchange(columns_, TraceColumns{});
+}
+
+std::vector<std::string> TraceBuilder::notes() const {
+    std::vector<std::string> told;
+    const auto tell = [&told](std::uint64_t count, const char *one, const char *many) {
+        if (count != 0) {
+            told.push_back(counted(count, one, many));
+        }
+    };
+    tell(dropped_allocations_, "allocation of a live id dropped.",
+         "allocations of live ids dropped.");
+    tell(dropped_resizes_, "resize of an unknown id dropped.", "resizes of unknown ids dropped.");
+    tell(dropped_frees_, "free of an unknown id dropped.", "frees of unknown ids dropped.");
+    tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
+         "resizes to 0 bytes taken as frees.");
+    tell(times_raised_, "time below its predecessor set to it.",
+         "times below their predecessors set to them.");
+    tell(long_gaps_, "gap above one hour (one second in plots).",
+         "gaps above one hour (one second each in plots).");
+    return told;
+}
+
+} // namespace heapfit

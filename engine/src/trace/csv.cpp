@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of CSV to fields, by the header to columns, and so to one request.
+#include "heapfit/trace/csv.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::array<const char *, CsvLines::column_count> column_names = {
+    "op", "object", "size", "alignment", "time", "thread", "site"};
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
+    {"alloc", Op::alloc},
+    {"malloc", Op::alloc},
+    {"zeroed", Op::zeroed},
+    {"calloc", Op::zeroed},
+    {"aligned", Op::aligned},
+    {"memalign", Op::aligned},
+    {"aligned_alloc", Op::aligned},
+    {"posix_memalign", Op::aligned},
+    {"resize", Op::resize},
+    {"realloc", Op::resize},
+    {"free", Op::free},
+}};
+
+Op to_op(std::string_view word, std::uint64_t number) {
+    for (const auto &[name, op] : op_names) {
+        if (word == name) {
+            return op;
+        }
+    }
+    refuse_line(number, "op " + quoted(word) + " is none of alloc, zeroed, aligned, resize, free");
+}
+
+// Takes a quoted field off the front of `rest`; "" inside stands for one quote.
+void take_quoted(std::string_view &rest, std::string &field, std::uint64_t number) {
+    rest.remove_prefix(1);
+    while (true) {
+        const std::size_t quote = rest.find('"');
+        if (quote == rest.npos) {
+            refuse_line(number, "a quoted field does not end");
+        }
+        field += rest.substr(0, quote);
+        rest.remove_prefix(quote + 1);
+        if (rest.empty() || rest.front() != '"') {
+            break;
+        }
+        field += '"';
+        rest.remove_prefix(1);
+    }
+    if (!rest.empty() && rest.front() != ',') {
+        refuse_line(number, "text after a quoted field");
+    }
+}
+
+// Cuts a line into fields, reusing the strings of the line before.
+std::size_t split(std::string_view rest, std::vector<std::string> &fields, std::uint64_t number) {
+    std::size_t count = 0;
+    while (true) {
+        if (count == fields.size()) {
+            fields.emplace_back();
+        }
+        std::string &field = fields[count++];
+        field.clear();
+        if (!rest.empty() && rest.front() == '"') {
+            take_quoted(rest, field, number);
+        } else {
+            field = rest.substr(0, rest.find(','));
+            rest.remove_prefix(field.size());
+        }
+        if (rest.empty()) {
+            return count;
+        }
+        rest.remove_prefix(1);
+    }
+}
+
+} // namespace
+
+void CsvLines::read_columns(std::uint64_t number) {
+    for (const std::string &field : fields_) {
+        const auto *found = std::find(column_names.begin(), column_names.end(), field);
+        if (found == column_names.end()) {
+            refuse_line(number, "column " + quoted(field) +
+                                    " is none of op, object, size, alignment, time, thread, site");
+        }
+        const auto column = static_cast<Column>(found - column_names.begin());
+        if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
+            refuse_line(number, "column " + field + " twice");
+        }
+        columns_.push_back(column);
+    }
+    for (const Column needed : {op, object, size}) {
+        if (std::find(columns_.begin(), columns_.end(), needed) == columns_.end()) {
+            refuse_line(number, std::string("no column ") + column_names[needed]);
+        }
+    }
+}
+
+template <class Number> Number CsvLines::number_in(Column column, std::uint64_t line) const {
+    const std::string_view word = cells_[column];
+    if (word.empty() && column >= alignment) {
+        return 0;
+    }
+    const bool is_hex = word.starts_with("0x");
+    return to_number<Number>(word.substr(is_hex ? 2 : 0), line, column_names[column],
+                             is_hex ? 16 : 10);
+}
+
+void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
+    if (columns_.empty() && line.starts_with(byte_order_mark)) {
+        line.remove_prefix(byte_order_mark.size());
+    }
+    const std::size_t count = split(line, fields_, number);
+    if (columns_.empty()) {
+        fields_.resize(count);
+        read_columns(number);
+        return;
+    }
+    if (count != columns_.size()) {
+        refuse_line(number, std::to_string(count) + " fields where the header names " +
+                                std::to_string(columns_.size()));
+    }
+    for (std::size_t i = 0; i < count; i++) {
+        cells_[columns_[i]] = fields_[i];
+    }
+    Request request;
+    request.op = to_op(cells_[op], number);
+    request.id = number_in<std::uint64_t>(object, number);
+    request.size = request.op == Op::free ? 0 : number_in<std::uint64_t>(size, number);
+    request.alignment = number_in<std::uint64_t>(alignment, number);
+    request.time = number_in<std::uint64_t>(time, number);
+    request.thread = number_in<std::uint32_t>(thread, number);
+    request.site = number_in<std::uint32_t>(site, number);
+    builder.add(request, number);
+}
+
+void CsvLines::finish() const {
+    if (columns_.empty()) {
+        throw Error("ends before the line that names the columns");
+    }
+}
+
+} // namespace heapfit

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header lines and the error lines of the line formats.
+#include "heapfit/trace/line.hpp"
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::size_t longest_quote = 40;
+
+// "?" and "0" both say that the source did not know.
+unsigned to_pointer_bits(std::string_view word, std::uint64_t number) {
+    if (word == "?" || word == "0") {
+        return 0;
+    }
+    if (word == "32" || word == "64") {
+        return word == "32" ? 32 : 64;
+    }
+    refuse_line(number, "pointer_bits " + quoted(word) + " is none of 32, 64, ?");
+}
+
+std::string_view value_after(std::string_view line, std::string_view key) {
+    const std::size_t start = line.find_first_not_of(" \t", line.find(key) + key.size());
+    return start == line.npos ? std::string_view{} : line.substr(start);
+}
+
+} // namespace
+
+void refuse_line(std::uint64_t number, const std::string &what) {
+    throw Error("line " + std::to_string(number) + ": " + what);
+}
+
+std::string quoted(std::string_view word) {
+    std::string text = "\"";
+    for (const char c : word.substr(0, longest_quote)) {
+        text += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return text + (word.size() > longest_quote ? "...\"" : "\"");
+}
+
+void read_header_line(std::string_view line, std::uint64_t number, TraceHeader &header) {
+    line.remove_prefix(1);
+    Words words(line);
+    const std::string_view key = words.next();
+    if (key == "heap-events" && words.next() != "1") {
+        refuse_line(number, "heap-events of another version (this program reads version 1)");
+    } else if (key == "name") {
+        header.program = value_after(line, key);
+    } else if (key == "source") {
+        header.source = value_after(line, key);
+    } else if (key == "pointer_bits") {
+        header.pointer_bits = to_pointer_bits(words.next(), number);
+    }
+}
+
+} // namespace heapfit

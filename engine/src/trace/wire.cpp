@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records become requests; the pairs of a resize are joined.
+#include "heapfit/trace/wire.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <system_error>
+
+#include "heapfit/error.hpp"
+#include "wire.h"
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
+constexpr std::size_t most_resizing = 1 << 16; // threads at once
+constexpr std::size_t longest_header = 1 << 20;
+
+Op to_op(std::uint8_t wire_op) {
+    switch (wire_op) {
+    case HFIT_WIRE_ZEROED:
+        return Op::zeroed;
+    case HFIT_WIRE_ALIGNED:
+        return Op::aligned;
+    case HFIT_WIRE_FREE:
+        return Op::free;
+    case HFIT_WIRE_RESIZE_END:
+        return Op::resize;
+    default:
+        return Op::alloc;
+    }
+}
+
+std::uint8_t op_of(const hfit_wire_record &record) {
+    return static_cast<std::uint8_t>(record.commit);
+}
+
+std::uint64_t time_of(const hfit_wire_record &record) {
+    return std::uint64_t{record.commit >> 16} << 32 | record.time_low;
+}
+
+std::string counted(std::uint64_t count, const char *one, const char *many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+} // namespace
+
+void WireTrace::refuse(const std::string &what) const {
+    throw Error("record " + std::to_string(position_) + ": " + what);
+}
+
+std::size_t WireTrace::wanted() const {
+    return has_header_ ? sizeof(hfit_wire_record) : sizeof(hfit_wire_header);
+}
+
+void WireTrace::feed(std::string_view chunk) {
+    while (!chunk.empty()) {
+        if (to_skip_ > 0) {
+            const std::size_t skipped = std::min<std::uint64_t>(to_skip_, chunk.size());
+            chunk.remove_prefix(skipped);
+            to_skip_ -= skipped;
+        } else if (partial_.empty() && chunk.size() >= wanted()) {
+            const std::size_t taken = wanted();
+            take(chunk.data());
+            chunk.remove_prefix(taken);
+        } else {
+            const std::size_t added = std::min(wanted() - partial_.size(), chunk.size());
+            partial_.append(chunk.substr(0, added));
+            chunk.remove_prefix(added);
+            if (partial_.size() == wanted()) {
+                take(partial_.data());
+                partial_.clear();
+            }
+        }
+    }
+}
+
+void WireTrace::take(const char *bytes) {
+    if (!has_header_) {
+        take_header(bytes);
+        return;
+    }
+    hfit_wire_record record;
+    std::memcpy(&record, bytes, sizeof(record));
+    if (record.commit == 0) {
+        is_ended_ = true;
+        return;
+    }
+    if (is_ended_) {
+        refuse("lies after one that was not committed (the file is damaged)");
+    }
+    take_record(record);
+    position_++;
+}
+
+void WireTrace::take_header(const char *bytes) {
+    hfit_wire_header header;
+    std::memcpy(&header, bytes, sizeof(header));
+    if (std::string_view(header.magic, sizeof(header.magic)) != HFIT_WIRE_MAGIC) {
+        throw Error("byte 0: is no recording (it begins otherwise)");
+    }
+    if (header.version != HFIT_WIRE_VERSION) {
+        throw Error("byte 8: wire version " + std::to_string(header.version) +
+                    "; this program reads " + std::to_string(HFIT_WIRE_VERSION) +
+                    " (record again)");
+    }
+    if (header.header_size < sizeof(header) || header.header_size > longest_header ||
+        header.header_size % sizeof(hfit_wire_record) != 0 ||
+        header.record_size != sizeof(hfit_wire_record)) {
+        throw Error("byte 12: a header of " + std::to_string(header.header_size) +
+                    " bytes or records of " + std::to_string(header.record_size) +
+                    " bytes are not of version 1 (the file is damaged)");
+    }
+    if (header.pointer_bits != 32 && header.pointer_bits != 64) {
+        throw Error("byte 20: pointers of " + std::to_string(header.pointer_bits) +
+                    " bits (the file is damaged)");
+    }
+    const std::string_view program(header.program, sizeof(header.program));
+    header_.program = program.substr(0, program.find('\0'));
+    header_.source = "heapfit record";
+    header_.pointer_bits = header.pointer_bits;
+    is_attached_ = (header.flags & HFIT_WIRE_ATTACHED) != 0;
+    stopped_ = header.stopped;
+    unrecorded_ = header.unrecorded;
+    to_skip_ = header.header_size - sizeof(header);
+    has_header_ = true;
+}
+
+void WireTrace::take_record(const hfit_wire_record &record) {
+    const std::uint8_t op = op_of(record);
+    const auto alignment_log2 = static_cast<std::uint8_t>(record.commit >> 8);
+    if (op < HFIT_WIRE_ALLOC || op > HFIT_WIRE_RESIZE_END) {
+        refuse("operation " + std::to_string(op) + " is none of 1 to 6 (the file is damaged)");
+    }
+    if (alignment_log2 >= 64 || (alignment_log2 != 0 && op != HFIT_WIRE_ALIGNED)) {
+        refuse("alignment 2^" + std::to_string(alignment_log2) + " (the file is damaged)");
+    }
+    if (record.address >= address_limit) {
+        refuse("address " + std::to_string(record.address) + " is no program's");
+    }
+    Request request;
+    request.op = to_op(op);
+    request.id = record.address;
+    request.size = record.size;
+    request.alignment = alignment_log2 == 0 ? 0 : std::uint64_t{1} << alignment_log2;
+    request.time = time_of(record);
+    request.thread = record.thread;
+    request.site = record.site;
+    take_request(record, request);
+}
+
+void WireTrace::take_request(const hfit_wire_record &record, const Request &request) {
+    switch (op_of(record)) {
+    case HFIT_WIRE_RESIZE_BEGIN:
+        begin_resize(record);
+        return;
+    case HFIT_WIRE_RESIZE_END:
+        end_resize(record, request);
+        return;
+    case HFIT_WIRE_FREE:
+        builder_.add(request, position_);
+        return;
+    default:
+        if (record.address == 0) {
+            refused_++;
+            return;
+        }
+        builder_.add(request, position_);
+    }
+}
+
+void WireTrace::begin_resize(const hfit_wire_record &record) {
+    if (resizing_.size() == most_resizing) {
+        refuse("more than " + std::to_string(most_resizing) + " threads resize at once");
+    }
+    if (resizing_.contains(record.thread)) {
+        refuse("thread " + std::to_string(record.thread) +
+               " begins a resize within another (the file is damaged)");
+    }
+    const std::uint64_t parked = address_limit | position_;
+    const bool is_known = builder_.rename(record.address, parked, position_);
+    resizing_.emplace(record.thread, Resizing{record.address, parked, is_known});
+}
+
+void WireTrace::end_resize(const hfit_wire_record &record, const Request &request) {
+    const auto found = resizing_.find(record.thread);
+    if (found == resizing_.end()) {
+        refuse("thread " + std::to_string(record.thread) +
+               " ends a resize it did not begin (the file is damaged)");
+    }
+    const Resizing resizing = found->second;
+    resizing_.erase(found);
+    const bool has_failed = record.address == 0 && record.size != 0;
+    refused_ += has_failed;
+    if (!resizing.is_known) {
+        return;
+    }
+    if (record.size == 0) {
+        replace_by_empty(resizing.parked, request);
+    } else if (has_failed) {
+        (void)builder_.rename(resizing.parked, resizing.address, position_);
+    } else if (builder_.rename(resizing.parked, record.address, position_)) {
+        builder_.add(request, position_);
+    }
+}
+
+// A resize to 0 frees the block; some heaps return another, empty one, which will be freed too.
+void WireTrace::replace_by_empty(std::uint64_t parked, const Request &request) {
+    Request freed = request;
+    freed.id = parked;
+    builder_.add(freed, position_);
+    if (request.id != 0) {
+        Request empty = request;
+        empty.op = Op::alloc;
+        builder_.add(empty, position_);
+    }
+}
+
+void WireTrace::finish() {
+    if (!has_header_) {
+        throw Error("byte " + std::to_string(partial_.size()) +
+                    ": ends within the header of a recording");
+    }
+    builder_.finish();
+}
+
+std::vector<std::string> WireTrace::notes() const {
+    std::vector<std::string> told;
+    if (is_attached_) {
+        told.emplace_back("Recorded from a fork on: blocks of the parent process are unknown.");
+    }
+    if (stopped_ != 0) {
+        const std::string reason =
+            std::generic_category().message(static_cast<int>(stopped_ & 0x7fffffff));
+        told.push_back(
+            "The recording ended early (" + reason +
+            "): " + counted(unrecorded_, "later event is missing.", "later events are missing."));
+    }
+    if (!partial_.empty()) {
+        told.push_back("The file ends within record " + std::to_string(position_) + ".");
+    }
+    if (refused_ != 0) {
+        told.push_back(counted(refused_, "request that the program's heap refused left out.",
+                               "requests that the program's heap refused left out."));
+    }
+    if (!resizing_.empty()) {
+        told.push_back(counted(resizing_.size(), "resize that did not return left out.",
+                               "resizes that did not return left out."));
+    }
+    const std::vector<std::string> dropped = builder_.notes();
+    told.insert(told.end(), dropped.begin(), dropped.end());
+    return told;
+}
+
+} // namespace heapfit
