@@ -12,7 +12,7 @@ extension := $(VENV)/extension-built
 c_folders := $(wildcard core baselines recorder engine python/bindings)
 native := CMakeLists.txt $(shell find $(c_folders))
 c_files := $(shell find $(c_folders) $(wildcard tests examples target) -name "*.[ch]" -o -name "*.[ch]pp")
-python_files := $(wildcard python scripts tests bench examples)
+python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long style types core-builds ctest ctest-32 ctest-release pytest bench format docs lint clean \

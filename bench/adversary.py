@@ -13,8 +13,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from heapfit.adversary import AdversaryOptions, Attack, attack_plans
-from heapfit.comparison_jobs import Contestants
+from heapfit.compare.jobs import Contestants
+from heapfit.design.robust.adversary import AdversaryOptions, Attack, attack_plans
 from heapfit.importers import ImportOptions, open_any
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -18,19 +18,19 @@ from pathlib import Path
 import numpy as np
 
 from heapfit import _engine
-from heapfit.bootstrap.draw import draw_trace
-from heapfit.bootstrap.drawn_set import draw_set
-from heapfit.bootstrap.model import fit_model
-from heapfit.design.budget_choice import PUBLISHED_BUDGETS
-from heapfit.design.budgets import budgeted_plan, frequent_classes
-from heapfit.design.certified_budgets import certified_budgets
-from heapfit.design.robust import MARGINS, with_margin
-from heapfit.design.robust_jobs import runs_in
-from heapfit.design.workload import load_workload
-from heapfit.plan import Plan
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
+from heapfit.design.robust.design import MARGINS, with_margin
+from heapfit.design.robust.jobs import runs_in
+from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
-from heapfit.trace import Trace
-from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.stored import Trace
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.model import fit_model
+from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
 
 WORKLOADS = ("phases_w1", "phases_w3", "phases_w4", "phases_w5", "phases_x16", "t2_w1", "zg_cdf",
              "zg_markov", "zg_time")  # fmt: skip

@@ -24,19 +24,19 @@ from typing import TypeVar
 
 from memory import opened, recordings
 
-from heapfit.allocators import find_allocators, takes_pools
-from heapfit.cli.console import out_table
-from heapfit.cli.robust import verdicts
-from heapfit.comparison import Comparison, compare
-from heapfit.design.budget_choice import STANDARD_BUDGETS, STANDARD_SEARCH
-from heapfit.design.candidates import standard_portfolio
-from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.robust_jobs import runs_in
-from heapfit.design.workload import Workload, load_workload
-from heapfit.plan import Plan
-from heapfit.trace import Trace
-from heapfit.verdict import chosen_row, verdict
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing.robust import verdicts
+from heapfit.compare.comparison import Comparison, compare
+from heapfit.compare.verdict import chosen_row, verdict
+from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
+from heapfit.design.portfolio import standard_portfolio
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.jobs import runs_in
+from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 MEDIAN = 0.6  # of the shares of recorded programs
 NO_POOLS = 0.1  # a share below is answered so:

@@ -18,8 +18,8 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budget_choice import Method
-from heapfit.design.certified_budgets import Certified, certified_budgets
+from heapfit.design.budgets.certified import Certified, certified_budgets
+from heapfit.design.budgets.choice import Method
 
 ALIGNMENT = 8
 SEEDS = range(3)

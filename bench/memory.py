@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.allocators import find_allocators, serving_region
-from heapfit.cli.console import out_table
-from heapfit.comparison import Row, compare
-from heapfit.design.candidates import named_portfolio
-from heapfit.design.workload import Workload, load_workload
+from heapfit.cli.printing.console import out_table
+from heapfit.compare.comparison import Row, compare
+from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace import Trace
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.plan.allocators import find_allocators, serving_region
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 SEED = 1
 

@@ -15,23 +15,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.console import out_table
-from heapfit.comparison import Row, compare
-from heapfit.design.best_classes import BestClasses, Classes, best_classes, classes_of
-from heapfit.design.budget_choice import Method
-from heapfit.design.budgets import budgeted_plan
-from heapfit.design.candidates import Candidate, Portfolio
-from heapfit.design.certified_budgets import certified_budgets
-from heapfit.design.special_pools import (
+from heapfit.cli.printing.console import out_table
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import Row, compare
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.greedy_budgets import budgeted_plan
+from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
+from heapfit.design.pools.special_pools import (
     ALLOCATOR,
     LINKED,
     pool_sizes,
     special_pools_plan,
     special_sizes,
 )
-from heapfit.design.workload import Workload, load_workload
-from heapfit.plan import Plan
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 QUEUES = {
     "filled and drained": "queue_fill:packets={packets}",

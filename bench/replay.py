@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace import REPLAYED, Trace
-from heapfit.workloads import WorkloadSpec, generate_workload
+from heapfit.trace.stored import REPLAYED, Trace
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
 TURNS = 20
 SAMPLES = 1000

@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.design.budget_choice import PUBLISHED_BUDGETS
-from heapfit.design.budgets import budgeted_plan, frequent_classes
-from heapfit.design.certified_budgets import certified_budgets
-from heapfit.design.objective import Objective
-from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.robust_jobs import runs_in
-from heapfit.design.workload import load_workload
-from heapfit.plan import Plan
-from heapfit.trace import Trace
-from heapfit.workloads import WorkloadSpec, drawn_events, generate_workload
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.jobs import runs_in
+from heapfit.design.robust.objective import Objective
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
 
 AIMS = {"phases_w1": 1.02, "phases_w3": 1.02, "phases_w4": 1.02, "phases_w5": 1.02,
         "phases_x16": 1.10}  # fmt: skip

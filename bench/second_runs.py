@@ -26,13 +26,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.cli.console import out_table
-from heapfit.design.candidates import Candidate, named_portfolio
-from heapfit.design.joined_trace import join_traces
-from heapfit.design.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
-from heapfit.design.workload import Workload, load_workload
-from heapfit.plan import Plan
-from heapfit.trace import Trace
+from heapfit.cli.printing.console import out_table
+from heapfit.compare.candidate import Candidate
+from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
+from heapfit.design.portfolio import named_portfolio
+from heapfit.design.robust.joined_trace import join_traces
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace
 
 # Ours, of the kind of espressif's TLSF, dlmalloc and FreeRTOS heap_4, aligned as these are.
 RIVALS = (("tlsf", 4), ("best_fit", 8), ("first_fit", 8))

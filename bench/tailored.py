@@ -21,18 +21,19 @@ from pathlib import Path
 
 from memory import measured, opened, recordings
 
-from heapfit.cli.console import out_table
-from heapfit.comparison import compare
-from heapfit.design.candidates import Candidate, Portfolio, standard_portfolio
-from heapfit.design.tailored_plans import (
+from heapfit.cli.printing.console import out_table
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import compare
+from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     STACKS,
     TWO_ENDS,
     layouts,
     tailored_candidates,
 )
-from heapfit.design.workload import Workload, load_workload
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.design.portfolio import standard_portfolio
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 ALIGNMENT = 4  # of blocks, at least
 

@@ -19,18 +19,18 @@ from pathlib import Path
 from memory import SEED, corpus, opened
 from peers_target import CODE, WORST
 
-from heapfit.cli.console import out_table
-from heapfit.design.workload import Workload, load_workload
+from harness.board import BOARDS, Board
+from harness.calls import Spread
+from harness.cases import cases_of, shipped_allocators
+from harness.code_size import code_size
+from harness.contract import LARGE, contract_image, run_contract
+from harness.packed_trace import PackedTrace, pack
+from harness.verify import Case, Verification, verify
+from harness.workbench import Build, Workbench
+from heapfit.cli.printing.console import out_table
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, Pool
-from heapfit.target.board import BOARDS, Board
-from heapfit.target.calls import Spread
-from heapfit.target.cases import cases_of, shipped_allocators
-from heapfit.target.code_size import code_size
-from heapfit.target.contract import LARGE, contract_image, run_contract
-from heapfit.target.packed_trace import PackedTrace, pack
-from heapfit.target.verify import Case, Verification, verify
-from heapfit.target.workbench import Build, Workbench
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import Workload, load_workload
 
 TRACES = ("slotbuf_100k", "t2_w2", "t2_w4", "queue_slide", "poisson_500")
 FOUR_SIZES = "t2_w2"  # of 256, 512, 1024 and 2048 B, at most ten of each live

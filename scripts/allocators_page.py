@@ -2,7 +2,7 @@
 """Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
-from heapfit.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
+from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
 
 HEAD = f"""\
 <!-- SPDX-License-Identifier: Apache-2.0 -->

@@ -23,24 +23,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.board import BOARDS
+from harness.calls import Calls
+from harness.code_size import code_size
+from harness.image import replay_image
+from harness.packed_trace import PackedTrace, pack
+from harness.replay import counted_replay
+from harness.verify import Case, host_replay
+from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.design.candidates import named_portfolio
-from heapfit.design.workload import Workload, load_workload
+from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.front import measured
 from heapfit.front.code_label import code_label
 from heapfit.front.space import SHARED, configurations
-from heapfit.plan import Plan, Pool
-from heapfit.target.board import BOARDS
-from heapfit.target.calls import Calls
-from heapfit.target.code_size import code_size
-from heapfit.target.image import replay_image
-from heapfit.target.packed_trace import PackedTrace, pack
-from heapfit.target.replay import counted_replay
-from heapfit.target.verify import Case, host_replay
-from heapfit.target.workbench import Build, Workbench
-from heapfit.trace import COLUMNS, Trace, TraceInfo, write_trace
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 HERE = Path(__file__).resolve().parents[1]
 M4 = BOARDS["cortex-m4"]

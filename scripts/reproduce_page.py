@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.reproduce.finding import Finding, RowResult, verdicts_told
-from heapfit.reproduce.laboratory import Laboratory
-from heapfit.reproduce.published import published
-from heapfit.reproduce.rows import chosen_rows, reproduce
 from heapfit.sweep import Sweep
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_told
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.published import published
+from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -21,7 +21,7 @@ HEAD = """\
 heapfit stands on four papers. What each publishes is a list of rows: systems, metrics,
 experiments, tables, figures and numbers, under ids such as `003-14`. Each row is a function that
 measures it again. What is printed in the papers, and what counts as a match, is in
-`python/heapfit/reproduce/published.toml`, and nowhere else; the tests measure every row in a
+`papers/heapfit_papers/reproduce/published.toml`, and nowhere else; the tests measure every row in a
 smaller form (`--small`).
 
 A figure *matches*, *differs* (and why is told), or *cannot be known* (and why): where a paper gives

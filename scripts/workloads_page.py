@@ -5,7 +5,7 @@ from heapfit import _engine
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Made by scripts/workloads_page.py from engine/src/workload/workload.cpp; `make docs` renews it. -->
+<!-- Made by scripts/workloads_page.py from engine/src/workload/; `make docs` renews it. -->
 # Workloads
 
 Traces drawn from a model and a seed: the workloads of the papers, and what allocators are tested

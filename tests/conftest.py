@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from heapfit.reproduce.laboratory import Laboratory
-    from heapfit.slotbuf_measures import ReportRuns
+    from heapfit_papers.reproduce.laboratory import Laboratory
+    from heapfit_papers.slotbuf.measures import ReportRuns
 
 # A shell starts background jobs with SIGINT ignored, and what a process ignores its children ignore
 # too: a program under test could then never be interrupted.
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def report_runs() -> "ReportRuns":
     """The runs that the claims of Cebeci 2019 are judged by."""
-    from heapfit.slotbuf_measures import measure_report
+    from heapfit_papers.slotbuf.measures import measure_report
 
     return measure_report()
 
@@ -40,8 +40,8 @@ def report_runs() -> "ReportRuns":
 @pytest.fixture(scope="session")
 def laboratory(report_runs: "ReportRuns") -> "Laboratory":
     """Where the rows of the papers are measured in their small form, what they share only once."""
-    from heapfit.reproduce.laboratory import Laboratory
-    from heapfit.reproduce.paper_000_first import report_runs as measure
+    from heapfit_papers.reproduce.laboratory import Laboratory
+    from heapfit_papers.reproduce.paper_000_first import report_runs as measure
 
     made = Laboratory(is_small=True)
     made.provide(measure, report_runs)

@@ -27,7 +27,7 @@ from clients import CLIENTS, HOST
 from inputs import GENERATORS
 
 from heapfit.errors import HeapfitError
-from heapfit.trace import COLUMNS, Trace, write_trace
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 HERE = Path(__file__).resolve().parent
 MOST_EVENTS = 250_000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace as an image reads it, written by python/heapfit/target/packed_trace.py. Little-endian.
+ * A trace as an image reads it, written by target/harness/packed_trace.py. Little-endian.
  *
  *   0       4        8        12       16                 24
  *   +-------+--------+--------+--------+--------+---------+---

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from heapfit.errors import HeapfitError
-from heapfit.reproduce.finding import Verdict
-from heapfit.reproduce.laboratory import Laboratory
-from heapfit.reproduce.published import published
-from heapfit.reproduce.rows import chosen_rows, reproduce, rows_of
 from heapfit.sweep import Sweep
+from heapfit_papers.reproduce.finding import Verdict
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.published import published
+from heapfit_papers.reproduce.rows import chosen_rows, reproduce, rows_of
 
 DIFFERS = {
     *("000-10.request", "000-11.cost", "000-13.internal", "000-16.limit"),

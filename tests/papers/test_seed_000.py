@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.reproduce.published import figure
-from heapfit.slotbuf import (
+from heapfit_papers.reproduce.published import figure
+from heapfit_papers.slotbuf.benchmark import (
     REPORT_REGION,
     Slotbuf,
     SlotbufSpec,
@@ -26,7 +26,7 @@ from heapfit.slotbuf import (
     run_slotbuf,
     write_distribution,
 )
-from heapfit.slotbuf_measures import (
+from heapfit_papers.slotbuf.measures import (
     BUFFERS,
     OTHER_SIZES,
     REPORT_ITERATIONS,

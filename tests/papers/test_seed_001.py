@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from heapfit.reproduce.paper_001_costs import (
+from heapfit_papers.reproduce.paper_001_costs import (
     MODEL,
     POOLS,
     STACK,
@@ -21,7 +21,7 @@ from heapfit.reproduce.paper_001_costs import (
     mean_cost,
     over_requested,
 )
-from heapfit.reproduce.published import figure
+from heapfit_papers.reproduce.published import figure
 
 FOOTPRINT_SAVED = figure("001-12", "saved").number
 ENERGY_SAVED = figure("001-14", "saved").number

@@ -12,18 +12,18 @@ from dataclasses import replace
 import pytest
 
 from heapfit import _engine
-from heapfit.plan import Plan
-from heapfit.reproduce.partition_study import (
+from heapfit.plan.plan import Plan
+from heapfit.simulation.closed_form import exact_metrics, size_classes
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.simulate import Result, simulate, solve
+from heapfit_papers.reproduce.partition_study import (
     FIGURES,
     SHORT,
     Experiment,
     experiments,
     scenario_of,
 )
-from heapfit.reproduce.published import figure as published
-from heapfit.simulation.closed_form import exact_metrics, size_classes
-from heapfit.simulation.scheme import Scheme
-from heapfit.simulation.simulate import Result, simulate, solve
+from heapfit_papers.reproduce.published import figure as published
 
 INTERVALS = (0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003, 0.0035)
 

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.plan import Plan, PlanFile, Pool, TrainedOn
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import PlanFile, TrainedOn
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent

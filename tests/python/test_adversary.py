@@ -10,14 +10,15 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.comparison import compare
-from heapfit.design.candidates import named_portfolio
-from heapfit.design.workload import load_workload
+from heapfit.bounds.worst_cases import Limits, least_of_any, worst_case
+from heapfit.compare.comparison import compare
+from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan, Pool, load_plan, save_plan
-from heapfit.profile import profile_trace
-from heapfit.trace import Trace
-from heapfit.worst_cases import Limits, least_of_any, worst_case
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
 
 POOLS = (Pool(24, 10, True), Pool(100, 4, True))
 PROVEN = [

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.design.best_classes import best_classes, cheapest_cuts, classes_of
-from heapfit.design.special_pools import pool_sizes, special_pools_plan, special_sizes
-from heapfit.design.workload import Workload, load_workload
+from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
+from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import Workload, load_workload
 
 ALLOC, RESIZE, FREE = 0, 3, 4
 Event = tuple[int, int, int]  # op, object, size

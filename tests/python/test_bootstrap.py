@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from small_traces import heapfit, heapfit_json
 
-from heapfit.bootstrap.draw import draw_trace
-from heapfit.bootstrap.model import Model, fit_model
-from heapfit.bootstrap.phases import phase_starts
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.profile import profile_trace
-from heapfit.trace import Trace
-from heapfit.trace_content import content_hash
-from heapfit.workloads import WorkloadSpec, generate_workload
+from heapfit.trace.content import content_hash
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.model import Model, fit_model
+from heapfit.workloads.phases import phase_starts
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
 
 def made(folder: Path, name: str, seed: int = 1, **parameters: int) -> Trace:

@@ -8,13 +8,13 @@ import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.bounds import find_bounds, save_lifetimes
-from heapfit.comparison import compare
-from heapfit.design.candidates import named_portfolio
-from heapfit.design.workload import Workload, load_workload
+from heapfit.bounds.trace_bounds import find_bounds, save_lifetimes
+from heapfit.compare.comparison import compare
+from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
 
 PAIRS = 2_000_000
 

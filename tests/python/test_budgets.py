@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.design.budgets import budgeted_plan, classes_with_most, live_sizes_at
+from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_sizes_at
 
 SIZES = (16, 24, 40, 64, 104)
 Event = tuple[int, int, int]  # op, object, size

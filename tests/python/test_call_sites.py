@@ -9,12 +9,13 @@ import subprocess
 import pytest
 from test_record import heapfit
 
-from heapfit.call_sites import call_sites
-from heapfit.code_of_sites import places_of
-from heapfit.design.workload import load_workload
+from heapfit.design.placement.call_sites import call_sites
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
-from heapfit.record import record
+from heapfit.importers.record import record
+from heapfit.importers.source_lines import places_of
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.trace.loaded import load_workload
 
 LIBRARY = """
 #include <stdlib.h>

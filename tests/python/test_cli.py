@@ -15,8 +15,9 @@ import time
 import pytest
 
 from heapfit import _engine
-from heapfit.cli import console, main
-from heapfit.trace import Trace
+from heapfit.cli import main
+from heapfit.cli.printing import console
+from heapfit.trace.stored import Trace
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[39][0-9]")
 TEXT = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"

@@ -5,7 +5,7 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.allocators import ALIGNMENTS, serving_region, takes_pools
+from heapfit.plan.allocators import ALIGNMENTS, serving_region, takes_pools
 
 ALL = {info.name: info for info in _engine.allocators()}
 

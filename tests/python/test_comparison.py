@@ -4,11 +4,11 @@
 import itertools
 from dataclasses import dataclass
 
-from heapfit.comparison import Comparison, Row, ranked
-from heapfit.design.candidates import NotApplicable
-from heapfit.plan import Plan, Pool
-from heapfit.trace import TraceInfo
-from heapfit.verdict import chosen_row, verdict
+from heapfit.compare.candidate import NotApplicable
+from heapfit.compare.comparison import Comparison, Row, ranked
+from heapfit.compare.verdict import chosen_row, verdict
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.stored import TraceInfo
 
 INFO = TraceInfo("program", "source", 32, "heap", "", 100, ())
 POOLS = (Pool(64, 3, True),)

@@ -7,11 +7,11 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json
 from test_comparison import INFO, row
 
-from heapfit.cli.matrix import print_matrix
-from heapfit.comparison import Comparison, Row, energies_over_least, ranked
-from heapfit.comparison_matrix import Column, matrix_of
-from heapfit.design.candidates import NotApplicable
-from heapfit.energy import Sram
+from heapfit.cli.printing.matrix import print_matrix
+from heapfit.compare.candidate import NotApplicable
+from heapfit.compare.comparison import Comparison, Row, energies_over_least, ranked
+from heapfit.compare.matrix import Column, matrix_of
+from heapfit.plan.energy import Sram
 
 SMALL = "t2_w2:events=600,queue_fill:packets=300,depth=50"
 

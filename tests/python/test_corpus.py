@@ -18,7 +18,7 @@ from small_traces import table2
 
 from heapfit.errors import HeapfitError
 from heapfit.fit import fit
-from heapfit.plan import load_plan
+from heapfit.plan.plan_file import load_plan
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -11,7 +11,7 @@ from heapfit.front.axes import AXES, UNKNOWN, axis_values, known_allocators, pla
 from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import instruction_model
 from heapfit.front.measured import code_sizes
-from heapfit.plan import Plan, Pool
+from heapfit.plan.plan import Plan, Pool
 
 INFOS = {info.name: info for info in _engine.allocators()}
 POOLS = (Pool(40, 2, True), Pool(100, 2, False))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from heapfit.energy import Sram, load_sram
 from heapfit.errors import HeapfitError
+from heapfit.plan.energy import Sram, load_sram
 
 SRAM = Sram("test", (100, 400, 6400), (1.0, 4.0, 16.0), (2.0, 2.0, 8.0))
 TABLE = """

@@ -9,12 +9,12 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
+from heapfit.compare.replay import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan
-from heapfit.profile import follow_sizes, profile_trace
-from heapfit.replay import replay_trace
-from heapfit.trace import Trace
+from heapfit.plan.plan import Plan
+from heapfit.trace.profile import follow_sizes, profile_trace
+from heapfit.trace.stored import Trace
 
 RESIZE, FREE = 3, 4
 

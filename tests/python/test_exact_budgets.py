@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from small_traces import heapfit, table2
 
 from heapfit import _engine
-from heapfit.design.budget_choice import Method
-from heapfit.design.budget_program import Limits
-from heapfit.design.certified_budgets import certified_budgets
-from heapfit.design.integer_budgets import Solved, solve
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.integer import Solved, solve
+from heapfit.design.budgets.program import Limits
 from heapfit.errors import HeapfitError
 from heapfit.progress import no_progress
 

@@ -8,10 +8,8 @@ from page_reader import Page
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.design.workload import load_workload
-from heapfit.energy import load_sram
 from heapfit.errors import HeapfitError
-from heapfit.front.front import (
+from heapfit.front.design_front import (
     Configuration,
     chosen,
     cost_of_choice,
@@ -24,8 +22,10 @@ from heapfit.front.pareto import Place, Standing, dominates
 from heapfit.front.preference import Preference
 from heapfit.front.space import configurations, named_configurations, without_standards
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import TrainedOn, load_plan
-from heapfit.report.front_page import render
+from heapfit.plan.energy import load_sram
+from heapfit.plan.plan_file import TrainedOn, load_plan
+from heapfit.report.front.page import render
+from heapfit.trace.loaded import load_workload
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from generated_code import NO_MEMSET, PLANS, ROOT, compile_objects, plan_file, s
 
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
-from heapfit.plan import Plan, Pool, load_plan
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import load_plan
 
 
 @pytest.fixture(scope="module", params=PLANS)

@@ -18,8 +18,8 @@ from generated_code import HERE, ROOT, TLSF, compile_objects, plan_file
 from heapfit import _engine
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan, Pool
-from heapfit.trace import Trace
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.stored import Trace
 
 CORPUS_TRACES = ("heap/lwip32-ram-b.heap.gz", "heap/curl-multi.heap.gz")
 EVENT = np.dtype(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from heapfit.importers import FORMATS, ImportOptions, import_file
-from heapfit.trace import COLUMNS
+from heapfit.trace.stored import COLUMNS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
 

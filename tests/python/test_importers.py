@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import FORMATS, ImportOptions, import_file, open_any, stream
 from heapfit.importers.formats import format_of
 from heapfit.importers.stream import ByteStream
-from heapfit.trace import Trace
+from heapfit.trace.stored import Trace
 
 OPTIONS = ImportOptions()
 EVENTS = [0, 0, 3, 4]  # the operations of every sample

@@ -7,27 +7,27 @@ import pytest
 from small_traces import heapfit_json
 
 from heapfit import _engine
-from heapfit.design.candidates import Candidate, NotApplicable
-from heapfit.design.class_lifetimes import (
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.placement.class_lifetimes import (
     blocks_of,
     class_lifetimes,
     class_of_size,
     size_class,
 )
-from heapfit.design.placement import Placed, Placement, guesses, learn_placement
-from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.tailored_plans import (
+from heapfit.design.placement.learned import Placed, Placement, guesses, learn_placement
+from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
     tailored_candidates,
 )
-from heapfit.design.workload import Workload, load_workload
+from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan
-from heapfit.profile import profile_trace
-from heapfit.trace import Trace
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
 
 EVENTS = 2_000_000
 PLAIN = Plan("tailored", {"alignment": 8})

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, PlanFile, Pool, SeenTrace, TrainedOn, load_plan, save_plan
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, load_plan, save_plan
 
 BUDGETED = Plan(
     "budgeted",

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from heapfit import _engine, record
+from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers import record
 
 PROGRAMS = Path(__file__).with_name("programs")
 EVENTS = 100_000  # some three windows of the recording's file

@@ -8,13 +8,13 @@ import pytest
 from small_traces import heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.design.budgets import budgeted_plan
-from heapfit.design.certified_budgets import certified_budgets
-from heapfit.design.replayed_budgets import FAST, OTHERS, search_plans
-from heapfit.design.workload import Workload, load_workload
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.greedy_budgets import budgeted_plan
+from heapfit.design.search.replayed import FAST, OTHERS, search_plans
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 SIZES = [528, 1040, 1984, 2952]
 EVENTS = 3_000_000

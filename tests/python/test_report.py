@@ -14,12 +14,12 @@ from small_traces import bimodal, diverse, table2
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fit import fit
-from heapfit.fitted import Fit
-from heapfit.report import page as report_page
-from heapfit.report import write_report
-from heapfit.report.live_blocks import live_blocks
-from heapfit.report.numbers import printable
-from heapfit.report.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
+from heapfit.fit_result import Fit
+from heapfit.report.drawing.live_blocks import live_blocks
+from heapfit.report.drawing.number_text import printable
+from heapfit.report.fit import page as report_page
+from heapfit.report.fit.page import write_report
+from heapfit.report.fit.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",

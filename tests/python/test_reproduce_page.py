@@ -7,8 +7,8 @@ import sys
 
 from page_reader import Page
 
-from heapfit.report.reproduce_page import render
-from heapfit.reproduce.rows import reproduce
+from heapfit_papers.pages.reproduce_page import render
+from heapfit_papers.reproduce.rows import reproduce
 
 
 def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):

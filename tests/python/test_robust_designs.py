@@ -7,28 +7,28 @@ from pathlib import Path
 import pytest
 from small_traces import diverse, heapfit, heapfit_json, table2
 
-from heapfit.cli.robust import verdicts
-from heapfit.design.budget_choice import STANDARD_BUDGETS
-from heapfit.design.candidates import candidate_from_file
-from heapfit.design.joined_trace import join_traces
-from heapfit.design.objective import Objective, parse_objective
-from heapfit.design.robust import (
+from heapfit.cli.printing.robust import verdicts
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
+from heapfit.design.portfolio import candidate_from_file
+from heapfit.design.robust.design import (
     MARGINS,
     RobustDesigns,
     RobustOptions,
     design_robust,
     with_margin,
 )
-from heapfit.design.robust_jobs import runs_in
-from heapfit.design.robust_plans import save_robust_plans
-from heapfit.design.workload import load_workload
+from heapfit.design.robust.jobs import runs_in
+from heapfit.design.robust.joined_trace import join_traces
+from heapfit.design.robust.objective import Objective, parse_objective
+from heapfit.design.robust.plan_files import save_robust_plans
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import load_plan
-from heapfit.profile import profile_trace
+from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
-from heapfit.trace import Trace
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 EVENTS = 600
 

@@ -8,13 +8,13 @@ import numpy as np
 from small_traces import table2
 
 from heapfit import _engine
-from heapfit.design.live_points import LivePoints, live_points
-from heapfit.design.pooled_design import Budget, PooledDesign, Shared, design_of
-from heapfit.design.priced_budgets import priced_budgets
-from heapfit.design.search_starts import search_starts
-from heapfit.design.workload import Workload, load_workload
+from heapfit.design.budgets.live_points import LivePoints, live_points
+from heapfit.design.budgets.priced import priced_budgets
+from heapfit.design.search.pooled_design import Budget, PooledDesign, Shared, design_of
+from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan, Pool
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import Workload, load_workload
 
 SIZES = [528, 1040, 1984, 2952]
 

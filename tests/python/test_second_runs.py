@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from heapfit.trace import Trace
+from heapfit.trace.stored import Trace
 
 HERE = Path(__file__).resolve().parents[2] / "examples/second-runs"
 PROGRAMS = tomllib.loads((HERE / "programs.toml").read_text())["program"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.plan import Plan, Pool
+from heapfit.plan.plan import Plan, Pool
 from heapfit.simulation.arrivals import Periodic, Poisson
 from heapfit.simulation.closed_form import exact_metrics, size_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService, UniformHolding

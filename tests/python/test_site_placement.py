@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison import compare
-from heapfit.design.candidates import Candidate, Portfolio
-from heapfit.design.joined_trace import join_traces
-from heapfit.design.placement import Placed, learn_placement
-from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.site_placement import busiest_sites, learn_sites
-from heapfit.design.tailored_plans import BY_SITE, layouts, tailored_candidates
-from heapfit.design.workload import Workload, load_workload
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import compare
+from heapfit.compare.replay import replay_trace
+from heapfit.design.placement.learned import Placed, learn_placement
+from heapfit.design.placement.sites import busiest_sites, learn_sites
+from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_candidates
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.fit import FitOptions, fit
-from heapfit.plan import Plan, PlanFile, TrainedOn, load_plan, save_plan
-from heapfit.replay import replay_trace
-from heapfit.trace import Trace, TraceInfo, write_trace
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 STAYS, GOES, LATE = 0xA11CE, 0xB0B, 0xCAB  # call sites
 ROUNDS = 200

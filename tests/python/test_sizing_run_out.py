@@ -5,14 +5,14 @@ import math
 
 import pytest
 
+from heapfit.compare.replay import replay_trace
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan
-from heapfit.replay import replay_trace
+from heapfit.plan.plan import Plan
 from heapfit.sizing.demand import measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.pools import size_pools
 from heapfit.sizing.run_out import extrapolated_count, least_count, looks, rarest_shown, run_out
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
 

@@ -6,13 +6,13 @@ import subprocess
 import pytest
 from test_sizing_demand import ALLOC, FREE, trace_of
 
+from heapfit.compare.replay import replay_trace
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan
-from heapfit.replay import replay_trace
+from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import as_text
 from heapfit.sizing.systems import SYSTEMS, Wanted, assumptions_of, settings_for
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
 @pytest.fixture

@@ -16,12 +16,13 @@ from page_reader import Page
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, PlanFile, TrainedOn, save_plan
-from heapfit.report import slotbuf_page
-from heapfit.reproduce.paper_000_second import judge
-from heapfit.slotbuf import SlotbufSpec, plan_of, report_version, run_slotbuf
-from heapfit.slotbuf_measures import ReportRuns
-from heapfit.trace import Trace
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.trace.stored import Trace
+from heapfit_papers.pages import slotbuf_page
+from heapfit_papers.reproduce.paper_000_second import judge
+from heapfit_papers.slotbuf.benchmark import SlotbufSpec, plan_of, report_version, run_slotbuf
+from heapfit_papers.slotbuf.measures import ReportRuns
 
 
 def slotbuf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -79,7 +80,7 @@ def test_any_allocator_may_be_run_and_pools_by_a_plan_file(tmp_path):
 
 
 def plan_file(allocator: str, folder: Path) -> Path:
-    from heapfit.plan import Pool
+    from heapfit.plan.plan import Pool
 
     pools = (Pool(32, 20, False), Pool(64, 20, False))
     trained_on = TrainedOn("none", "sha256:" + "0" * 64, 0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heapfit.source_name import different_names, source_name
+from heapfit.trace.names import different_names, source_name
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.design.special_pools import pool_sizes, special_pools_plan, special_sizes
+from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 
 POWERS = [(64, False), (128, False), (256, False), (512, False), (1024, False)]
 PAPER = [(40, True), *POWERS, (1500, True)]

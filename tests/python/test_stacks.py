@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from small_traces import heapfit
 
-from heapfit.bootstrap.drawn_set import draw_set
-from heapfit.design.candidates import Candidate, NotApplicable
-from heapfit.design.joined_trace import join_traces
-from heapfit.design.placement import Placed
-from heapfit.design.robust import RobustOptions, design_robust
-from heapfit.design.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
-from heapfit.design.tailored_plans import STACKS, tailored_candidates
-from heapfit.design.workload import Workload, load_workload
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.placement.learned import Placed
+from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
+from heapfit.design.placement.tailored_plans import STACKS, tailored_candidates
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.joined_trace import join_traces
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan import Plan, Pool
-from heapfit.trace import Trace
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace
+from heapfit.workloads.drawn_set import draw_set
 
 PLAIN = Plan("tailored", {"alignment": 8})
 EVENTS = 5_000_000

@@ -2,12 +2,12 @@
 """Every size set aside for its own worst case."""
 
 from heapfit import _engine
-from heapfit.comparison import compare
-from heapfit.design.candidates import Candidate, Portfolio
-from heapfit.design.static_pools import ALLOCATOR, size_classes, worst_case_plan
-from heapfit.design.workload import load_workload
-from heapfit.plan import Pool
-from heapfit.workloads import generate_workload, parse_workload
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import compare
+from heapfit.design.pools.static_pools import ALLOCATOR, size_classes, worst_case_plan
+from heapfit.plan.plan import Pool
+from heapfit.trace.loaded import load_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
 def test_each_size_has_a_pool_of_its_worst_case_and_no_search_is_needed(tmp_path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heapfit.importers import ImportOptions, import_file
-from heapfit.trace import COLUMNS
+from heapfit.trace.stored import COLUMNS
 
 ID = st.integers(0, 6)  # few, so that ids are met again
 SIZE = st.one_of(st.integers(0, 64), st.integers(0, 1 << 47))

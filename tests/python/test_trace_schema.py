@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from heapfit import trace
 from heapfit.importers import ImportOptions, import_file
+from heapfit.trace import stored as trace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "trace-schema.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heapfit import trace as stored
 from heapfit.errors import HeapfitError
-from heapfit.trace import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace import stored
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 
 INFO = TraceInfo(program="echo", source="a test", pointer_bits=32, notes=("1 thing counted.",))
 ROWS = {

@@ -9,9 +9,14 @@ from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.trace import Trace
-from heapfit.trace_content import content_hash
-from heapfit.workloads import WorkloadSpec, generate_workload, parse_workload, parse_workloads
+from heapfit.trace.content import content_hash
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import (
+    WorkloadSpec,
+    generate_workload,
+    parse_workload,
+    parse_workloads,
+)
 
 ALLOC, FREE = 0, 4
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from heapfit.target.workbench import Workbench
+from harness.workbench import Workbench
 
 
 @pytest.fixture(scope="session")

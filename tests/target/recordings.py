@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from harness import sources
 from heapfit.importers import ImportOptions, open_any
-from heapfit.target import sources
-from heapfit.trace import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 
 EVENTS = 4000
 EXAMPLES = ("lwip-echo", "lua")

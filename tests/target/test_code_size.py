@@ -3,11 +3,11 @@
 
 import pytest
 
-from heapfit.plan import Plan, Pool
-from heapfit.target.board import BOARDS, Board
-from heapfit.target.code_size import code_size
-from heapfit.target.command import run
-from heapfit.target.workbench import Build, Workbench
+from harness.board import BOARDS, Board
+from harness.code_size import code_size
+from harness.workbench import Build, Workbench
+from heapfit.importers.external_tool import run
+from heapfit.plan.plan import Plan, Pool
 
 _TABLES = ("replay_plan", "weighed_plan")  # the plan, and what reads it
 TLSF = Plan("tlsf")

@@ -3,13 +3,13 @@
 
 import pytest
 
+from harness.board import BOARDS, MICROBIT, Board
+from harness.cases import shipped_allocators
+from harness.contract import LARGE, SMALL, contract_image, run_contract, run_part
+from harness.emulator import emulate
+from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.target.board import BOARDS, MICROBIT, Board
-from heapfit.target.cases import shipped_allocators
-from heapfit.target.contract import LARGE, SMALL, contract_image, run_contract, run_part
-from heapfit.target.emulator import emulate
-from heapfit.target.workbench import Build, Workbench
 
 STEPS = 300  # an allocator; the host does a million
 

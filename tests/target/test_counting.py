@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import sources
+from harness.board import BOARDS, Board
+from harness.calls import Calls, Spread, read_calls
+from harness.emulator import Watch, emulate
+from harness.image import Image, link_image
+from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.target import sources
-from heapfit.target.board import BOARDS, Board
-from heapfit.target.calls import Calls, Spread, read_calls
-from heapfit.target.emulator import Watch, emulate
-from heapfit.target.image import Image, link_image
-from heapfit.target.workbench import Build, Workbench
 
 FUNCTIONS = ("nothing", "one_word", "calls_another", "loops", "one_push", "image_copy")
 COUNTED = ("instructions", "loads", "stores", "heap_loads", "heap_stores", "payload")

@@ -3,11 +3,11 @@
 
 import pytest
 
-from heapfit.plan import Plan, Pool
-from heapfit.target.board import BOARDS
-from heapfit.target.cases import shipped_allocators
-from heapfit.target.image import core_objects, replay_design, write_plan
-from heapfit.target.workbench import Build, Workbench
+from harness.board import BOARDS
+from harness.cases import shipped_allocators
+from harness.image import core_objects, replay_design, write_plan
+from harness.workbench import Build, Workbench
+from heapfit.plan.plan import Plan, Pool
 
 M0 = BOARDS["cortex-m0"]
 POOLS = (Pool(40, 6, True), Pool(100, 6, True))

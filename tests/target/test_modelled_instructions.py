@@ -4,18 +4,18 @@
 import pytest
 import recordings
 
+from harness.board import BOARDS
+from harness.code_size import code_size
+from harness.image import replay_image
+from harness.packed_trace import pack
+from harness.replay import counted_replay
+from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.design.workload import load_workload
 from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import instruction_model
 from heapfit.front.measured import CALLS_BUILD, SIZE_BUILD, code_sizes
-from heapfit.plan import Plan
-from heapfit.target.board import BOARDS
-from heapfit.target.code_size import code_size
-from heapfit.target.image import replay_image
-from heapfit.target.packed_trace import pack
-from heapfit.target.replay import counted_replay
-from heapfit.target.workbench import Build, Workbench
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import load_workload
 
 M4 = BOARDS["cortex-m4"]
 ROOM = 0.02  # of another compiler's whims, beside what was found on traces left out

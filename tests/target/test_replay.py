@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 import recordings
 
-from heapfit import _engine
-from heapfit.design.workload import Workload, load_workload
-from heapfit.errors import HeapfitError
-from heapfit.plan import Plan, PlanFile, Pool, TrainedOn, save_plan
-from heapfit.target.board import BOARDS, Board
-from heapfit.target.cases import cases_of, shipped_allocators
-from heapfit.target.image import replay_image
-from heapfit.target.packed_trace import PackedTrace, pack
-from heapfit.target.replay import OPERATIONS, replay
-from heapfit.target.verify import (
+from harness.board import BOARDS, Board
+from harness.cases import cases_of, shipped_allocators
+from harness.image import replay_image
+from harness.packed_trace import PackedTrace, pack
+from harness.replay import OPERATIONS, replay
+from harness.verify import (
     Accesses,
     Case,
     HostReplay,
@@ -27,8 +23,13 @@ from heapfit.target.verify import (
     host_replay,
     verify,
 )
-from heapfit.target.workbench import Build, Workbench
-from heapfit.trace import COLUMNS, Trace, write_trace
+from harness.workbench import Build, Workbench
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 M4 = BOARDS["cortex-m4"]
 TLSF = Plan("tlsf")
@@ -163,7 +164,7 @@ def test_an_access_more_or_less_is_told(
         host = host_replay(case, trace)
         return replace(host, aligned=host.aligned - Accesses(1, 0))
 
-    monkeypatch.setattr("heapfit.target.verify.host_replay", with_one_fewer_aligned)
+    monkeypatch.setattr("harness.verify.host_replay", with_one_fewer_aligned)
     done = verify_mixed(workbench, recorded, "tlsf", Build())
     assert done.differences == (
         "metadata accesses of alloc, free and resize: -1 loads, +0 stores on the target",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -23,9 +22,10 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
-    from heapfit.adversary import Attack, Attacks
+    from heapfit.design.robust.adversary import Attack, Attacks
 
 _MILLION = 1_000_000
 
@@ -60,10 +60,10 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Search requests within a trace's limits that break a plan, and store the worst."""
-    from heapfit.adversary import AdversaryOptions, attack_plans
-    from heapfit.comparison_jobs import Contestants
-    from heapfit.plan import load_plan
-    from heapfit.source_name import source_name
+    from heapfit.compare.jobs import Contestants
+    from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
+    from heapfit.plan.plan_file import load_plan
+    from heapfit.trace.names import source_name
 
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")

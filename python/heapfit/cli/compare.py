@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heapfit import _engine
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -25,17 +24,18 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
 )
-from heapfit.cli.matrix import matrix_json, print_matrix
 from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.ranking import print_low_level, print_ranking, ranking_json
+from heapfit.cli.printing import console
+from heapfit.cli.printing.matrix import matrix_json, print_matrix
+from heapfit.cli.printing.ranking import print_low_level, print_ranking, ranking_json
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
-    from heapfit.comparison import Comparison
-    from heapfit.comparison_jobs import Source
-    from heapfit.comparison_matrix import Matrix
-    from heapfit.energy import Sram
+    from heapfit.compare.comparison import Comparison
+    from heapfit.compare.jobs import Source
+    from heapfit.compare.matrix import Matrix
     from heapfit.importers import ImportOptions
+    from heapfit.plan.energy import Sram
     from heapfit.progress import Progress
 
 LARGEST_STEP = 1 << 30  # bytes
@@ -94,13 +94,14 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-    from heapfit.comparison_jobs import Contestants
-    from heapfit.comparison_matrix import compare_traces
-    from heapfit.energy import load_sram
-    from heapfit.named_values import all_or_named
-    from heapfit.plan import load_plan
+    from heapfit.compare.jobs import Contestants
+    from heapfit.compare.matrix import compare_traces
+    from heapfit.design.portfolio import contested_portfolio
+    from heapfit.plan.energy import load_sram
+    from heapfit.plan.plan_file import load_plan
+    from heapfit.plan.values import all_or_named
     from heapfit.sweep import Sweep
-    from heapfit.workloads import parse_workloads
+    from heapfit.workloads.synthetic import parse_workloads
 
     sources, named = _sorted_out(words or [])
     named += all_or_named(allocators or [], [info.name for info in _engine.allocators()])
@@ -115,7 +116,7 @@ def command(
     with console.progress() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
         compared = _opened(opened, sources, importing, progress)
         compared += [(spec.label, spec) for spec in specs]
-        matrix = compare_traces(compared, contestants, sweep, progress)
+        matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
     if as_json:
         drawn = {"seed": seed} if specs else {}
         console.out_json({**drawn, **_json(matrix, table, step)})
@@ -152,7 +153,7 @@ def _opened(
     opened: ExitStack, sources: list[Path], importing: ImportOptions, progress: Progress
 ) -> list[tuple[str, Source]]:
     """Each trace with its name; those that had to be imported are there until `opened` ends."""
-    from heapfit.source_name import source_name
+    from heapfit.trace.names import source_name
 
     return [
         (source_name(source), opened.enter_context(opened_trace(source, importing, progress)))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -26,10 +25,11 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
 )
-from heapfit.cli.class_table import classes_json, print_classes
 from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.ranking import print_ranking, ranking_json
-from heapfit.design.budget_choice import (
+from heapfit.cli.printing import console
+from heapfit.cli.printing.class_table import classes_json, print_classes
+from heapfit.cli.printing.ranking import print_ranking, ranking_json
+from heapfit.design.budgets.choice import (
     STANDARD_BUDGETS,
     STANDARD_SEARCH,
     STANDARD_SECONDS,
@@ -38,9 +38,9 @@ from heapfit.design.budget_choice import (
 )
 
 if TYPE_CHECKING:
-    from heapfit.comparison import Row
-    from heapfit.design.plans import Designs
-    from heapfit.design.robust import RobustOptions
+    from heapfit.compare.comparison import Row
+    from heapfit.design.plan_files import Designs
+    from heapfit.design.robust.design import RobustOptions
     from heapfit.importers import ImportOptions
     from heapfit.sweep import Sweep
 
@@ -105,8 +105,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
-    from heapfit.design.objective import parse_objective
-    from heapfit.design.robust import RobustOptions
+    from heapfit.design.robust.design import RobustOptions
+    from heapfit.design.robust.objective import parse_objective
     from heapfit.sweep import Sweep
 
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
@@ -131,8 +131,8 @@ def _for_one(
     importing: ImportOptions,
     as_json: bool,
 ) -> None:
-    from heapfit.design.plans import design
-    from heapfit.source_name import source_name
+    from heapfit.design.plan_files import design
+    from heapfit.trace.names import source_name
 
     (source,) = sources
     name = source_name(source)
@@ -149,7 +149,7 @@ def _for_one(
 
 
 def _json(designs: Designs) -> dict[str, Any]:
-    from heapfit.verdict import verdict
+    from heapfit.compare.verdict import verdict
 
     return {
         **ranking_json(designs.comparison),
@@ -160,7 +160,7 @@ def _json(designs: Designs) -> dict[str, Any]:
 
 
 def _print(designs: Designs) -> None:
-    from heapfit.verdict import chosen_row, pools_warning, verdict
+    from heapfit.compare.verdict import chosen_row, pools_warning, verdict
 
     print_ranking(designs.comparison)
     console.out(verdict(designs.comparison))
@@ -181,11 +181,11 @@ def _for_several(
     sweep: Sweep,
     as_json: bool,
 ) -> None:
-    from heapfit.bootstrap.drawn_set import draw_set
-    from heapfit.cli.robust import print_robust, robust_json
-    from heapfit.design.robust import design_robust
-    from heapfit.design.robust_plans import save_robust_plans
-    from heapfit.source_name import different_names, source_name
+    from heapfit.cli.printing.robust import print_robust, robust_json
+    from heapfit.design.robust.design import design_robust
+    from heapfit.design.robust.plan_files import save_robust_plans
+    from heapfit.trace.names import different_names, source_name
+    from heapfit.workloads.drawn_set import draw_set
 
     beside = f"{draw}-drawn" if draw else f"{len(sources) - 1}-more"
     name = f"{source_name(sources[0])}-and-{beside}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -23,14 +22,15 @@ from heapfit.cli.arguments import (
     Sources,
     import_options,
 )
-from heapfit.cli.ranking import print_ranking, ranking_json
+from heapfit.cli.printing import console
+from heapfit.cli.printing.ranking import print_ranking, ranking_json
 from heapfit.front.preference import Preference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heapfit.fit import Failure
-    from heapfit.fitted import Fit
+    from heapfit.fit_result import Fit
 
 
 def command(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -25,11 +24,12 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heapfit.front.front import Configuration, Front
+    from heapfit.front.design_front import Configuration, Front
     from heapfit.front.instruction_model import Off
 
 
@@ -68,15 +68,15 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure every configuration, find the Pareto front, write its plans and a page."""
-    from heapfit.design.plans import trained_on_trace
-    from heapfit.design.workload import load_workload
-    from heapfit.energy import load_sram
-    from heapfit.front.front import ALL_MEASURES, chosen, find_front, save_front
+    from heapfit.design.plan_files import trained_on_trace
+    from heapfit.front.design_front import ALL_MEASURES, chosen, find_front, save_front
     from heapfit.front.measures import parse_measures
     from heapfit.front.space import configurations, named_configurations
-    from heapfit.report.front_page import write_front_page
-    from heapfit.source_name import source_name
+    from heapfit.plan.energy import load_sram
+    from heapfit.report.front.page import write_front_page
     from heapfit.sweep import Sweep
+    from heapfit.trace.loaded import load_workload
+    from heapfit.trace.names import source_name
 
     measures = ALL_MEASURES if by is None else parse_measures(by)
     table = load_sram(sram)
@@ -113,7 +113,7 @@ def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, objec
 
 
 def _print(front: Front, choice: Configuration | None, folder: Path, page: Path) -> None:
-    from heapfit.front.front import cost_of_choice
+    from heapfit.front.design_front import cost_of_choice
     from heapfit.front.measures import ABOUT
 
     columns = ("front", "configuration", "R_safe", "accesses", "energy", "instructions")
@@ -191,7 +191,7 @@ def _modelled(value: float | None, off: Off | None) -> str | None:
 def _json(
     front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
 ) -> dict[str, Any]:
-    from heapfit.front.front import cost_of_choice
+    from heapfit.front.design_front import cost_of_choice
 
     return {
         "u_max": front.comparison.u_max,
@@ -210,7 +210,7 @@ def _json(
 def _one_json(front: Front, one: Configuration) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from heapfit.plan import plan_table
+    from heapfit.plan.plan import plan_table
 
     better = None if one.place.by is None else front.configurations[one.place.by].name
     figures = asdict(one.measures)

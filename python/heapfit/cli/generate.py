@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import AsJson
+from heapfit.cli.printing import console
 
 
 def command(
@@ -24,8 +24,8 @@ def command(
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
     from heapfit.generate import generate
-    from heapfit.plan import load_plan
-    from heapfit.pointer_size import pointer_size_warning
+    from heapfit.plan.plan_file import load_plan
+    from heapfit.trace.pointer_size import pointer_size_warning
 
     plan_file = load_plan(plan)
     paths = generate(plan_file, output or plan.parent / "code", prefix)

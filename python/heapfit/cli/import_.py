@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     AsJson,
@@ -18,9 +17,10 @@ from heapfit.cli.arguments import (
     Queue,
     import_options,
 )
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Turn a recording or a packet capture into a stored trace."""
     from heapfit.importers import import_file
-    from heapfit.source_name import source_name
+    from heapfit.trace.names import source_name
 
     options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `heapfit` program: its commands, and what becomes of their errors.
 
+Only the command that is asked for is imported, so that all may import what they need at their top.
 Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
+from functools import cached_property
 from importlib import import_module
-from typing import Annotated
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from heapfit.cli import console
+from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 
 # In the order of `--help`. Each is a module of this folder with a function `command`; where its
@@ -33,18 +40,22 @@ COMMANDS = (
     "size",
     "generate",
     "simulate",
-    "slotbuf",
-    "reproduce",
     "allocators",
 )
+# Other packages add theirs as entry points of this group: NAME = "MODULE:command".
+COMMANDS_OF_OTHERS = "heapfit.commands"
 
+_STYLE: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 _FAILED = 1
 _INTERRUPTED = 130
 
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from heapfit import _engine
+        from heapfit import _engine  # the extension takes a tenth of a second to load
 
         console.out(f"heapfit {_engine.version}")
         raise typer.Exit
@@ -59,19 +70,61 @@ def _options(
     """Fit a heap to a program."""
 
 
+class CommandGroup(TyperGroup):
+    """The commands by name, each imported when it is asked for."""
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """Where each command lies, by its name on the command line."""
+        own = {name.rstrip("_"): f"heapfit.cli.{name}" for name in COMMANDS}
+        others = entry_points(group=COMMANDS_OF_OTHERS)
+        return own | {point.name: point.module for point in others}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of `--help`."""
+        return list(self.modules)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, imported; None if there is none of that name."""
+        if cmd_name not in self.modules:
+            return None
+        alone = typer.Typer(add_completion=False, **_STYLE)
+        alone.command(cmd_name)(import_module(self.modules[cmd_name]).command)
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """As click does, without importing the commands."""
+        longest = max(map(len, self.modules))
+        room = formatter.width - 6 - longest
+        rows = [(name, _shortened(_summary(module), room)) for name, module in self.modules.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _summary(module: str) -> str:
+    """The first line of the docstring of a module's function `command`, read and not run."""
+    spec = find_spec(module)
+    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "command":
+            return (ast.get_docstring(node) or "").partition("\n")[0]
+    return ""
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3].rsplit(" ", 1)[0] + "..."
+
+
 def make_app() -> typer.Typer:
     """The program with all its commands."""
-    app = typer.Typer(
+    return typer.Typer(
         name="heapfit",
+        cls=CommandGroup,
         callback=_options,
         no_args_is_help=True,
-        rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        **_STYLE,
     )
-    for name in COMMANDS:
-        app.command(name.rstrip("_"))(import_module(f"heapfit.cli.{name}").command)
-    return app
 
 
 def run() -> None:

@@ -13,7 +13,7 @@ from heapfit.progress import Progress
 
 if TYPE_CHECKING:
     from heapfit.importers import ImportOptions
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     AsJson,
@@ -17,12 +16,13 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heapfit.profile import Profile, SizeSeries
-    from heapfit.trace import TraceInfo
+    from heapfit.trace.profile import Profile, SizeSeries
+    from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
 _OPERATIONS = ("alloc", "zeroed", "aligned", "resize", "free")
@@ -36,7 +36,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
-    from heapfit.profile import follow_sizes, profile_trace
+    from heapfit.trace.profile import follow_sizes, profile_trace
 
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
@@ -97,7 +97,7 @@ def _print_lifetimes(profile: Profile) -> None:
 
 
 def _suggestion(profile: Profile) -> str:
-    from heapfit.design.special_pools import special_sizes
+    from heapfit.design.pools.special_pools import special_sizes
 
     special = ", ".join(f"{size:,}" for size in special_sizes(profile))
     if special:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapfit.cli import console
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
-    from heapfit.record import Recording
+    from heapfit.importers.record import Recording
 
 
 def command(
@@ -35,8 +35,8 @@ def command(
 
     Its input and output stay its own. 64-bit, dynamically linked programs.
     """
-    from heapfit.record import record
-    from heapfit.source_name import source_name
+    from heapfit.importers.record import record
+    from heapfit.trace.names import source_name
 
     target = output or Path(f"{source_name(Path(program[0]))}.parquet")
     with console.progress() as progress:

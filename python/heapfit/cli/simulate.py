@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def _write(found: SimulationResult, output: Path | None, report: Path | None) ->
 
         write_table(output, found)
     if report is not None:
-        from heapfit.report.simulation_page import write_simulation_page
+        from heapfit.report.simulation.page import write_simulation_page
 
         write_simulation_page(report, found)
 
@@ -163,7 +163,7 @@ def _json(found: SimulationResult) -> dict[str, Any]:
 
 
 def _result_json(result: Result) -> dict[str, Any]:
-    from heapfit.plan import plan_table
+    from heapfit.plan.plan import plan_table
 
     bins = ("size", "offered", "refused")
     return {

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heapfit.call_sites import CallSite
-    from heapfit.code_of_sites import Place
-    from heapfit.plan import Plan
+    from heapfit.design.placement.call_sites import CallSite
+    from heapfit.importers.source_lines import Place
+    from heapfit.plan.plan import Plan
 
 
 def command(
@@ -38,10 +38,10 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
-    from heapfit.call_sites import call_sites
-    from heapfit.code_of_sites import places_of
-    from heapfit.design.workload import load_workload
-    from heapfit.plan import load_plan
+    from heapfit.design.placement.call_sites import call_sites
+    from heapfit.importers.source_lines import places_of
+    from heapfit.plan.plan_file import load_plan
+    from heapfit.trace.loaded import load_workload
 
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (

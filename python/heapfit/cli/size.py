@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapfit.cli import console
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     AsJson,
@@ -21,7 +20,8 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.size_output import (
+from heapfit.cli.printing import console
+from heapfit.cli.printing.size_output import (
     pools_json,
     print_pools,
     print_settings,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from heapfit.sizing.from_traffic import Aim
     from heapfit.sizing.pools import PoolSizing
     from heapfit.sizing.settings import Settings
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 
 class System(StrEnum):
@@ -193,7 +193,7 @@ def _size_traffic(
     with console.progress() as progress:
         found = size_for(traffic, aim, workers or usable_cores(), progress)
     if report is not None:
-        from heapfit.report.sizing_page import write_traffic_page
+        from heapfit.report.sizing.page import write_traffic_page
 
         write_traffic_page(report, found, path, _typed_traffic(path, aim))
     if as_json:
@@ -207,7 +207,7 @@ def _show_pools(
 ) -> None:
     page, typed = report
     if page is not None:
-        from heapfit.report.sizing_page import write_trace_page
+        from heapfit.report.sizing.page import write_trace_page
 
         write_trace_page(page, found, source, typed)
     if as_json:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heapfit import _engine
-from heapfit.cli import console
 from heapfit.cli.arguments import AsJson, Seed
 from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.printing import console
 
 if TYPE_CHECKING:
-    from heapfit.workloads import WorkloadSpec
+    from heapfit.workloads.synthetic import WorkloadSpec
 
 
 def command(
@@ -51,7 +51,7 @@ def command(
 
 
 def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None:
-    from heapfit.workloads import generate_workload, parse_workload
+    from heapfit.workloads.synthetic import generate_workload, parse_workload
 
     spec = parse_workload(workload, seed)
     with console.progress() as progress:
@@ -63,11 +63,11 @@ def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None
 
 
 def _write_like(source: Path, output: Path | None, seed: int, as_json: bool) -> None:
-    from heapfit.bootstrap.draw import draw_trace
-    from heapfit.bootstrap.drawn_set import LIMITS
-    from heapfit.bootstrap.model import fit_model
     from heapfit.importers.options import ImportOptions
-    from heapfit.source_name import source_name
+    from heapfit.trace.names import source_name
+    from heapfit.workloads.draw import draw_trace
+    from heapfit.workloads.drawn_set import LIMITS
+    from heapfit.workloads.model import fit_model
 
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
     with console.progress() as progress, opened_trace(source, ImportOptions(), progress) as trace:

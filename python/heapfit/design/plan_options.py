@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
-from heapfit.design.workload import STANDARD_ALIGNMENT
+from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from heapfit.allocators import find_allocators
+from heapfit.plan.allocators import find_allocators
 
 if TYPE_CHECKING:
-    from heapfit.plan import Plan
+    from heapfit.plan.plan import Plan
 
 AXES: Final = (
     "A block sizes",
@@ -120,7 +120,7 @@ def known_allocators() -> frozenset[str]:
 def place(plan: Plan) -> dict[str, str]:
     """The plan's value along each axis, and behind it its shared allocator's.
 
-    >>> from heapfit.plan import Plan
+    >>> from heapfit.plan.plan import Plan
     >>> place(Plan("first_fit"))["B coalescing"]
     'at once'
     """

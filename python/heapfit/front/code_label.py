@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heapfit.allocators import find_allocators
+from heapfit.plan.allocators import find_allocators
 
 if TYPE_CHECKING:
     from heapfit import _engine
-    from heapfit.plan import Plan
+    from heapfit.plan.plan import Plan
 
 _AMOUNTS = frozenset(
     (
@@ -38,7 +38,7 @@ _WHETHER = frozenset(
 def code_label(plan: Plan) -> str:
     """The plan's code in one line: what chooses an algorithm, where it is not the standard.
 
-    >>> from heapfit.plan import Plan
+    >>> from heapfit.plan.plan import Plan
     >>> code_label(Plan("tlsf", {"alignment": 4, "probes": 8}))
     'tlsf'
     >>> code_label(Plan("tlsf", {"probes": 0}))

@@ -14,9 +14,9 @@ from heapfit.front.instruction_model import Off, instruction_model
 from heapfit.front.measured import code_sizes
 
 if TYPE_CHECKING:
-    from heapfit.comparison import Row
-    from heapfit.design.workload import Workload
-    from heapfit.energy import Sram
+    from heapfit.compare.comparison import Row
+    from heapfit.plan.energy import Sram
+    from heapfit.trace.loaded import Workload
 
 _HOST_BASE = 16  # as comparison.py
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from heapfit import _engine
-from heapfit.design.candidates import Candidate, NotApplicable
-from heapfit.plan import LARGEST_REGION
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.plan.plan import LARGEST_REGION
 
 if TYPE_CHECKING:
-    from heapfit.design.workload import Workload
+    from heapfit.trace.loaded import Workload
 
 SHORT: Final = 20_000  # events; no shorter trace is probed
 MOST_ACCESSES: Final = 100  # a call, over the trace

@@ -13,21 +13,16 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from heapfit import _engine
-from heapfit.allocators import find_allocators, takes_pools
-from heapfit.design.budget_choice import STANDARD_BUDGETS, BudgetChoice
-from heapfit.design.candidates import (
-    Candidate,
-    NotApplicable,
-    Portfolio,
-    named_portfolio,
-    standard_portfolio,
-)
+from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.portfolio import named_portfolio, standard_portfolio
 from heapfit.front.probe import Probe
-from heapfit.plan import Plan, Pool
+from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from heapfit.design.workload import Workload
+    from heapfit.trace.loaded import Workload
 
 # Values of an allocator's tunables, all combined. What the allocator does not know is passed over.
 GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {

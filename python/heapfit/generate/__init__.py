@@ -17,7 +17,7 @@ from heapfit.generate.folder import folder_aside
 from heapfit.generate.names import checked_prefix
 from heapfit.generate.tables import design_of, require_whole_blocks
 from heapfit.generate.texts import allocators_of, heap_texts, readme_text
-from heapfit.plan import PlanFile, save_plan
+from heapfit.plan.plan_file import PlanFile, save_plan
 
 __all__ = ["generate"]
 

@@ -13,12 +13,12 @@ from heapfit.importers.formats import FORMATS, STORED_MAGIC, Format, format_of
 from heapfit.importers.options import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, no_progress
-from heapfit.source_name import source_name
-from heapfit.trace import Trace, TraceInfo, write_trace
+from heapfit.trace.names import source_name
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 if TYPE_CHECKING:
     from heapfit.importers.source import Source
-    from heapfit.trace import Columns
+    from heapfit.trace.stored import Columns
 
 __all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.stream import ByteStream
-from heapfit.source_name import source_name
-from heapfit.trace import TraceInfo
+from heapfit.trace.names import source_name
+from heapfit.trace.stored import TraceInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from heapfit import _engine
     from heapfit.importers.options import ImportOptions
-    from heapfit.trace import Columns
+    from heapfit.trace.stored import Columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from heapfit import _engine
-from heapfit.trace import TraceInfo
+from heapfit.trace.stored import TraceInfo
 
 if TYPE_CHECKING:
     from heapfit.importers.stream import ByteStream
-    from heapfit.trace import Columns
+    from heapfit.trace.stored import Columns
 
     Reader: TypeAlias = (
         _engine.TextTrace

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a fit: one HTML page that opens offline. docs/report.md tells what it shows.
+"""Pages that open offline: one folder a page, and drawing, which they share.
 
-page.py puts it together, *_charts.py draw, rendering.py renders; template/ holds the page's text,
-style and script.
+page.py puts a page together, charts draw, *.html.j2 is its text.
 """
-
-from heapfit.report.page import write_report
-
-__all__ = ["write_report"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.toml_table import Table
+from heapfit.plan.toml_table import Table
 
 SHORTEST = 1e-9  # seconds: the engine's unit
 LONGEST = 1e6  # seconds; 11.6 days, the engine's longest mean

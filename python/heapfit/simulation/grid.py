@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from heapfit.toml_table import Table
+from heapfit.plan.toml_table import Table
 
 Value: TypeAlias = int | float | str
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit import _engine
+from heapfit.plan.toml_table import Table
 from heapfit.simulation.arrivals import LONGEST, SHORTEST, in_ns
 from heapfit.simulation.recording import recorded_holding
-from heapfit.toml_table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heapfit.plan.toml_table import Table, read_document
 from heapfit.simulation.grid import Axis, Value, read_grid, steps, with_values
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scheme import Scheme, read_scheme
 from heapfit.simulation.traffic import SCENARIO, Traffic, read_traffic
-from heapfit.toml_table import Table, read_document
 
 SCHEMA = 1
 METHODS = ("replications", "batches")

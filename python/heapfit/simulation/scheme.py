@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan import LARGEST_REGION, Plan, read_plan
-from heapfit.toml_table import Table
+from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
+from heapfit.plan.toml_table import Table
 
 _ALLOC = 0  # docs/trace-schema.md
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from heapfit import _engine
+from heapfit.plan.toml_table import Table
 from heapfit.simulation.recording import recorded_sizes
-from heapfit.toml_table import Table
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heapfit import _engine
-from heapfit.aside import file_aside
+from heapfit.atomic_file import file_aside
 from heapfit.simulation.metrics import METRICS
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.plan.toml_table import FileKind, Table, read_document
 from heapfit.simulation.arrivals import ArrivalLaw, Recorded, read_arrivals
 from heapfit.simulation.holding import (
     FifoService,
@@ -16,7 +17,6 @@ from heapfit.simulation.holding import (
     read_holding,
 )
 from heapfit.simulation.sizes import SizeLaw, read_sizes
-from heapfit.toml_table import FileKind, Table, read_document
 
 SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
 

@@ -15,7 +15,7 @@ from heapfit.sizing.run_out import RunOut, least_count
 
 if TYPE_CHECKING:
     from heapfit.sizing.demand import Demand, Integers
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from heapfit.progress import Progress, no_progress
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
     Integers: TypeAlias = NDArray[np.int64]
     # The pool of each size, as an index, below 0 for none; and the units taken there.

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.special_pools import SPECIAL_PERCENT, pool_sizes
+from heapfit.design.pools.special_pools import SPECIAL_PERCENT, pool_sizes
 from heapfit.errors import HeapfitError
-from heapfit.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
 from heapfit.simulation.scheme import Scheme
 

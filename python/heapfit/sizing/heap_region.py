@@ -21,8 +21,8 @@ from heapfit.sizing.run_out import RunOut, interval, looks, rarest_shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heapfit.plan import Plan
-    from heapfit.trace import Trace
+    from heapfit.plan.plan import Plan
+    from heapfit.trace.stored import Trace
 
 _RESOLUTION = 64  # bytes; regions closer than that are not told apart
 _LAST_ALLOCATION = 2  # ops 0 to 2 allocate

@@ -13,8 +13,8 @@ from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
 
 if TYPE_CHECKING:
-    from heapfit.profile import Profile
-    from heapfit.trace import Trace
+    from heapfit.trace.profile import Profile
+    from heapfit.trace.stored import Trace
 
 LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
@@ -86,7 +86,7 @@ def size_pools(
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
     """
-    from heapfit.profile import profile_trace
+    from heapfit.trace.profile import profile_trace
 
     check_admission(admission)
     profile = profile_trace(trace, progress)
@@ -103,7 +103,7 @@ def size_pools(
 
 
 def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
-    from heapfit.design.special_pools import pool_sizes, special_sizes
+    from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 
     largest = max(profile.sizes.tolist())
     if not sizes:

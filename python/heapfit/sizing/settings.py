@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.sizing.run_out import RunOut
 
 if TYPE_CHECKING:
-    from heapfit.trace import TraceInfo
+    from heapfit.trace.stored import TraceInfo
 
 _WIDTH = 88  # columns of a comment
 

@@ -17,7 +17,7 @@ from heapfit.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from heapfit.sizing.settings import Assumption, Settings
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 SYSTEMS = ("lwip", "zephyr", "openthread", "freertos")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heapfit.plan import Plan
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heapfit.sizing.systems import Wanted
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption("alignment", 4, "MEM_ALIGNMENT in bytes", "32-bit ports; opt.h itself has 1"),

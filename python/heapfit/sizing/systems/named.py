@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heapfit.progress import Progress
     from heapfit.sizing.demand import Assign, Integers
     from heapfit.sizing.systems import Wanted
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 
 def named_settings(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heapfit.progress import Progress
     from heapfit.sizing.systems import Wanted
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heapfit.plan import Plan
+from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heapfit.progress import Progress
     from heapfit.sizing.run_out import RunOut
     from heapfit.sizing.systems import Wanted
-    from heapfit.trace import Trace
+    from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption(

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `heapfit reproduce`: each paper's rows and its figures drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.report.drawing import rendering
+from heapfit_papers.pages.parts import PaperFigure
+from heapfit_papers.pages.reproduce_charts import figures_of
+from heapfit_papers.reproduce.finding import verdicts_told
+from heapfit_papers.reproduce.published import published
+
+if TYPE_CHECKING:
+    from heapfit_papers.reproduce.finding import RowResult
+    from heapfit_papers.reproduce.laboratory import Laboratory
+    from heapfit_papers.reproduce.published import Paper
+
+
+_TEMPLATE = Path(__file__).with_name("reproduce.html.j2")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSection:
+    """What the page shows of one paper."""
+
+    paper: Paper
+    rows: tuple[RowResult, ...]
+    figures: tuple[PaperFigure, ...]
+
+
+def write_reproduce_page(path: Path, results: Sequence[RowResult], laboratory: Laboratory) -> None:
+    """Writes the page; figures are drawn of the rows that are among the results."""
+    rendering.write_page(path, render(results, laboratory))
+
+
+def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
+    """The page as text."""
+    drawn = figures_of([result.row.identity for result in results], laboratory)
+    sections = [
+        PaperSection(
+            paper,
+            tuple(result for result in results if result.row.paper == number),
+            tuple(drawn.get(number, ())),
+        )
+        for number, paper in published().papers.items()
+        if any(result.row.paper == number for result in results)
+    ]
+    return rendering.render(
+        _TEMPLATE,
+        "reproduce",
+        [figure.chart for section in sections for figure in section.figures],
+        sections=sections,
+        told=verdicts_told(results),
+        is_small=laboratory.is_small,
+    )

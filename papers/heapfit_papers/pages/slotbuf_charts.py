@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the slot-buffer benchmark: what is asked for, what is left free, how runs end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from heapfit.report.drawing.figure import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, Trace, level
+
+if TYPE_CHECKING:
+    from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
+
+BINS = 40  # of the histogram of requests
+MOST_SHOWN = 1024  # bytes: very big free blocks are left out of a histogram, as in the report
+SECOND = "var(--other-1)"
+
+
+def request_chart(identity: str, spec: SlotbufSpec, drawn: Sequence[int]) -> Chart:
+    """A histogram of requests drawn, and what the law expects."""
+    width = (spec.most - spec.least + 1) / BINS
+    counts = [0] * BINS
+    for size in drawn:
+        counts[min(int((size - spec.least) / width), BINS - 1)] += 1
+    middles = [spec.least + (i + 0.5) * width for i in range(BINS)]
+    bars = {
+        "type": "bar",
+        "name": "drawn",
+        "x": middles,
+        "y": counts,
+        "width": width * 0.9,
+        "marker": _flat(ACCENT),
+        "hovertemplate": "about %{x:.0f} B: %{y:,d} requests<extra></extra>",
+    }
+    law = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "expected",
+        "x": middles,
+        "y": [_expected(spec, len(drawn), spec.least + i * width, width) for i in range(BINS)],
+        "line": {"color": SECOND, "width": 2},
+        "hoverinfo": "skip",
+    }
+    return Chart(
+        identity=identity,
+        meaning="Histogram of request sizes drawn by the size law, with the expected numbers.",
+        data=[bars, law],
+        layout=_histogram_layout("request, bytes", "requests", max(counts)),
+        height=340,
+    )
+
+
+def _expected(spec: SlotbufSpec, count: int, low: float, width: float) -> float:
+    """Requests from `low` on: the law is uniform in the logarithm. Whole bytes are rounded down."""
+    return count * math.log((low + width) / low) / math.log((spec.most + 1) / spec.least)
+
+
+def free_chart(identity: str, run: Slotbuf) -> Chart:
+    """How many free blocks there are of each size, the very big ones left out."""
+    shown = [(size, count) for size, count in run.distribution() if size <= MOST_SHOWN]
+    counts = [count for _, count in shown]
+    bars = {
+        "type": "bar",
+        "x": [size for size, _ in shown],
+        "y": counts,
+        "width": run.spec.plan.alignment * 0.9,
+        "marker": _flat(ACCENT),
+        "hovertemplate": "%{x:,d} B: %{y:,d} free blocks<extra></extra>",
+    }
+    return Chart(
+        identity=identity,
+        meaning="Histogram of the sizes of free blocks at the end of a run.",
+        data=[bars],
+        layout=_histogram_layout("free block, bytes", "free blocks", max(counts, default=0))
+        | {"showlegend": False},
+        height=340,
+    )
+
+
+def left_out(run: Slotbuf) -> tuple[int, int]:
+    """Number and bytes of the free blocks that `free_chart` leaves out."""
+    big = [size for size in run.free_sizes.tolist() if size > MOST_SHOWN]
+    return len(big), sum(big)
+
+
+def course_chart(series: SlotbufSeries) -> Chart:
+    """Free blocks and free bytes over the run."""
+    curves = [
+        _curve("free blocks", series.loops, series.free_blocks, ACCENT) | {"yaxis": "y"},
+        _curve("free bytes", series.loops, series.free_bytes, SECOND) | {"yaxis": "y2"},
+    ]
+    return Chart(
+        identity="chart-course",
+        meaning="Number of free blocks and free bytes over the loops of the run.",
+        data=curves,
+        layout={
+            "xaxis": {"title": {"text": "loop"}, "type": "log", "anchor": "y2", "dtick": 1},
+            "yaxis": _panel("free blocks", [0.56, 1.0]),
+            "yaxis2": _panel("free bytes", [0.0, 0.44]),
+        },
+        height=420,
+    )
+
+
+def end_chart(runs: Mapping[int, Sequence[Slotbuf]]) -> Chart:
+    """At which loop the first version runs out of memory, each run a point."""
+    slots = [number for number, some in runs.items() for _ in some]
+    loops = [run.counts.loops for some in runs.values() for run in some]
+    points = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "one run",
+        "x": slots,
+        "y": loops,
+        "marker": {"color": ACCENT, "size": 8, "opacity": 0.6, "line": {"width": 0}},
+        "hovertemplate": "buffer %{x}: %{y:,d} loops<extra></extra>",
+    }
+    published = level("report: around 2,000", [0, max(slots) + 50], 2000, color=SECOND, dash="dash")
+    return Chart(
+        identity="chart-end",
+        meaning="Loops until the first version runs out of memory, by length of the buffer.",
+        data=[points, published],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"title": {"text": "slots of the buffer"}, "range": [0, max(slots) + 50]},
+            "yaxis": {
+                "title": {"text": "loops until refused"},
+                "rangemode": "tozero",
+                "tickformat": ",d",
+            },
+        },
+        height=340,
+    )
+
+
+def growth_chart(runs: Mapping[int, Slotbuf]) -> Chart:
+    """The worst calls of the second version as its free lists grow."""
+    lengths = [run.free_blocks for run in runs.values()]
+    worst = (
+        ("worst palloc", [run.counts.alloc.worst for run in runs.values()], SECOND),
+        ("worst pree", [run.counts.free.worst for run in runs.values()], ACCENT),
+    )
+    return Chart(
+        identity="chart-growth",
+        meaning="Metadata accesses of the worst allocation and the worst free by free blocks.",
+        data=[
+            _curve(name, lengths, accesses, colour) | {"mode": "lines+markers"}
+            for name, accesses, colour in worst
+        ],
+        layout={
+            "xaxis": {"title": {"text": "free blocks at the end"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": "accesses in one call"}, "rangemode": "tozero"},
+        },
+        height=340,
+    )
+
+
+def _curve(name: str, x: Sequence[int], y: Sequence[int], colour: str) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "line": {"color": colour, "width": 1.6},
+        "hovertemplate": "%{y:,d}",
+    }
+
+
+def _histogram_layout(x: str, y: str, highest: int) -> Layout:
+    ticks = {"dtick": 1} if highest <= MOST_SINGLE_TICKS else {}
+    return {
+        "hovermode": "closest",
+        "xaxis": {"title": {"text": x}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": y}, "rangemode": "tozero", "tickformat": ",d", **ticks},
+    }
+
+
+def _panel(title: str, domain: list[float]) -> Layout:
+    return {
+        "title": {"text": title},
+        "domain": domain,
+        "rangemode": "tozero",
+        "tickformat": "~s",
+        "hoverformat": ",d",
+    }
+
+
+def _flat(colour: str) -> Layout:
+    return {"color": colour, "line": {"width": 0}}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan needs at most, whatever a program asks for within limits; proven, not measured.
+
+The limits are a profile's: its sizes, of each no more blocks live at once than P_i,max, and no more
+live bytes than U_max. When an allocator that joins free neighbours refuses a request, every hole is
+too small for it, and there is at most one hole more than live blocks:
+
+    | block | hole | block | block | hole | ... | hole |      holes <= blocks + 1
+
+So what the region holds is at most the largest sum, over the blocks the limits allow, of a block
+and a hole each. That sum is bounded by filling the live bytes with the blocks that take most for
+each byte asked for (the fractional knapsack of Dantzig 1957).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.plan.plan import LARGEST_REGION
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit.plan.plan import Plan
+    from heapfit.trace.profile import Profile
+
+    Ints: TypeAlias = NDArray[np.int64]
+
+_HEADER = 4  # bytes before each block of a heap with headers
+_LEAST_CHUNK = 16  # bytes, of a heap with headers
+_LEAST_GRANULES = 2  # of a block of a heap without
+_MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the largest alone
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program keeps to."""
+
+    sizes: Ints  # bytes, ascending
+    peaks: Ints  # most blocks of each size live at once, P_i,max
+    live: int  # most bytes live at once, U_max
+
+    @classmethod
+    def of(cls, profile: Profile) -> Limits:
+        """Those that a profile's trace kept to."""
+        return cls(profile.sizes.astype(np.int64), profile.peaks.astype(np.int64), profile.u_max)
+
+    def most(self, weights: Ints) -> int:
+        """No blocks within the limits weigh more in all.
+
+        >>> Limits(np.array([10, 30]), np.array([2, 9]), 50).most(np.array([16, 32]))
+        64
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(self.sizes > 0, weights / self.sizes, np.inf)
+        order = np.argsort(-worth, kind="stable")
+        asked = np.cumsum(self.sizes[order] * self.peaks[order])
+        whole = int(np.searchsorted(asked, self.live, side="right"))
+        total = int((weights[order[:whole]] * self.peaks[order[:whole]]).sum())
+        if whole < len(order):
+            size, weight = int(self.sizes[order[whole]]), int(weights[order[whole]])
+            left = self.live - (int(asked[whole - 1]) if whole else 0)
+            total += -(-left * weight // size)
+        return total
+
+    def beside(self, number: int) -> Limits:
+        """What may be live when one more block of a size is asked for."""
+        peaks = self.peaks.copy()
+        peaks[number] -= 1
+        return Limits(self.sizes, peaks, self.live - int(self.sizes[number]))
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """What is needed at most, whatever the order of requests within the limits."""
+
+    name: str
+    size: int  # bytes
+    why: str  # the formula and its source
+
+
+def least_of_any(limits: Limits) -> int:
+    """No allocator can promise less for programs of such sizes, in any number, and so many bytes.
+
+    M (1 + log2(n) / 2) - n + 1 for sizes that are powers of two from 1 to n, in units of the
+    smallest size, M a multiple of n (Robson 1974, "Bounds for some functions concerning dynamic
+    storage allocation").
+
+    >>> least_of_any(Limits(np.array([8, 70]), np.array([1, 1]), 560))  # n = 8, M = 64
+    1224
+    """
+    asked = limits.sizes[(limits.sizes > 0) & (limits.peaks > 0)]
+    if len(asked) == 0:
+        return limits.live
+    unit = int(asked.min())
+    n = 1 << ((int(asked.max()) // unit).bit_length() - 1)
+    m = limits.live // unit // n * n
+    return max(limits.live, unit * (m + m * (n.bit_length() - 1) // 2 - n + 1))
+
+
+def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
+    """The least region that is proven to serve all within the limits, control included.
+
+    None where nothing is proven: allocators that do not join free neighbours, pools that may run
+    out with nothing behind them.
+    """
+    if len(limits.sizes) == 0:
+        return None
+    if plan.pools or plan.allocator == "fixed_pool":
+        return _of_pools(plan, limits)
+    return _of_region(plan, limits)
+
+
+def _of_region(plan: Plan, limits: Limits) -> WorstCase | None:
+    room = _room_of(plan, limits)
+    if room is None:
+        return None
+    needed, why = room
+    region = _region_with_room(plan.engine(), needed)
+    return None if region is None else WorstCase(plan.allocator, region, why)
+
+
+def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
+    """Nothing more than the pools, where none of them can run out; else the shared heap's."""
+    engine = plan.engine()
+    scalars = engine.scalars
+    if _never_run_out(engine, limits):
+        why = "no pool can run out: each has as many blocks as the limits allow"
+        return WorstCase(plan.allocator, engine.smallest_region, why)
+    if plan.shared is None or scalars.get("growth", 0) > 0:
+        return None
+    left = _left_over(engine, limits) if scalars.get("borrow", 0) == 0 else limits
+    if plan.allocator == "class_pools":
+        left = limits
+    room = _room_of(plan.shared, left)
+    if room is None:
+        return None
+    needed, why = room
+    region = _region_with_room(engine, needed)
+    return None if region is None else WorstCase(plan.allocator, region, f"pools, and {why}")
+
+
+def _never_run_out(engine: _engine.Plan, limits: Limits) -> bool:
+    if engine.allocator == "fixed_pool":
+        size, blocks = engine.scalars["block_size"], engine.scalars["blocks"]
+        return int(limits.sizes[-1]) <= size and limits.most(np.ones_like(limits.sizes)) <= blocks
+    first = engine.pools_for(limits.sizes.astype(np.uint64))
+    if (first[limits.peaks > 0] == _engine.NO_POOL).any():
+        return False
+    counts = (limits.most((first == i).astype(np.int64)) for i in range(len(engine.pools)))
+    return all(needed <= pool[1] for needed, pool in zip(counts, engine.pools, strict=True))
+
+
+def _left_over(engine: _engine.Plan, limits: Limits) -> Limits:
+    """What a shared heap behind budgets may hold: of a pool's only size no more than P_i - N_i.
+
+    A request goes there only while its pool is full.
+    """
+    first = engine.pools_for(limits.sizes.astype(np.uint64))
+    peaks = limits.peaks.copy()
+    for i, pool in enumerate(engine.pools):
+        (members,) = np.nonzero(first == i)
+        if len(members) == 1:
+            peaks[members[0]] = max(0, int(peaks[members[0]]) - pool[1])
+    return Limits(limits.sizes, peaks, limits.live)
+
+
+def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:
+    """Bytes of chunks that serve all, and why; control structures left out."""
+    scalars, unit = plan.engine().scalars, plan.alignment
+    if plan.allocator == "tailored" and scalars.get("index", 0) > 0:
+        return None
+    if plan.allocator == "tailored" and scalars.get("layout", 0) == 0:
+        blocks = np.maximum(_rounded(limits.sizes, unit), _LEAST_GRANULES * unit)
+        spare = (_LEAST_GRANULES - 1) * unit
+        return _with_holes(limits, blocks, blocks, unit, spare)
+    header = scalars.get("header_size", _HEADER)
+    chunks = np.maximum(_rounded(limits.sizes + header, unit), _LEAST_CHUNK)
+    spare = max(_LEAST_CHUNK, scalars.get("least_split", 0)) - unit
+    joins = scalars.get("coalesce", 1) == 1
+    if plan.allocator in ("best_fit", "first_fit", "segregated_fit", "tailored") and joins:
+        found = _with_holes(limits, chunks, chunks, unit, spare)
+        by_address = plan.allocator == "first_fit" and scalars["list"] > 0
+        return min(found, _by_address(limits, chunks + spare, unit)) if by_address else found
+    if plan.allocator == "tlsf":
+        level = scalars["second_level"] or standard_level(limits.live)
+        return _with_holes(limits, chunks, chunks + (chunks >> level), unit, spare)
+    return None
+
+
+def _with_holes(
+    limits: Limits, chunks: Ints, found: Ints, unit: int, spare: int
+) -> tuple[int, str]:
+    """A hole for each block and one more, below the `found` bytes that always serve the request.
+
+    `spare`: bytes at most that a chunk is larger than asked for, as they were not split off.
+    """
+    (asked,) = np.nonzero(limits.peaks > 0)
+    if len(asked) == 0:
+        return 0, "nothing is asked for"
+    if len(asked) > _MOST_REFUSED:
+        hole = _below(int(found[asked].max()), unit)
+        needed = limits.most(chunks + spare + hole) + hole + int(chunks[asked].max())
+    else:
+        needed = 0
+        for number in asked.tolist():
+            hole = _below(int(found[number]), unit)
+            others = limits.beside(number).most(chunks + spare + hole)
+            needed = max(needed, others + hole + unit)
+    return needed, "when one is refused every hole is too small, and each has a live neighbour"
+
+
+def _by_address(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:
+    largest = int(chunks[limits.peaks > 0].max()) // unit
+    needed = limits.most(chunks) * (1 + ceil(log2(largest)))
+    return needed, "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
+
+
+def standard_level(live: int) -> int:
+    """TLSF's second level by the region, which is larger than the live bytes."""
+    return 3 if live >= 16 << 10 else 2 if live >= 1 << 10 else 1
+
+
+def _below(found: int, unit: int) -> int:
+    """The largest chunk of fewer bytes."""
+    return (found - 1) // unit * unit
+
+
+def _rounded(sizes: Ints, unit: int) -> Ints:
+    return -(-np.maximum(sizes, 1) // unit) * unit
+
+
+def _region_with_room(engine: _engine.Plan, needed: int) -> int | None:
+    """The least region found whose largest free chunk has so many bytes when nothing is live."""
+    region = max(engine.smallest_region, needed)
+    while region <= LARGEST_REGION:
+        missing = needed - _engine.largest_free(engine, region)
+        if missing <= 0:
+            return region
+        region += -(-missing // 8) * 8
+    return None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results as tables, sentences and JSON: what commands print."""

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared: a plan with why it is tried, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A plan to measure."""
+
+    name: str
+    plan: Plan
+    reason: str  # why it is tried, one line
+    trained_on_this_trace: bool  # made from the very trace it is measured on
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """A kind of plan this trace has no use for, or that is there already."""
+
+    name: str
+    why: str  # one line
+    same_as: str | None = None  # the candidate that has this plan already
+
+
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """The plans to measure and the kinds left out."""
+
+    candidates: tuple[Candidate, ...]
+    not_applicable: tuple[NotApplicable, ...]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several traces compared with the same allocators: a row for each candidate, a column a trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.compare.candidate import NotApplicable
+from heapfit.compare.comparison import Comparison, refuse_nothing
+from heapfit.compare.jobs import Contestants, PlanMaker, Prepared, preparation, rows_of
+from heapfit.progress import Progress, no_progress
+from heapfit.sweep import Sweep
+from heapfit.trace.names import numbered
+
+if TYPE_CHECKING:
+    from heapfit.compare.comparison import Row
+    from heapfit.compare.jobs import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One trace."""
+
+    label: str
+    comparison: Comparison
+
+    def cell(self, name: str) -> Row | NotApplicable | None:
+        """The candidate's row on this trace, or why there is none; None: nothing was said."""
+        return next((cell for cell in self.cells() if cell.name == name), None)
+
+    def cells(self) -> list[Row | NotApplicable]:
+        """All there is on this trace."""
+        return [*self.comparison.rows, *self.comparison.not_applicable]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Candidates by mean R_safe / U_max, the smallest first; those without one last, by name."""
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    def mean_over_u_max(self, name: str) -> float | None:
+        """Geometric mean of R_safe / U_max; None unless every trace has one."""
+        return _mean(name, self.columns)
+
+
+def compare_traces(
+    sources: Sequence[tuple[str, Source]],
+    contestants: Contestants,
+    make: PlanMaker,
+    sweep: Sweep | None = None,
+    progress: Progress = no_progress,
+) -> Matrix:
+    """Compares on each of the labelled traces and synthetic workloads; `make` makes the plans.
+
+    HeapfitError if there is nothing to compare on any of them.
+    """
+    sweep = sweep or Sweep(workers=1)
+    labels = numbered([label for label, _ in sources])
+    asked = [
+        preparation(label, source, contestants, make)
+        for label, (_, source) in zip(labels, sources, strict=True)
+    ]
+    prepared: list[Prepared] = sweep.run("make plans", asked, progress)
+    if not any(one.portfolio.candidates for one in prepared):
+        refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
+    found = sweep.run("compare", [job for one in prepared for job in one.jobs()], progress)
+    columns = [
+        Column(one.label, one.compared(rows))
+        for one, rows in zip(prepared, rows_of(prepared, found), strict=True)
+    ]
+    return matrix_of(columns)
+
+
+def matrix_of(columns: Sequence[Column]) -> Matrix:
+    """The columns joined, their rows in order."""
+    names = {cell.name for column in columns for cell in column.cells()}
+
+    def key(name: str) -> tuple[bool, float, str]:
+        mean = _mean(name, columns)
+        return mean is None, mean or 0.0, name
+
+    return Matrix(tuple(sorted(names, key=key)), tuple(columns))
+
+
+def _mean(name: str, columns: Sequence[Column]) -> float | None:
+    ratios = []
+    for column in columns:
+        cell = column.cell(name)
+        ratio = None if cell is None or isinstance(cell, NotApplicable) else cell.over_u_max
+        if ratio is None:
+            return None
+        ratios.append(math.log(ratio))
+    return math.exp(sum(ratios) / len(ratios)) if ratios else None

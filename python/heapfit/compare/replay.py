@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact replay of a stored trace in one region, in bounded memory however long the trace is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import placed_in
+
+if TYPE_CHECKING:
+    from heapfit.plan.plan import Plan
+    from heapfit.trace.stored import Trace
+
+SAMPLES = 1000  # points of fragmentation over time at least, and fewer than twice as many
+
+
+def replay_trace(
+    trace: Trace,
+    plan: Plan,
+    region_size: int,
+    *,
+    keep_going: bool = False,
+    progress: Progress = no_progress,
+) -> _engine.ReplayResult:
+    """Does every event of the trace to a heap of `region_size` bytes and meters it.
+
+    A refusal ends the replay and is told in the result; with `keep_going` it is counted.
+    """
+    replay = _engine.Replay(
+        plan.engine(),
+        region_size,
+        base_alignment=max(16, trace.largest_alignment),
+        samples=SAMPLES,
+        expected_events=trace.info.events,
+        keep_going=keep_going,
+    )
+    done = 0
+    for events in trace.event_batches(plan.sites):
+        with placed_in(trace.path):
+            goes_on = replay.feed(events)
+        if not goes_on:
+            break
+        done += len(events)
+        progress("replay", done / trace.info.events)
+    return replay.result()

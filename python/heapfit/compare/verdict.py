@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison comes to, in one sentence with the figures that decide."""
+
+from __future__ import annotations
+
+from heapfit.compare.comparison import Comparison, Row
+from heapfit.compare.gap import are_worth_it, share_of_gap
+
+# On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
+# smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
+LEAST_SURE_SAVING = 0.05
+
+
+def verdict(comparison: Comparison) -> str:
+    """Which plan to take, beside the best of the other kind."""
+    winner = chosen_row(comparison)
+    has_pools = bool(winner.plan.pools)
+    other = _best(comparison, not has_pools)
+    opening = _pools_pay(winner, comparison) if has_pools else "No pools here"
+    close = "" if has_pools else _too_little(winner, other)
+    return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, comparison)}{close}."
+
+
+def chosen_row(comparison: Comparison) -> Row:
+    """The plan to take: the first row, unless it has pools for too little."""
+    first, plain = comparison.rows[0], _best(comparison, has_pools=False)
+    if not first.plan.pools or plain is None:
+        return first
+    return first if are_worth_it(first.r_safe, plain.r_safe, first.u_max) else plain
+
+
+def preferred_verdict(winner: Row, preference: str, cost: str) -> str:
+    """Which plan was chosen for something other than memory, and what that costs."""
+    return f"Least {preference}: {_needs(winner)}; {cost}."
+
+
+def pools_save(winner: Row, comparison: Comparison) -> float | None:
+    """What a chosen plan with pools saves of the best region without, as a share; else None."""
+    other = _best(comparison, has_pools=False)
+    if not winner.plan.pools or winner.r_safe is None or other is None or other.r_safe is None:
+        return None
+    return 1 - winner.r_safe / other.r_safe
+
+
+def pools_warning(winner: Row, comparison: Comparison) -> str | None:
+    """What a plan with pools does not say of another run; None for one without."""
+    if not winner.plan.pools:
+        return None
+    saving = pools_save(winner, comparison)
+    is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
+    return (
+        "pools are cut to this one recording"
+        + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
+        + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
+    )
+
+
+def _best(comparison: Comparison, has_pools: bool) -> Row | None:
+    """The best plan with pools, or of those without."""
+    return next((row for row in comparison.rows if bool(row.plan.pools) == has_pools), None)
+
+
+def _too_little(winner: Row, pooled: Row | None) -> str:
+    """Why pools that need less are not taken."""
+    if pooled is None or pooled.r_safe is None or winner.r_safe is None:
+        return ""
+    closed = share_of_gap(pooled.r_safe, winner.r_safe, winner.u_max)
+    if closed <= 0:
+        return ""
+    return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
+
+
+def _pools_pay(winner: Row, comparison: Comparison) -> str:
+    saving = pools_save(winner, comparison)
+    return "Pools pay" if saving is None else f"Pools save {saving:.1%}"
+
+
+def _beside(other: Row | None, has_pools: bool, comparison: Comparison) -> str:
+    if other is None:
+        whys = "; ".join(f"{one.name}: {one.why}" for one in comparison.not_applicable)
+        return f"no plan with pools applies ({whys})" if whys else "no other plan was tried"
+    return f"{'without' if has_pools else 'with'} pools, {_needs(other)}"
+
+
+def _needs(row: Row) -> str:
+    if row.r_safe is None:
+        return f"{row.name} has no safe region"
+    over = "" if row.over_u_max is None else f"{row.over_u_max:.2f} x U_max, "
+    step = f", step {row.step:,}" if row.step else ""
+    return f"{row.name} needs {row.r_safe:,} B ({over}alignment {row.alignment}{step})"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact budgets of many sizes: integer programs over ever more points of a trace.
+
+Only few points bind, so they are added lazily: those that the last solution violates. Each program
+leaves constraints out, so its optimum is a bound; made to satisfy all points, its solution is a
+candidate. When the two meet, the candidate is proven best.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heapfit.design.budgets.program import Limits, Program
+
+if TYPE_CHECKING:
+    from heapfit import _engine
+    from heapfit.design.budgets.program import Floats, Ints
+    from heapfit.progress import Progress
+
+ADDED_AT_ONCE = 30  # points; the most violated
+_TOLERANCE = 1e-6  # of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The best budgets found and the most that any can dedicate."""
+
+    counts: Ints
+    dedicated: int  # bytes
+    bound: int  # bytes; equal to `dedicated` where that is proven best
+
+
+def solve(
+    points: _engine.BudgetPoints, start: Ints, bound: int, seconds: float, progress: Progress
+) -> Solved:
+    """Improves on `start`, which must be allowed, and on `bound`, in about `seconds` of time."""
+    rounds = _Rounds(Limits.of(points), start, bound, time.monotonic() + seconds)
+    rounds.relax()
+    while not rounds.is_proven and rounds.seconds_left > 0:
+        progress("exact budgets", 1 - rounds.seconds_left / seconds)
+        if not rounds.step():
+            break
+    progress("exact budgets", 1.0)
+    return rounds.solved
+
+
+class _Rounds:
+    """The best so far, and the points added so far."""
+
+    def __init__(self, limits: Limits, start: Ints, bound: int, deadline: float) -> None:
+        self._limits = limits
+        self._best = start
+        self._bound = bound // limits.unit
+        self._deadline = deadline
+        self._added: Ints = np.zeros(0, np.int64)
+
+    @property
+    def seconds_left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    @property
+    def is_proven(self) -> bool:
+        return self._value(self._best) >= self._bound
+
+    @property
+    def solved(self) -> Solved:
+        unit = self._limits.unit
+        value = self._value(self._best)
+        return Solved(self._best, value * unit, max(value, self._bound) * unit)
+
+    def relax(self) -> None:
+        """Adds the points that matter with fractions of blocks allowed: cheap, and most of them."""
+        while self.seconds_left > 0:
+            program = Program(self._limits, self._added, is_integer=False)
+            program.run(self.seconds_left)
+            if not program.is_optimal:
+                return
+            self._lower(program.bound)
+            self._try(np.floor(program.counts + _TOLERANCE).astype(np.int64))
+            if not self._add(program.counts):
+                return
+
+    def step(self) -> bool:
+        """One integer program over the points added so far; false if that cannot go on."""
+        program = Program(self._limits, self._added, is_integer=True)
+        program.start_from(self._best)
+        program.run(self.seconds_left)
+        self._lower(program.bound)
+        if not program.has_solution:
+            return False
+        counts = np.rint(program.counts).astype(np.int64)
+        self._try(counts)
+        return self._add(counts.astype(np.float64))
+
+    def _value(self, counts: Ints) -> int:
+        return int(counts @ self._limits.sizes)
+
+    def _lower(self, bound: float) -> None:
+        if np.isfinite(bound):
+            self._bound = min(self._bound, int(np.floor(bound + 1e-4)))
+
+    def _try(self, counts: Ints) -> None:
+        allowed = self._limits.filled(counts)
+        if self._value(allowed) > self._value(self._best):
+            self._best = allowed
+
+    def _add(self, counts: Floats) -> bool:
+        """Adds the points most violated; whether there are any."""
+        excess = self._limits.excess(counts)
+        excess[self._added] = 0
+        worst = np.argsort(-excess, kind="stable")[:ADDED_AT_ONCE]
+        worst = worst[excess[worst] > _TOLERANCE]
+        self._added = np.concatenate([self._added, worst])
+        return len(worst) > 0

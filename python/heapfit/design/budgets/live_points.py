@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moments at which a trace is at its fullest: U(t) and P_i(t) where requests turn into frees.
+
+Sizes are rounded up to the alignment. Between two such moments nothing is live that is not live at
+the later one or the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit.trace.stored import Trace
+
+    Ints: TypeAlias = NDArray[np.int64]
+
+_RESIZE = 3
+_FREE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LivePoints:
+    """Moments of a trace, in their order."""
+
+    live: Ints  # U(t), in bytes
+    blocks: Ints  # P_i(t): a row for each moment, a column for each size
+    hits: tuple[Ints, ...]  # of each size: P_i just after each of its requests
+
+
+def live_points(trace: Trace, sizes: Sequence[int], alignment: int, most: int) -> LivePoints:
+    """For sizes that are whole alignments; of more than `most` moments the fullest of each stretch.
+
+    >>> import tempfile, pathlib
+    >>> from heapfit.workloads.synthetic import generate_workload, parse_workload
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     spec = parse_workload("phase_shift:pairs=3", 1)
+    ...     shift = generate_workload(spec, pathlib.Path(folder) / "t.parquet")
+    ...     points = live_points(shift, [448, 512], 8, 100)
+    >>> points.live.tolist(), points.blocks.tolist()
+    ([1536, 1728], [[3, 0], [0, 3]])
+    """
+    changes = _Changes.of(trace, alignment)
+    live = np.cumsum(changes.born - changes.dead)
+    kept = _thinned(live, most)
+    columns, hits = [], []
+    for size in sizes:
+        is_born, is_dead = changes.born == size, changes.dead == size
+        blocks = np.cumsum(is_born.astype(np.int64) - is_dead)
+        columns.append(blocks[kept])
+        hits.append(blocks[is_born & ~is_dead])
+    blocks = np.stack(columns, axis=1) if columns else np.zeros((len(kept), 0), np.int64)
+    return LivePoints(live[kept], blocks, tuple(hits))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Of each event: the rounded size that becomes live, and the one that ceases to be; 0: none."""
+
+    born: Ints
+    dead: Ints
+
+    @staticmethod
+    def of(trace: Trace, alignment: int) -> _Changes:
+        batches = list(trace.batches(("op", "object", "size")))
+        ops, objects, asked = (
+            np.concatenate([batch[name] for batch in batches]).astype(np.int64)
+            for name in ("op", "object", "size")
+        )
+        rounded = -(-np.maximum(asked, 1) // alignment) * alignment
+        is_end = (ops == _FREE) | ((ops == _RESIZE) & (asked == 0))
+        born = np.where(is_end, 0, rounded)
+        order = np.argsort(objects, kind="stable")
+        before = np.zeros(len(order), np.int64)
+        before[order[1:]] = np.where(objects[order[1:]] == objects[order[:-1]], born[order[:-1]], 0)
+        return _Changes(born, before)
+
+
+def _thinned(live: Ints, most: int) -> Ints:
+    """Which events to keep: each after which fewer bytes are live, or the fullest of a stretch."""
+    falls = np.append(live[1:] < live[:-1], True)
+    peaks = np.flatnonzero(falls & (np.append(0, live[:-1]) < live))
+    if len(peaks) <= most:
+        return peaks
+    stretch = np.arange(len(peaks)) * most // len(peaks)
+    order = np.lexsort((-live[peaks], stretch))
+    firsts = np.append(True, np.diff(stretch[order]) > 0)
+    return np.sort(peaks[order[firsts]])

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets by what they take from the shared heap: a linear program that guesses at R.
+
+Dedicated bytes D(N) are dear where they only move bytes out of the shared heap's quiet hours. What
+a region holds is about
+
+    sum S_i N_i + (1 + price) * max over t of (U(t) - sum S_i min(N_i, P_i(t)))
+
+the budgets and the shared heap's own peak, which fragments by `price`. The least of that is found
+with parts of blocks allowed, over ever more moments of the trace, and rounded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import highspy
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heapfit.design.budgets.live_points import LivePoints
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Floats: TypeAlias = NDArray[np.float64]
+
+_ADDED_AT_ONCE = 20  # moments; the most violated
+_ROUNDS = 8
+
+
+def priced_budgets(points: LivePoints, sizes: Sequence[int], price: float) -> list[int]:
+    """N_i for each of `sizes`, the columns of `points`.
+
+    >>> from heapfit.design.budgets.live_points import LivePoints
+    >>> live, blocks = np.array([100, 80]), np.array([[2, 5], [6, 1]])
+    >>> priced_budgets(LivePoints(live, blocks, ()), [10, 10], 0.1)
+    [2, 3]
+    """
+    unit = np.array(sizes, np.int64)
+    added = np.argsort(-points.live, kind="stable")[:_ADDED_AT_ONCE]
+    counts = np.zeros(len(sizes))
+    for _ in range(_ROUNDS):
+        counts, shared = _solved(points, unit, added, price)
+        served = np.minimum(points.blocks, counts) @ unit
+        excess = points.live - served - shared
+        excess[added] = 0
+        worst = np.argsort(-excess, kind="stable")[:_ADDED_AT_ONCE]
+        worst = worst[excess[worst] > 1]
+        if len(worst) == 0:
+            break
+        added = np.concatenate([added, worst])
+    return [int(count) for count in np.rint(counts)]
+
+
+def _solved(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple[Floats, float]:
+    """Counts, and the peak of the shared heap, as far as the moments `added` know.
+
+    As in heapfit.design.budgets.program a class is cut into segments where a moment has P_i(t).
+    """
+    blocks = points.blocks[added]
+    bounds = [np.unique(np.append(column, 0)) for column in blocks.T]
+    owners = np.repeat(np.arange(len(sizes)), [len(one) - 1 for one in bounds])
+    starts = np.concatenate([one[:-1] for one in bounds]) if bounds else np.zeros(0, np.int64)
+    lengths = np.concatenate([np.diff(one) for one in bounds]) if bounds else starts
+    serves = starts < blocks[:, owners]
+    matrix = np.hstack([serves * sizes[owners], np.ones((len(added), 1))])
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(owners) + 1, len(added)
+    model.col_cost_ = np.append(sizes[owners], 1 + price).astype(np.float64)
+    model.col_lower_ = np.zeros(len(owners) + 1)
+    model.col_upper_ = np.append(lengths, highspy.kHighsInf).astype(np.float64)
+    model.row_lower_ = points.live[added].astype(np.float64)
+    model.row_upper_ = np.full(len(added), highspy.kHighsInf)
+    rows, columns = np.nonzero(matrix)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(added) + 1))
+    model.a_matrix_.index_ = columns
+    model.a_matrix_.value_ = matrix[rows, columns]
+    values = _optimum(model)
+    return np.bincount(owners, values[:-1], len(sizes)).astype(np.float64), float(values[-1])
+
+
+def _optimum(model: highspy.HighsLp) -> Floats:
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, value in {"output_flag": False, "threads": 1, "random_seed": 1}.items():
+        highs.setOptionValue(option, value)
+    highs.passModel(model)
+    highs.run()
+    return np.array(highs.getSolution().col_value)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each call site of a recording asks for, and how long it keeps it.
+
+A call site is where a program calls its allocator, told by a hash that is equal in every run of one
+build (recorder/site.c). Only requests that can carry a tag are looked at: blocks that are not
+aligned, up to the first time they are resized.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from heapfit.trace.loaded import Workload
+
+_ALIGNED = 2  # operations below it can carry a tag
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """The requests from one place."""
+
+    site: int  # the recorder's hash of it
+    requests: int
+    least: int  # bytes, of one request
+    most: int
+    live_at_peak: int  # bytes, where the trace's live bytes are U_max
+    mean_life: float  # events
+
+
+def call_sites(workload: Workload) -> tuple[CallSite, ...]:
+    """Those that are recorded, busiest first: in the order in which they get tags."""
+    import numpy as np
+
+    from heapfit.design.placement.class_lifetimes import blocks_of
+
+    blocks = blocks_of(workload)
+    told = [
+        np.where(batch["op"] < _ALIGNED, batch["site"], 0)
+        for batch in workload.trace.batches(("op", "site"))
+    ]
+    site_of = np.concatenate(told)[blocks.starts] if told else np.zeros(0, np.uint32)
+    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    lives = blocks.ends - blocks.starts
+    found = []
+    for site in np.unique(site_of[site_of > 0]).tolist():
+        own = site_of == site
+        sizes = blocks.sizes[own]
+        found.append(
+            CallSite(
+                site,
+                len(sizes),
+                int(sizes.min()),
+                int(sizes.max()),
+                int(sizes[is_there[own]].sum()),
+                float(lives[own].mean()),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.requests, one.site)))

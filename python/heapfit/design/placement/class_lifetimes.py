@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the blocks of each of `tailored`'s size classes live, and how old they are at the peak.
+
+A block that is resized ends there, and one of the new size begins:
+
+    event    0    1    2    3    4    5
+             a0 ======== r0 ======== f0      two blocks of three and two events
+                  a1 =================       never freed: it lives to the end
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heapfit.plan.plan import Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.trace.loaded import Workload
+
+CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
+_EXACT = 16  # granules: smaller chunks have a class of their own
+_HEADER = 4  # bytes, where the layout has headers
+_LEAST_HEADED = 16  # bytes of the smallest chunk then
+_LEAST_MAPPED = 2  # granules of it else
+_RESIZE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLifetimes:
+    """What is known of the classes that occur, in ascending order; one entry for each."""
+
+    classes: tuple[int, ...]
+    life: tuple[float, ...]  # mean, in events
+    age_at_peak: tuple[float, ...]  # mean over the bytes live at the peak, in events; 0: none live
+    kept: tuple[float, ...]  # the share of the blocks that is live at the peak
+
+
+def size_class(granules: int) -> int:
+    """The bit of `high_0` (0 to 31) or `high_1` that stands for chunks of so many granules.
+
+    >>> [size_class(n) for n in (2, 15, 16, 19, 20, 40, 10**6, 2**30)]
+    [2, 15, 16, 16, 17, 21, 63, 63]
+    """
+    if granules < _EXACT:
+        return granules
+    log = granules.bit_length() - 1
+    return min(4 * log + (granules >> (log - 2) & 3), CLASSES - 1)
+
+
+def class_of_size(size: int, layout: Plan) -> int:
+    """The class that a request is served from.
+
+    >>> class_of_size(0, Plan("tailored", {"alignment": 8}))
+    2
+    >>> class_of_size(17, Plan("tailored", {"alignment": 4}))
+    5
+    >>> class_of_size(17, Plan("tailored", {"alignment": 4, "layout": 1}))
+    6
+    """
+    granule = layout.scalars["alignment"]
+    if layout.scalars.get("layout", 0) == 0:
+        return size_class(max(-(-size // granule), _LEAST_MAPPED))
+    return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Every block of a trace, by the events in which it begins and ends; and the peak."""
+
+    sizes: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    peak: int  # the event after which the live bytes are U_max
+
+
+def blocks_of(workload: Workload) -> Blocks:
+    """Reads the trace once."""
+    import numpy as np
+
+    batches = list(workload.trace.batches(("op", "object", "size")))
+    ops, objects, sizes = (
+        np.concatenate([batch[name] for batch in batches]) for name in ("op", "object", "size")
+    )
+    order = np.argsort(objects, kind="stable")  # each object's events side by side
+    is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
+    ends = np.empty(len(ops), np.int64)
+    ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
+    starts = np.flatnonzero((ops < _RESIZE) | ((ops == _RESIZE) & (sizes > 0)))
+    return Blocks(sizes[starts], starts, ends[starts], workload.profile.u_max_event)
+
+
+def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
+    """Of the classes that a heap of this layout puts the blocks into."""
+    import numpy as np
+
+    distinct, which = np.unique(blocks.sizes, return_inverse=True)
+    of_size = np.array([class_of_size(size, layout) for size in distinct.tolist()], np.int64)
+    class_of = of_size[which]
+    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    weights = is_there * np.maximum(blocks.sizes, 1)
+
+    def mean(values: NDArray[Any], weights: NDArray[Any]) -> tuple[float, ...]:
+        sums = np.bincount(class_of, values * weights, CLASSES)[found]
+        return tuple(
+            (sums / np.maximum(np.bincount(class_of, weights, CLASSES)[found], 1)).tolist()
+        )
+
+    found = np.flatnonzero(np.bincount(class_of, minlength=CLASSES))
+    each = np.ones(len(class_of))
+    return ClassLifetimes(
+        classes=tuple(found.tolist()),
+        life=mean(blocks.ends - blocks.starts, each),
+        age_at_peak=mean(blocks.peak - blocks.starts, weights),
+        kept=mean(is_there, each),
+    )

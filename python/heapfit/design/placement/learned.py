@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which end of the top each size class of `tailored` is cut, learned by replaying.
+
+Blocks that come and go leave holes between those that stay. Cut from different ends of the top
+they do not mix:
+
+    +---------+--------------------+-------------+------------------+
+    | control | blocks that stay   | ->  top  <- | come and go      |
+    +---------+--------------------+-------------+------------------+
+
+Which classes go together is guessed from their lifetimes first, every guess replayed; a hill climb
+then turns single classes over, and several at a time. A plan is replayed in a region just below the
+best so far, where most fail early. Everything is bounded in replayed events, and seeded.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
+from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heapfit.trace.loaded import Workload
+
+TRACES = 300  # the work of a search by default: so many times all events are replayed
+LEAST_EVENTS = 5_000_000  # of it
+_MISSES = 250  # tries in a row without a gain end it
+_OVERHEAD = 1000  # events' worth of making a heap
+TAG_BITS = 64
+_NEAR = 25  # a layout is left out that needs more than the best and U_max over this
+_CUTS = 10  # of each order of the classes
+_ENOUGH = 12  # guesses that serve, to look at a smaller region
+_REFINED = 3  # guesses
+_FINEST = 2000  # what a change has to save is U_max over this
+_ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region: looked at, too
+_UNIT = 8  # regions are multiples of it
+_HOST_BASE = 16  # bytes
+_LARGEST_REGION = 2**32 - _UNIT
+_STEP = "learn placement"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A layout, the classes cut from the end of its top, and the region it serves the trace in.
+
+    Of a layout that knows call sites, bits from TAG_BITS on stand for their tags. Of a plan that
+    shares a heap, that one is the layout.
+    """
+
+    layout: Plan
+    high: int  # bits
+    region: int  # bytes
+
+    @property
+    def plan(self) -> Plan:
+        """With one end where no class is cut from the other."""
+        if self.high == 0:
+            return self.layout
+        if self.layout.shared is not None:
+            return replace(self.layout, shared=replace(self, layout=self.layout.shared).plan)
+        words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32 & 0xFFFFFFFF}
+        if self.layout.sites:
+            words["tag_high"] = self.high >> TAG_BITS
+        return replace(self.layout, scalars={**self.layout.scalars, "ends": 2, **words})
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What was learned, ingredient by ingredient; each is the best until then."""
+
+    plain: Placed  # the layout that serves best as it is
+    by_lifetime: Placed
+    climbed: Placed
+    tried: int  # plans
+    is_stopped: bool  # by an interrupt
+
+
+def learn_placement(
+    workload: Workload,
+    layouts: Sequence[Plan],
+    most_events: int,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> Placement | None:
+    """The best of `layouts`, all tried, and of what `most_events` replayed find from there.
+
+    An interrupt ends the search and keeps the best so far; None if no layout serves the trace, or
+    none was tried until then.
+    """
+    search = Search(workload, most_events, seed, progress)
+    is_stopped = False
+    try:
+        search.run(layouts)
+    except KeyboardInterrupt:
+        is_stopped = True
+    progress(_STEP, 1.0)
+    if search.plain is None or search.by_lifetime is None or search.best is None:
+        return None
+    return Placement(search.plain, search.by_lifetime, search.best, search.tried, is_stopped)
+
+
+def guesses(found: ClassLifetimes) -> list[int]:
+    """Sets of classes to cut from the end: the first of an order, by life, age at the peak, share
+    that is live at the peak, and size."""
+    told = set()
+    for key in (found.life, found.age_at_peak, found.kept, found.classes):
+        order = [one for _, one in sorted(zip(key, found.classes, strict=True))]
+        told |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
+    return sorted(told)
+
+
+def cuts(count: int) -> list[int]:
+    """Where an order of so many is cut in two.
+
+    >>> cuts(1), cuts(3)
+    ([], [1, 2])
+    """
+    found = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
+    return sorted(found - {0, count})
+
+
+class Search:
+    """The best so far and the work left."""
+
+    def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
+        self.plain: Placed | None = None
+        self.by_lifetime: Placed | None = None
+        self.best: Placed | None = None
+        self.tried = 0
+        self._workload = workload
+        self._most_events = max(most_events, 1)
+        self._events_left = most_events
+        self._random = random.Random(seed)
+        self._progress = progress
+        self._base = max(_HOST_BASE, workload.trace.largest_alignment)
+        self._grain = max(workload.profile.u_max // _FINEST // _UNIT, 1) * _UNIT
+        self._misses = 0
+
+    def run(self, layouts: Sequence[Plan]) -> None:
+        """Size classes, from nothing."""
+        for layout in layouts:
+            self._try(layout, 0)
+        self.plain = self.by_lifetime = self.best
+        if self.best is None or not self._has_work():
+            return
+        blocks = blocks_of(self._workload)
+        limit = self.best.region + _rounded(self._workload.profile.u_max // _NEAR)
+        near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
+        told = [
+            Placed(one.layout, high, 0)
+            for one in near
+            for high in guesses(class_lifetimes(blocks, one.layout))
+        ]
+        for one in self._least(told)[:_REFINED]:
+            if self._has_work() and self._try(one.layout, one.high):
+                self.by_lifetime = self.best
+        self._climb(class_lifetimes(blocks, self.best.layout).classes)
+
+    def _least(self, told: Sequence[Placed]) -> list[Placed]:
+        """The guesses that serve in least, by bisection over all of them at once."""
+        works = self.best.region - self._grain if self.best is not None else 0
+        fails = self._workload.profile.u_max
+        kept = self._events_left * 2 // 5  # of the work, to refine and climb
+        left, has_served = list(told), False  # a round in which none serves is dear
+        while works - fails > self._grain and self._events_left > kept:
+            region = _rounded(works - (works - fails) // (2 if has_served else 4))
+            serving = self._serving(left, region)
+            has_served = has_served or bool(serving)
+            if serving:
+                left, works = serving, region
+            else:
+                fails = region
+        return left
+
+    def _serving(self, told: Sequence[Placed], region: int) -> list[Placed]:
+        """Those that serve in this region; once enough do, the others untried behind them."""
+        found: list[Placed] = []
+        for i, one in enumerate(told):
+            if len(found) == _ENOUGH:
+                return [*found, *told[i:]]
+            self.tried += 1
+            found += [one] if self._runs(one.plan.engine(), region) else []
+        return found
+
+    def _climb(self, classes: Sequence[int]) -> None:
+        """Each class by itself until none helps, then several at a time."""
+        has_gained = True
+        while has_gained:
+            has_gained = False
+            for one in self._random.sample(classes, len(classes)):
+                has_gained |= self._turn_over(1 << one)
+        while self._has_work():
+            self._turn_over(self._some(classes))
+
+    def _turn_over(self, classes: int) -> bool:
+        """Tries the best with these classes at the other end."""
+        assert self.best is not None
+        return self._has_work() and self._try(self.best.layout, self.best.high ^ classes)
+
+    def _some(self, classes: Sequence[int]) -> int:
+        """Two or three classes, or a few neighbours."""
+        count = self._random.randrange(2, 6)
+        if self._random.random() < 0.5:
+            first = self._random.randrange(len(classes))
+            return sum(1 << one for one in classes[first : first + count])
+        return sum(1 << one for one in self._random.sample(classes, min(count, 3, len(classes))))
+
+    def _has_work(self) -> bool:
+        return self._events_left > 0 and self._misses < _MISSES
+
+    def _try(self, layout: Plan, high: int) -> bool:
+        """True if it is the best from now on."""
+        self.tried += 1
+        self._misses += 1
+        engine = Placed(layout, high, 0).plan.engine()
+        works = self._first(engine) if self.best is None else self.best.region - self._grain
+        if works is None or not self._runs(engine, works):
+            return False
+        region = self._safe(engine, self._smallest(engine, works))
+        if self.best is not None and region >= self.best.region:
+            return False
+        self.best = Placed(layout, high, region)
+        self._misses = 0
+        return True
+
+    def _first(self, engine: _engine.Plan) -> int | None:
+        """A region that serves, twice the size of one that does not."""
+        region = _rounded(max(self._workload.profile.u_max, engine.smallest_region))
+        if region > _LARGEST_REGION:
+            return None
+        while not self._runs(engine, region):
+            if region == _LARGEST_REGION:
+                return None
+            region = min(2 * region, _LARGEST_REGION)
+        return region
+
+    def _smallest(self, engine: _engine.Plan, works: int) -> int:
+        """By steps that double, then halve."""
+        step, grows = self._grain, True
+        while step >= self._grain:
+            if self._runs(engine, works - step):
+                works -= step
+            else:
+                grows = False
+            step = step * 2 if grows else step // 2
+        return works
+
+    def _safe(self, engine: _engine.Plan, works: int) -> int:
+        """The smallest of a few sizes from `works` on above which all of them serve.
+
+        With two ends what serves may depend on the region by chance, close to the smallest.
+        """
+        sizes = [works + _rounded(self._workload.profile.u_max // part) for part in _ABOVE]
+        failing = [size for size in sizes if not self._runs(engine, size)]
+        return (
+            min((size for size in sizes if size > max(failing, default=0)), default=_LARGEST_REGION)
+            if failing
+            else works
+        )
+
+    def _runs(self, engine: _engine.Plan, region: int) -> bool:
+        """Whether the trace runs in the region, a multiple of 8 bytes."""
+        if region < engine.smallest_region:
+            return False
+        self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
+        events = self._workload.events
+        replay = _engine.Replay(
+            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
+        )
+        has_run = replay.feed(events)
+        self._events_left -= replay.result().events + _OVERHEAD
+        return has_run
+
+
+def _rounded(region: int) -> int:
+    return -(-region // _UNIT) * _UNIT

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which end of the top `tailored` serves each call site, learned after the size classes.
+
+Blocks of one size may live long if one function asks for them and briefly if another does. The
+sites that ask most get a tag each; what carries a tag is cut from the end that the tag's bit says,
+the rest by size class as before:
+
+    bit   0 ... 63        64         65      66     ...   95
+          size classes    (no tag)   tag 1   tag 2        tag 31
+
+The start is each tag at the end where the classes put most of its bytes. Orders of lifetime are
+tried next, then single bits are turned over, as for classes, which has to save half a percent of
+U_max: less did not hold on other runs (docs/decisions/0014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from heapfit.design.placement.class_lifetimes import (
+    Blocks,
+    blocks_of,
+    class_lifetimes,
+    class_of_size,
+)
+from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
+from heapfit.plan.plan import MOST_TAGS, Plan
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.trace.loaded import Workload
+
+_LEAST = 200  # a climb has to save U_max over this
+_ALIGNED = 2  # operations below it take a tag
+
+
+def busiest_sites(workload: Workload) -> dict[int, int]:
+    """A tag for each of the call sites that ask most often, in that order; none if none is told."""
+    import numpy as np
+
+    counts: dict[int, int] = {}
+    for batch in workload.trace.batches(("op", "site")):
+        told, times = np.unique(batch["site"][batch["op"] < _ALIGNED], return_counts=True)
+        for site, count in zip(told.tolist(), times.tolist(), strict=True):
+            counts[site] = counts.get(site, 0) + count
+    counts.pop(0, None)
+    order = sorted(counts, key=lambda site: (-counts[site], site))
+    return {site: tag for tag, site in enumerate(order[:MOST_TAGS], 1)}
+
+
+def learn_sites(
+    workload: Workload,
+    start: Placed,
+    most_events: int,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> Placed | None:
+    """The best found from `start`, with sites; None if the trace tells of fewer than two.
+
+    An interrupt ends the search and keeps the best so far.
+    """
+    sites = busiest_sites(workload)
+    if len(sites) < 2:
+        return None
+    tagged = replace(workload, events=workload.trace.events(sites))
+    search = _SiteSearch(tagged, most_events, seed, progress)
+    with suppress(KeyboardInterrupt):
+        search.run_from(start, sites)
+    guessed, climbed = search.guessed, search.best
+    if guessed is None or climbed is None:
+        return climbed
+    has_gained = guessed.region - climbed.region >= workload.profile.u_max // _LEAST
+    return climbed if has_gained else guessed
+
+
+class _SiteSearch(Search):
+    """Among plans with the sites of one trace."""
+
+    guessed: Placed | None = None  # the best before the climb
+
+    def run_from(self, start: Placed, sites: Mapping[int, int]) -> None:
+        """Tags, and size classes once more, from what was learned of these."""
+        blocks = blocks_of(self._workload)
+        tags = _tags_of_blocks(self._workload, sites, blocks)
+        scalars = {**start.layout.scalars, "tags": len(sites)}
+        layout = replace(start.layout, scalars=scalars, sites=dict(sites))
+        classes = start.high
+        self._try(layout, classes | _as_classes_say(blocks, tags, classes, layout))
+        for by_site in sorted(set(_guesses(blocks, tags))):
+            for by_class in sorted({0, classes}):
+                if self._has_work():
+                    self._try(layout, by_class | by_site)
+        self._misses = 0
+        self.guessed = self.best
+        found = class_lifetimes(blocks, layout).classes
+        self._climb([*found, *(TAG_BITS + tag for tag in sites.values())])
+
+
+def _tags_of_blocks(
+    workload: Workload, sites: Mapping[int, int], blocks: Blocks
+) -> NDArray[np.uint16]:
+    """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
+    import numpy as np
+
+    from heapfit.trace.stored import tags_of
+
+    asked = [
+        np.where(batch["op"] < _ALIGNED, tags_of(batch["site"], sites), np.uint16(0))
+        for batch in workload.trace.batches(("op", "site"))
+    ]
+    return np.concatenate(asked)[blocks.starts]
+
+
+def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
+    """The bits of the tags whose bytes the classes cut from the end for the greater part."""
+    import numpy as np
+
+    distinct, which = np.unique(blocks.sizes, return_inverse=True)
+    is_high = np.array(
+        [classes >> class_of_size(size, layout) & 1 for size in distinct.tolist()], bool
+    )[which]
+    weights = np.maximum(blocks.sizes, 1).astype(float)
+    high = np.bincount(tags, weights * is_high, MOST_TAGS + 1)
+    every = np.bincount(tags, weights, MOST_TAGS + 1)
+    return sum(1 << (TAG_BITS + tag) for tag in np.flatnonzero(2 * high > every).tolist() if tag)
+
+
+def _guesses(blocks: Blocks, tags: NDArray[np.uint16]) -> Iterator[int]:
+    """Sets of tags: the first of an order by mean life, and by the share live at the peak."""
+    import numpy as np
+
+    each = np.bincount(tags, minlength=MOST_TAGS + 1)
+    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    known = [tag for tag in np.flatnonzero(each).tolist() if tag]
+    for values in (blocks.ends - blocks.starts, is_there):
+        mean = np.bincount(tags, values, MOST_TAGS + 1) / np.maximum(each, 1)
+        order = sorted(known, key=lambda tag: (mean[tag], tag))
+        for cut in cuts(len(order)):
+            yield sum(1 << (TAG_BITS + tag) for tag in order[:cut])

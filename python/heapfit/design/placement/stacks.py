@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks without headers before `tailored`: blocks set aside that all runs need at their fullest.
+
+A block of a stack has neither header nor marks, and leaves no hole. It costs its bytes while it is
+not needed, which must not be at the peak:
+
+    moments of a run above 0.9 U_max      P_i(t), live blocks of size S_i, then
+    ------  ----      -------- ---        9  8   ...   8  8  7  8        N_i = 7,
+                                                                         or fewer in another run
+
+What is live at one run's peak may not be at another's, so one run is not enough; runs whose peaks
+are far apart have too little in common. A stack stays where the least region that serves all runs
+is smaller with it than without.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from heapfit.design.budgets import greedy_budgets
+from heapfit.design.placement.learned import Placed, Search
+from heapfit.plan.plan import Plan, Pool
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heapfit.trace.loaded import Workload
+    from heapfit.trace.stored import Trace
+
+MOST_STACKS = 16
+MOST_APART = 1.3  # the largest U_max of the runs over the least
+_TRIED = 24  # sizes
+_FULL = 0.9  # of a run's most live bytes: from here on a run is at its fullest
+_MOST_MOMENTS = 20_000  # of a run that are looked at
+
+
+def no_stacks(runs: Sequence[Trace]) -> str | None:
+    """Why nothing can be learned from these runs; None if it can."""
+    from heapfit.trace.profile import profile_trace
+
+    if len(runs) < 2:
+        return "one run is known, which does not tell what another needs"
+    peaks = [profile_trace(run).u_max for run in runs]
+    if max(peaks) > MOST_APART * min(peaks):
+        apart = max(peaks) / max(min(peaks), 1)
+        return f"the largest peak of the runs is {apart:.2f} times the least, above {MOST_APART}"
+    return None
+
+
+def learn_stacks(
+    workload: Workload,
+    start: Placed,
+    most_events: int,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> Placed | None:
+    """The best found from `start`, which may be itself; None if `start` does not serve.
+
+    Of a workload that tells which runs it consists of. An interrupt keeps the best so far.
+    """
+    search = _StackSearch(workload, most_events, seed, progress)
+    with suppress(KeyboardInterrupt):
+        search.run_from(start, common_stacks(workload.runs, start.layout.scalars["alignment"]))
+    return search.best
+
+
+def common_stacks(runs: Sequence[Trace], alignment: int) -> list[Pool]:
+    """What all runs need at their fullest, most bytes first."""
+    sizes = _common_sizes(runs, alignment)
+    each = [_least_live(run, sizes, alignment) for run in runs]
+    pools = [Pool(size, min(counts), True) for size, *counts in zip(sizes, *each, strict=True)]
+    order = sorted(pools, key=lambda pool: (-pool.size * pool.count, pool.size))
+    return [pool for pool in order if pool.count > 0]
+
+
+def with_stacks(layout: Plan, stacks: Sequence[Pool]) -> Plan:
+    """Stacks before a heap of this layout."""
+    if not stacks:
+        return layout
+    pools = tuple(sorted(stacks, key=lambda pool: pool.size))
+    return Plan(greedy_budgets.ALLOCATOR, {"alignment": layout.scalars["alignment"]}, pools, layout)
+
+
+class _StackSearch(Search):
+    """Adds stacks one by one."""
+
+    def run_from(self, start: Placed, stacks: Sequence[Pool]) -> None:
+        """Keeps each that saves something."""
+        self._try(start.layout, start.high)
+        kept: list[Pool] = []
+        for stack in stacks:
+            if self.best is None or len(kept) == MOST_STACKS or not self._has_work():
+                return
+            if self._try(with_stacks(start.layout, [*kept, stack]), start.high):
+                kept.append(stack)
+
+
+def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
+    """Those that hold most bytes at the peak of the run in which they hold least, ascending."""
+    from collections import Counter
+
+    from heapfit.trace.profile import profile_trace
+
+    common: Counter[int] | None = None
+    for run in runs:
+        live: Counter[int] = Counter()
+        told = greedy_budgets.live_sizes_at(run, profile_trace(run).u_max_event)
+        for size, count in zip(*(one.tolist() for one in told), strict=True):
+            live[-(-size // alignment) * alignment] += count
+        common = live if common is None else common & live
+    found = {size: size * count for size, count in (common or {}).items()}
+    order = sorted(found, key=lambda size: (-found[size], size))
+    return sorted(order[:_TRIED])
+
+
+def _least_live(run: Trace, sizes: Sequence[int], alignment: int) -> list[int]:
+    """Of each size the fewest blocks live while the run is at its fullest."""
+    from heapfit.design.budgets.live_points import live_points
+
+    points = live_points(run, sizes, alignment, _MOST_MOMENTS)
+    is_full = points.live >= _FULL * points.live.max(initial=0)
+    return [int(count) for count in points.blocks[is_full].min(axis=0)]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plans of `tailored` for a trace: its layouts as they are, then with what is learned of it.
+
+Each ingredient is a candidate of its own, so that its gain is measured like any other: on this
+trace, and, of several traces, on those that a plan has not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.budgets import greedy_budgets
+from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, Placed, learn_placement
+from heapfit.design.placement.sites import busiest_sites, learn_sites
+from heapfit.design.placement.stacks import learn_stacks, no_stacks
+from heapfit.design.pools import special_pools, static_pools
+from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit.trace.loaded import Workload
+
+ALLOCATOR = "tailored"
+BY_LIFETIME = "tailored_by_lifetime"
+TWO_ENDS = "tailored_two_ends"
+BY_SITE = "tailored_by_site"
+STACKS = "tailored_stacks"
+LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (docs/decisions/0013)
+STATIC_ZONES = "tailored_static_zones"
+MOST_ZONES = 256  # a plan of more is a long table in ROM
+_LEAST_STACKS = 0.1  # of U_max: where sizes are random, stacks of less saved 0.6 points of it
+_MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
+_COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
+
+
+def layouts(alignment: int) -> dict[str, Plan]:
+    """Every layout whose blocks are aligned as asked, by the name of its candidate.
+
+    >>> list(layouts(4))[:2], list(layouts(8))[:1]
+    (['tailored', 'tailored_8'], ['tailored'])
+    """
+    granules = sorted({alignment, max(alignment, _COARSE)})
+    found = {
+        ALLOCATOR if granule == alignment else f"{ALLOCATOR}_{granule}": {"alignment": granule}
+        for granule in granules
+    }
+    found[f"{ALLOCATOR}_headers"] = {"alignment": alignment, "layout": 1}
+    return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
+
+
+def tailored_candidates(
+    workload: Workload,
+    seed: int = 1,
+    progress: Progress = no_progress,
+    call_sites: bool = False,
+) -> list[Candidate | NotApplicable]:
+    """Beside plain `tailored`, which is there as every allocator is.
+
+    `call_sites`: the program can hand over from where it asks, so that may decide, too.
+    """
+    plain = layouts(workload.alignment)
+    found: list[Candidate | NotApplicable] = [_static_zones(workload)]
+    found += [
+        Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
+        for name, plan in plain.items()
+        if name != ALLOCATOR
+    ]
+    most_events = max(TRACES * len(workload.events), LEAST_EVENTS)
+    learned = learn_placement(workload, list(plain.values()), most_events, seed, progress)
+    if learned is None:
+        why = "no layout serves the trace, or none did before an interrupt"
+        return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
+    layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
+    u_max = workload.profile.u_max
+    stopped = ", interrupted" if learned.is_stopped else ""
+    plain_one = before = (layout, learned.plain)
+    first = _better(
+        BY_LIFETIME, learned.by_lifetime, plain_one, u_max, "blocks that come and go apart"
+    )
+    climb = f"{learned.tried:,} plans tried{stopped}"
+    second = _better(TWO_ENDS, learned.climbed, plain_one, u_max, climb)
+    if learned.climbed == learned.by_lifetime:
+        second = NotApplicable(TWO_ENDS, f"{climb}, none better than {BY_LIFETIME}", BY_LIFETIME)
+    for one, placed in ((first, learned.by_lifetime), (second, learned.climbed)):
+        found.append(one)
+        before = (one.name, placed) if isinstance(one, Candidate) else before
+    found.append(_stacks(workload, before, most_events, seed, progress))
+    if call_sites:
+        by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
+        found.append(_by_site(by_site, before, u_max))
+    elif (count := len(busiest_sites(workload))) > 1:
+        why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
+        found.append(NotApplicable(BY_SITE, why))
+    return found
+
+
+def _stacks(
+    workload: Workload, before: tuple[str, Placed], most_events: int, seed: int, progress: Progress
+) -> Candidate | NotApplicable:
+    """Blocks set aside that all runs need at their fullest, over the best until then."""
+    why_not = no_stacks(workload.runs)
+    if why_not is not None:
+        return NotApplicable(STACKS, why_not, before[0])
+    learned = learn_stacks(workload, before[1], most_events, seed, progress)
+    if learned is None or not learned.plan.pools:
+        return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
+    pools = learned.plan.pools
+    share = sum(pool.size * pool.count for pool in pools) / workload.profile.u_max
+    count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
+    told = f"{count}, {share:.2f} x U_max, learned from {len(workload.runs)} runs"
+    if share < _LEAST_STACKS:
+        return NotApplicable(STACKS, f"{told}, could save something by chance alone", before[0])
+    return _better(STACKS, learned, before, workload.profile.u_max, told)
+
+
+def _by_site(
+    by_site: Placed | None, before: tuple[str, Placed], u_max: int
+) -> Candidate | NotApplicable:
+    if by_site is None:
+        return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
+    told = f"{len(by_site.layout.sites)} call sites have tags"
+    return _better(BY_SITE, by_site, before, u_max, told)
+
+
+def _static_zones(workload: Workload) -> Candidate | NotApplicable:
+    """Every size in a zone for the most of it, where these peak together; the rest in the heap."""
+    classes = static_pools.size_classes(workload.profile, workload.alignment)
+    if len(classes) > MOST_ZONES or classes[-1] > special_pools.LARGEST_POOL:
+        why = (
+            f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
+        )
+        return NotApplicable(STATIC_ZONES, why)
+    zones = static_pools.worst_case_plan(
+        greedy_budgets.ALLOCATOR, workload.events, classes, workload.alignment
+    )
+    over = sum(pool.size * pool.count for pool in zones.pools) / workload.profile.u_max
+    if over > _MOST_STATIC:
+        why = f"zones of all sizes are {over:.2f} x U_max: they are not full at once"
+        return NotApplicable(STATIC_ZONES, why)
+    plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": workload.alignment}))
+    reason = f"all sizes are at their most at once: zones of {over:.3f} x U_max"
+    return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
+
+
+def _better(
+    name: str, placed: Placed, before: tuple[str, Placed], u_max: int, told: str
+) -> Candidate | NotApplicable:
+    """The plan, unless it saves too little of the one before it to hold on another run."""
+    points = 100 * (before[1].region - placed.region) / u_max
+    if points < LEAST_POINTS:
+        why = f"saves {points:.1f} points of U_max here: too few to hold elsewhere ({told})"
+        return NotApplicable(name, why, before[0])
+    reason = f"saves {points:.1f} points of U_max of {before[0]} ({told})"
+    return Candidate(name, placed.plan, reason, trained_on_this_trace=True)

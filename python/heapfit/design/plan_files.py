@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every candidate plan of a trace, measured and kept in a file of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.compare.candidate import Portfolio
+from heapfit.compare.comparison import Comparison, Row, compare
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.pools import special_pools
+from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
+from heapfit.design.portfolio import standard_portfolio
+from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import load_workload
+
+if TYPE_CHECKING:
+    from heapfit.trace.loaded import Workload
+    from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Designs:
+    """The plans made for a trace."""
+
+    comparison: Comparison
+    paths: tuple[Path, ...]  # of the comparison's rows, in their order
+    classes: BestClasses  # of pools alone
+    rule: Classes | None  # those of the 10 % rule
+
+
+def design(
+    trace: Trace,
+    name: str,
+    folder: Path,
+    options: PlanOptions | None = None,
+    progress: Progress = no_progress,
+) -> Designs:
+    """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
+    options = options or PlanOptions()
+    workload = load_workload(trace, options.alignment, progress)
+    best = best_classes(workload)
+    portfolio = standard_portfolio(workload, options.choice, progress, options.call_sites, best)
+    comparison = compare(workload, portfolio, progress)
+    trained_on = trained_on_trace(trace, name)
+    paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
+    for row, path in zip(comparison.rows, paths, strict=True):
+        save_plan(path, plan_file_of(row, comparison, trained_on))
+    return Designs(comparison, paths, best, _rule_classes(portfolio, workload))
+
+
+def _rule_classes(portfolio: Portfolio, workload: Workload) -> Classes | None:
+    by_name = {one.name: one for one in portfolio.candidates}
+    rule = by_name.get(special_pools.ALLOCATOR)
+    return None if rule is None else classes_of(rule.plan, workload.profile)
+
+
+def trained_on_trace(trace: Trace, name: str) -> TrainedOn:
+    """What a plan file says of the trace it was made from."""
+    return TrainedOn(name, content_hash(trace), trace.info.events, trace.info.kind)
+
+
+def plan_file_of(row: Row, comparison: Comparison, trained_on: TrainedOn) -> PlanFile:
+    """A row's plan together with what was measured."""
+    return PlanFile(
+        name=row.name,
+        plan=row.plan,
+        region=row.r_safe,
+        r_min=row.r_min,
+        base_alignment=comparison.base_alignment,
+        u_max=comparison.u_max,
+        pointer_bits=comparison.trace.pointer_bits,
+        trained_on=trained_on,
+        heapfit_version=_engine.version,
+    )

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal size classes for designs of pools alone, by dynamic programming.
+
+Pools of sizes s_1 < ... < s_k serve each request from the smallest that fits. What pool j costs
+depends on s_j and the class before it only, so the best k classes follow from the best k - 1:
+
+    least waste   cost(i, j) = bytes of internal fragmentation of all requests in (s_i, s_j]
+    least peaks   cost(i, j) = s_j times the most requests in (s_i, s_j] live at once
+
+The first is what Mamagkakis et al. 2005 judge their rule by. The second is the memory that the
+pools take: they do not share it, so more classes may need more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.design.pools.special_pools import MOST_POOLS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit.plan.plan import Plan
+    from heapfit.trace.loaded import Workload
+    from heapfit.trace.profile import Profile
+
+    Ints: TypeAlias = NDArray[np.int64]
+
+MOST_BOUNDS = 256  # sizes tried as classes
+_MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Some classes and what they cost."""
+
+    sizes: tuple[int, ...]  # of their blocks, ascending
+    waste: float  # internal fragmentation over the bytes requested
+    peaks: int  # sum of the pools' own peaks, in bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BestClasses:
+    """The best classes of each number, from 1."""
+
+    least_waste: tuple[Classes, ...]
+    least_peaks: tuple[Classes, ...]
+    bounds: int  # sizes that could be a class
+    sizes: int  # different ones after rounding: more than `bounds` where some were passed over
+
+    @property
+    def fewest_bytes(self) -> Classes | None:
+        """The classes that take least memory, whatever their number."""
+        return min(self.least_peaks, key=lambda one: one.peaks, default=None)
+
+
+def best_classes(workload: Workload) -> BestClasses:
+    """The best 1 to 16 classes of a trace."""
+    rounded = _Rounded.of(workload.profile, workload.alignment)
+    bounds = rounded.thinned(_bounds_for(int(rounded.allocations.sum())))
+    waste = rounded.waste_of_ranges(bounds)
+    found = _engine.range_peaks(workload.events, bounds.tolist())
+    peaks = found.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
+    requested = max(int(rounded.requested.sum()), 1)
+
+    def classes(last: list[int]) -> Classes:
+        ranges = list(zip([0, *[one + 1 for one in last[:-1]]], last, strict=True))
+        return Classes(
+            tuple(bounds[last].tolist()),
+            sum(int(waste[one]) for one in ranges) / requested,
+            sum(int(peaks[one]) for one in ranges),
+        )
+
+    return BestClasses(
+        tuple(map(classes, cheapest_cuts(waste, MOST_POOLS))),
+        tuple(map(classes, cheapest_cuts(peaks, MOST_POOLS))),
+        len(bounds),
+        len(rounded.sizes),
+    )
+
+
+def classes_of(plan: Plan, profile: Profile) -> Classes:
+    """What a plan of pools costs, of the requests that its pools serve."""
+    sizes = np.array([-(-pool.size // plan.alignment) * plan.alignment for pool in plan.pools])
+    counts = np.array([pool.count for pool in plan.pools], np.int64)
+    owners = plan.engine().pools_for(profile.sizes).astype(np.int64)
+    is_served = owners != _engine.NO_POOL
+    allocations = profile.allocations.astype(np.int64)[is_served]
+    requested = int(profile.sizes.astype(np.int64)[is_served] @ allocations)
+    given = int(sizes[owners[is_served]] @ allocations)
+    waste = (given - requested) / max(requested, 1)
+    return Classes(tuple(sizes.tolist()), waste, int(sizes @ counts))
+
+
+def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
+    """For 1, 2, ... up to `most` ranges: the last index of each range of the cheapest cut.
+
+    `costs[i, j]` is what the range from i to j costs, both included.
+
+    >>> cheapest_cuts(np.array([[1, 4, 9], [0, 1, 4], [0, 0, 1]]), 3)
+    [[2], [0, 2], [0, 1, 2]]
+    """
+    count = len(costs)
+    if count == 0:
+        return []
+    is_range = np.tri(count, dtype=bool).T
+    dear = np.int64(2**62)
+    cheapest = costs[0].astype(np.int64)  # up to each index, in one range
+    ends: list[Ints] = []  # of the range before the last, for 2, 3, ... ranges
+    cuts = [[count - 1]]
+    for _ in range(1, min(most, count)):
+        # Row i: the last range begins at i + 1.
+        sums = np.where(is_range[1:], costs[1:] + cheapest[:-1, None], dear)
+        ends.append(np.argmin(sums, axis=0))
+        cheapest = np.minimum(np.min(sums, axis=0), dear)
+        cuts.append(_traced(ends, count - 1))
+    return cuts
+
+
+def _traced(ends: list[Ints], last: int) -> list[int]:
+    cut = [last]
+    for end in reversed(ends):
+        cut.append(int(end[cut[-1]]))
+    return cut[::-1]
+
+
+def _bounds_for(allocations: int) -> int:
+    """How many sizes to try: an allocation lies in a sixth of all pairs of them on average."""
+    return min(MOST_BOUNDS, max(int((6 * _MOST_WORK / max(allocations, 1)) ** 0.5), MOST_POOLS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounded:
+    """The requests of each block size."""
+
+    sizes: Ints  # rounded up to the alignment, ascending
+    allocations: Ints
+    requested: Ints  # bytes, as asked for
+    most_live: Ints  # bytes; too many where sizes of one class peak at different times
+
+    @staticmethod
+    def of(profile: Profile, alignment: int) -> _Rounded:
+        asked = np.maximum(profile.sizes.astype(np.int64), 1)
+        sizes, members = np.unique(-(-asked // alignment) * alignment, return_inverse=True)
+        allocations = profile.allocations.astype(np.int64)
+
+        def total(values: Ints) -> Ints:
+            sums = np.zeros(len(sizes), np.int64)
+            np.add.at(sums, members, values)
+            return sums
+
+        most_live = sizes * total(profile.peaks.astype(np.int64))
+        return _Rounded(sizes, total(allocations), total(asked * allocations), most_live)
+
+    def thinned(self, most: int) -> Ints:
+        """At most so many of the sizes: the largest, the heaviest, and some between."""
+        if len(self.sizes) <= most:
+            return self.sizes
+        half = most // 2 - 1
+        so_far = np.cumsum(self.most_live)
+        total = max(int(so_far[-1]), 1)
+        share = so_far * half // total
+        is_last: NDArray[np.bool_] = np.append(share[1:] != share[:-1], True)
+        is_heavy = self.most_live * half >= total
+        kept: Ints = self.sizes[is_last | is_heavy]
+        return kept
+
+    def waste_of_ranges(self, bounds: Ints) -> Ints:
+        """Bytes that nobody asked for, if bounds[j] serves all from above bounds[i - 1]."""
+        owner = np.searchsorted(bounds, self.sizes)
+        counts = np.zeros(len(bounds) + 1, np.int64)
+        requested = np.zeros(len(bounds) + 1, np.int64)
+        np.add.at(counts, owner + 1, self.allocations)
+        np.add.at(requested, owner + 1, self.requested)
+        counts, requested = np.cumsum(counts), np.cumsum(requested)
+        inside = counts[None, 1:] - counts[:-1, None]
+        waste: Ints = bounds * inside - (requested[None, 1:] - requested[:-1, None])
+        return waste

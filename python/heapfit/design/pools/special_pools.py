@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools by the shape of the size histogram (Mamagkakis et al., section 4).
+
+Every size with at least 10 % of the allocations is special and has a pool of its own; powers of two
+from 64 serve the rest. A request takes its exact special pool, else the smallest power of two that
+fits (39 -> 64), else the smallest special that fits (1200 -> 1500).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.plan.plan import Plan, Pool
+
+if TYPE_CHECKING:
+    from heapfit.trace.profile import Profile
+
+ALLOCATOR = "class_pools"
+SHARED = "tlsf"
+LINKED = {"search": 1}  # free blocks linked, for firmware; the paper traverses a pool
+SPECIAL_PERCENT = 10  # of the allocations
+SMALLEST_POWER = 64  # bytes; the paper's
+MOST_POOLS = 16  # requests too large for them go to the shared allocator
+LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
+
+
+def special_sizes(profile: Profile) -> tuple[int, ...]:
+    """The sizes with at least 10 % of all allocations, ascending."""
+    counts: Counter[int] = Counter()
+    for size, count in zip(profile.sizes.tolist(), profile.allocations.tolist(), strict=True):
+        counts[max(size, 1)] += count  # a request of 0 is served as 1 byte
+    total = counts.total()
+    return tuple(
+        size
+        for size, count in counts.items()
+        if count > 0 and 100 * count >= SPECIAL_PERCENT * total and size <= LARGEST_POOL
+    )
+
+
+def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]:
+    """(size, is_exact) of every pool, ascending, for requests of up to `largest` bytes.
+
+    Powers of two run to the first that is not below `largest`; that one is left out where a special
+    size covers it, since it would take 1200 away from 1500. A special size that is a power of two
+    shares that power's pool.
+
+    >>> pool_sizes((40, 1500), 1500)[-2:]
+    [(1024, False), (1500, True)]
+    """
+    powers = []
+    power = SMALLEST_POWER
+    while power < largest:
+        powers.append(power)
+        power *= 2
+    if not special or special[-1] < largest:
+        powers.append(power)
+    exact = [size for size in special if size not in powers]
+    powers = powers[: MOST_POOLS - len(exact)]
+    return sorted([(size, True) for size in exact] + [(size, False) for size in powers])
+
+
+def special_pools_plan(
+    allocator: str, events: _engine.EventArray, sizes: list[tuple[int, bool]], alignment: int
+) -> Plan:
+    """The plan whose counts are the most blocks of each pool ever live at once.
+
+    Pools that no request uses are dropped; a shared allocator is there only if requests are left.
+    """
+    peaks = _engine.pool_peaks(events, sizes, alignment, allocator)
+    pools = tuple(
+        Pool(size, count, is_exact)
+        for (size, is_exact), count in zip(sizes, peaks.counts, strict=True)
+        if count > 0
+    )
+    shared = Plan(SHARED, {"alignment": alignment}) if peaks.shared_requests > 0 else None
+    return Plan(allocator, {"alignment": alignment}, pools, shared)

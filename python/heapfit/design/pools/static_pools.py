@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pool for every size, as large as the worst case: the static allocator of Lee and Yi 2008.
+
+No other plan has a bound as hard: sum S_i P_i,max bytes serve any order of requests that keeps to
+P_i,max. It is also what traces of many sizes cannot afford.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.plan.plan import Plan, Pool
+
+if TYPE_CHECKING:
+    from heapfit.trace.profile import Profile
+
+ALLOCATOR = "static_pools"
+MOST_POOLS = 4096  # an allocator's own limit
+
+
+def size_classes(profile: Profile, alignment: int) -> list[int]:
+    """Every size that is asked for, rounded up to the alignment, ascending."""
+    asked = {max(size, 1) for size in profile.sizes.tolist()}  # 0 bytes are served as 1
+    return sorted({-(-size // alignment) * alignment for size in asked})
+
+
+def worst_case_plan(
+    allocator: str, events: _engine.EventArray, classes: list[int], alignment: int
+) -> Plan:
+    """A pool of each class with as many blocks as are ever live at once."""
+    peaks = _engine.pool_peaks(events, [(size, True) for size in classes], alignment, allocator)
+    pools = tuple(
+        Pool(size, count, is_exact=True)
+        for size, count in zip(classes, peaks.counts, strict=True)
+        if count > 0
+    )
+    return Plan(allocator, {"alignment": alignment}, pools)

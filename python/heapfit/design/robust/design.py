@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans made from several traces of a program, and what becomes of them on traces not seen.
+
+Each candidate is made twice over: from all traces, which is the plan to use, and from all but one
+fold, to be measured on that fold's traces, which it has not seen:
+
+    made from    2 3 4 5 6    1 3 4 5 6 ...          region: what the objective says of these
+    measured on  1            2          ...          R_safe, and a replay in region x (1 + margin)
+
+What decides is the region needed by traces that a plan has not seen. The region itself is one more
+thing that is trained, so plain allocators go through the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.compare.gap import are_worth_it
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.jobs import Fold, Replays, make_folds
+from heapfit.design.robust.objective import LARGEST, Objective
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.progress import Progress, no_progress
+from heapfit.sweep import Sweep
+from heapfit.trace.content import content_hash
+
+if TYPE_CHECKING:
+    from heapfit.trace.stored import Trace, TraceInfo
+
+MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
+STANDARD_FOLDS = 4
+_STEP = 8  # regions are multiples of it
+_HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured on the others
+
+
+@dataclass(frozen=True, slots=True)
+class RobustOptions(PlanOptions):
+    """And of a design for several."""
+
+    objective: Objective = LARGEST
+    folds: int = STANDARD_FOLDS  # at most one for each trace
+
+
+@dataclass(frozen=True, slots=True)
+class RobustRow:
+    """One candidate on all traces; regions in bytes, None where none below 4 GiB works."""
+
+    name: str
+    reason: str  # why it was tried, one line
+    plan: Plan  # made from all traces
+    is_trained: bool  # on them; otherwise it is the same whatever the traces
+    regions: tuple[int | None, ...]  # R_safe of the plan on each trace
+    region: int | None  # what the objective says of these
+    unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
+    unseen_region: int | None  # what the objective says of these
+    run_out: tuple[int, ...]  # traces, of those not seen, that run out at each margin
+
+    @property
+    def needed(self) -> int | None:
+        """What ranks it: the region of unseen traces, where some were left out."""
+        return self.unseen_region if self.unseen_regions else self.region
+
+    @property
+    def safe_margin(self) -> int | None:
+        """The least margin, in percent, from which no unseen trace runs out."""
+        failing = [i for i, count in enumerate(self.run_out) if count > 0]
+        first = failing[-1] + 1 if failing else 0
+        return MARGINS[first] if first < len(self.run_out) else None
+
+    @property
+    def safe_region(self) -> int | None:
+        """The region of all traces with that margin."""
+        if self.region is None or self.safe_margin is None:
+            return None
+        return with_margin(self.region, self.safe_margin)
+
+
+@dataclass(frozen=True, slots=True)
+class RobustDesigns:
+    """Candidates ranked by the region that unseen traces need, smallest first."""
+
+    traces: int
+    folds: int
+    objective: Objective
+    u_max: tuple[int, ...]  # of each trace, in bytes
+    base_alignment: int
+    joined: TraceInfo
+    content: str  # hash of the joined traces
+    contents: tuple[str, ...]  # and of each
+    rows: tuple[RobustRow, ...]
+    not_applicable: tuple[NotApplicable, ...]
+
+    @property
+    def u_max_objective(self) -> int:
+        """What the objective says of U_max."""
+        return self.objective.of(self.u_max) or 0
+
+    @property
+    def safest(self) -> RobustRow | None:
+        """The least region in which no unseen trace ran out."""
+        safe = [row for row in self.rows if row.safe_region is not None]
+        return min(safe, key=lambda row: row.safe_region or 0, default=None)
+
+    @property
+    def without_pools(self) -> RobustRow | None:
+        """The best that sets nothing aside."""
+        return next((row for row in self.rows if not row.plan.pools), None)
+
+    @property
+    def chosen(self) -> RobustRow:
+        """The plan to take: the first row, unless it has pools for too little."""
+        first, plain = self.rows[0], self.without_pools
+        if not first.plan.pools or plain is None:
+            return first
+        is_worth_it = are_worth_it(first.needed, plain.needed, self.u_max_objective)
+        return first if is_worth_it else plain
+
+    @property
+    def best_plain(self) -> RobustRow | None:
+        """The best of those that no trace has made."""
+        return next((row for row in self.rows if not row.is_trained), None)
+
+
+def design_robust(
+    traces: Sequence[Trace],
+    options: RobustOptions | None = None,
+    progress: Progress = no_progress,
+    sweep: Sweep | None = None,
+) -> RobustDesigns:
+    """Makes and measures every candidate; HeapfitError with fewer than two traces."""
+    options, sweep = options or RobustOptions(), sweep or Sweep(workers=1)
+    if len(traces) < 2:
+        raise HeapfitError("a design for several traces takes two at least")
+    folds = min(options.folds, len(traces))
+    every = tuple(range(len(traces)))
+    parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
+    whole, *parts = make_folds(traces, [(every, ()), *parted], options, sweep, progress)
+    replays = Replays(traces, [whole, *parts], sweep, progress)
+    candidates, hopeless = _sorted_out(whole.portfolio.candidates, replays)
+    replays.measure(_pairs(candidates, [whole, *parts]))
+    replays.try_out(
+        trial
+        for one in candidates
+        for part in parts
+        for trial in _trials(one, part, replays, options)
+    )
+    rows = [_row(one, [whole, *parts], replays, options) for one in candidates]
+    return RobustDesigns(
+        traces=len(traces),
+        folds=len(parts),
+        objective=options.objective,
+        u_max=replays.u_max,
+        base_alignment=replays.base_alignment,
+        joined=whole.joined,
+        content=whole.content,
+        contents=tuple(content_hash(trace) for trace in traces),
+        rows=tuple(sorted(rows, key=_rank)),
+        not_applicable=(*whole.portfolio.not_applicable, *hopeless),
+    )
+
+
+def failure_bound(traces: int) -> float:
+    """At most this share of traces fails, at 95 %, where none of so many did (rule of three).
+
+    >>> round(failure_bound(16), 3), round(failure_bound(2995), 5)
+    (0.171, 0.001)
+    """
+    return float(1 - 0.05 ** (1 / traces)) if traces > 0 else 1.0
+
+
+def traces_for(share: float) -> int:
+    """Of how many traces none may fail, to say at 95 % that no more than this share fails.
+
+    >>> traces_for(0.001)
+    2995
+    """
+    return math.ceil(math.log(0.05) / math.log1p(-share))
+
+
+def with_margin(region: int, percent: int) -> int:
+    """The region and so many percent more, which makes it a multiple of 8 bytes."""
+    if percent == 0:
+        return region
+    return min(
+        -(-region * (100 + percent) // (100 * _STEP)) * _STEP, LARGEST_REGION // _STEP * _STEP
+    )
+
+
+def _parted(
+    every: tuple[int, ...], part: int, folds: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The traces seen and those not seen by a fold."""
+    return (
+        tuple(i for i in every if i % folds != part),
+        tuple(i for i in every if i % folds == part),
+    )
+
+
+def _rank(row: RobustRow) -> tuple[float, float, str]:
+    return row.needed or math.inf, row.region or math.inf, row.name
+
+
+def _sorted_out(
+    candidates: Sequence[Candidate], replays: Replays
+) -> tuple[list[Candidate], list[NotApplicable]]:
+    """Those worth the replays, and those that are far off where most bytes are live."""
+    highest = max(range(len(replays.u_max)), key=lambda trace: replays.u_max[trace])
+    replays.measure((one.plan, highest) for one in candidates)
+    needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
+    least = min(needs, default=math.inf)
+    kept: list[Candidate] = []
+    hopeless: list[NotApplicable] = []
+    for one, need in zip(candidates, needs, strict=True):
+        if math.isinf(need) or need <= _HOPELESS * least:
+            kept.append(one)
+        else:
+            why = (
+                f"{need:,} B for trace {highest + 1}, {need / least:.2f} times what the best needs"
+            )
+            hopeless.append(NotApplicable(one.name, why))
+    return kept, hopeless
+
+
+def _pairs(candidates: Sequence[Candidate], folds: Sequence[Fold]) -> Iterator[tuple[Plan, int]]:
+    """Every plan of a candidate with every trace, seen or not."""
+    for one in candidates:
+        for fold in folds:
+            plan = fold.plan(one.name)
+            if plan is not None:
+                yield from ((plan, trace) for trace in (*fold.seen, *fold.unseen))
+
+
+def _trials(
+    one: Candidate, part: Fold, replays: Replays, options: RobustOptions
+) -> list[tuple[Plan, int, int]]:
+    """A fold's plan on the traces it has not seen, in the region of the others, for each margin."""
+    plan = part.plan(one.name)
+    seen = plan and options.objective.of([replays.region(plan, trace) for trace in part.seen])
+    if not plan or not seen:
+        return []
+    return [(plan, trace, with_margin(seen, margin)) for margin in MARGINS for trace in part.unseen]
+
+
+def _row(
+    one: Candidate, folds: Sequence[Fold], replays: Replays, options: RobustOptions
+) -> RobustRow:
+    whole, parts = folds[0], folds[1:]
+    regions = tuple(replays.region(one.plan, trace) for trace in whole.seen)
+    unseen: dict[int, int | None] = {}
+    run_out = [0] * len(MARGINS)
+    for part in parts:
+        plan = part.plan(one.name)
+        for trace in part.unseen:
+            unseen[trace] = None if plan is None else replays.region(plan, trace)
+        trials = _trials(one, part, replays, options)
+        for i in range(len(MARGINS)):
+            tried = trials[i * len(part.unseen) : (i + 1) * len(part.unseen)]
+            run_out[i] += len(part.unseen) - sum(replays.runs(*trial) for trial in tried)
+    unseen_regions = tuple(unseen[trace] for trace in sorted(unseen))
+    return RobustRow(
+        name=one.name,
+        reason=one.reason,
+        plan=one.plan,
+        is_trained=one.trained_on_this_trace,
+        regions=regions,
+        region=options.objective.of(regions),
+        unseen_regions=unseen_regions,
+        unseen_region=options.objective.of(unseen_regions),
+        run_out=tuple(run_out) if parts else (),
+    )

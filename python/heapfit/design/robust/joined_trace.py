@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several traces as one, to train a plan on all of them at once.
+
+They follow each other, and what one leaves live is freed before the next begins:
+
+    trace 1 | frees of the rest | trace 2 | frees of the rest | ...
+
+So the most of anything (live bytes, blocks of a size, of a range of sizes) is its most in any of
+them. Budgets allowed on the joined trace are those allowed at every point of every trace: a free
+gives back as many bytes as the block counted for, so no release adds a limit of its own. Requests
+keep their call sites, which are equal in every run of one build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.trace.stored import Columns
+
+_LAST_ALLOCATION = 2  # alloc, zeroed and aligned are ops 0 to 2
+_RESIZE = 3
+_FREE = 4
+
+
+def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
+    """Stores the traces at `path`, one after the other; times restart at none."""
+    widths = {trace.info.pointer_bits for trace in traces}
+    kinds = {trace.info.kind for trace in traces}
+    info = TraceInfo(
+        source=f"{len(traces)} traces, one after the other",
+        pointer_bits=widths.pop() if len(widths) == 1 else 0,
+        kind=kinds.pop() if len(kinds) == 1 else "heap",
+    )
+    return write_trace(path, _batches(traces), info)
+
+
+def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
+    born = 0
+    for trace in traces:
+        left = _Left()
+        for batch in trace.batches(("op", "object", "size", "alignment", "site")):
+            left.take(batch)
+            yield _columns({**batch, "object": batch["object"] + born})
+        objects = left.objects()
+        if len(objects) > 0:
+            yield _columns({"op": objects * 0 + _FREE, "object": objects + born})
+        born += left.born
+
+
+def _columns(given: dict[str, NDArray[Any]]) -> Columns:
+    import numpy as np
+
+    return {
+        name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
+        for name, kind in COLUMNS.items()
+    }
+
+
+class _Left:
+    """The objects a trace leaves live."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self.born = 0
+        self._is_live = np.zeros(0, np.bool_)
+
+    def take(self, batch: dict[str, NDArray[Any]]) -> None:
+        import numpy as np
+
+        ops, objects = batch["op"], batch["object"]
+        self.born += int(np.count_nonzero(ops <= _LAST_ALLOCATION))
+        if self.born > len(self._is_live):
+            longer = max(self.born, 2 * len(self._is_live))
+            self._is_live = np.pad(self._is_live, (0, longer - len(self._is_live)))
+        is_free = (ops == _FREE) | ((ops == _RESIZE) & (batch["size"] == 0))
+        self._is_live[objects] = ~is_free  # of several events of one object the last counts
+
+    def objects(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        return np.flatnonzero(self._is_live[: self.born])

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small changes of a design of budgets, drawn at random.
+
+A budget gets more or fewer blocks, up to the most of its sizes ever live; its bytes go to another;
+its range takes in the size below, or falls back to one size; or all get fewer.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import random
+from dataclasses import dataclass, replace
+
+from heapfit.design.budgets.greedy_budgets import classes_with_most
+from heapfit.design.search.pooled_design import MOST_POOLS, Budget, PooledDesign
+from heapfit.trace.profile import Profile
+
+_EXTREMES = 0.1  # share of changes that take all blocks away, or set as many aside as are ever live
+_MOVES_BYTES = 0.4  # and of those that move bytes between two budgets
+_MERGES = 0.1  # and of those that widen a range, or end it
+_SCALES = 0.03  # and of those that leave a share of all blocks
+_LARGEST_STEP = 6  # log2 of blocks
+_FREQUENT = 24  # sizes that may have a budget because they are asked for often
+_HEAVY = 16  # and because of their bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of a trace, rounded up to the alignment, and which may have budgets."""
+
+    alignment: int
+    sizes: tuple[int, ...]  # ascending
+    sums: tuple[int, ...]  # of P_i,max of the sizes before each; one more than sizes
+    budgeted: tuple[int, ...]  # ascending
+
+    @staticmethod
+    def of(profile: Profile, alignment: int) -> Sizes:
+        """Those asked for most often, and those of most bytes, may have budgets."""
+        peaks: dict[int, int] = {}
+        for size, peak in zip(profile.sizes.tolist(), profile.peaks.tolist(), strict=True):
+            rounded = -(-max(size, 1) // alignment) * alignment
+            peaks[rounded] = peaks.get(rounded, 0) + peak
+        sizes = sorted(peaks)
+        weights = (
+            (profile.allocations, _FREQUENT),
+            (profile.sizes * profile.peaks, _HEAVY),
+        )
+        chosen = (
+            classes_with_most(profile.sizes, weight, alignment, count) for weight, count in weights
+        )
+        return Sizes(
+            alignment,
+            tuple(sizes),
+            tuple(itertools.accumulate((peaks[size] for size in sizes), initial=0)),
+            tuple(sorted(set(itertools.chain.from_iterable(chosen)))),
+        )
+
+    def most_live(self, above: int, size: int) -> int:
+        """No more blocks of this range are ever live; fewer where they peak at different times."""
+        first, last = (bisect.bisect_right(self.sizes, bound) for bound in (above, size))
+        return self.sums[last] - self.sums[first]
+
+
+class Moves:
+    """Draws changes from a seed."""
+
+    def __init__(self, sizes: Sizes, seed: int) -> None:
+        self._sizes = sizes
+        self._random = random.Random(seed)
+
+    def chance(self, share: float) -> bool:
+        """True so often."""
+        return self._random.random() < share
+
+    def changed(self, design: PooledDesign) -> PooledDesign:
+        """A neighbour; the design itself where the change drawn cannot be made."""
+        if not self._sizes.budgeted:
+            return design
+        found = design.by_size
+        if self.chance(_SCALES):
+            self._scale(found)
+        elif self.chance(_MERGES):
+            self._reshape(found)
+        else:
+            self._recount(found)
+        changed = PooledDesign.of(found, design.shared)
+        return changed if len(changed.budgets) <= MOST_POOLS else design
+
+    def _recount(self, found: dict[int, Budget]) -> None:
+        budget = self._budget(found)
+        count = self._count_near(budget)
+        found[budget.size] = replace(budget, count=count)
+        if self.chance(_MOVES_BYTES):
+            other = self._budget(found)
+            if other.size != budget.size:
+                moved = round((budget.count - count) * budget.size / other.size)
+                found[other.size] = replace(other, count=self._bounded(other, other.count + moved))
+
+    def _scale(self, found: dict[int, Budget]) -> None:
+        share = self._random.uniform(0.5, 1.0)
+        for size, budget in found.items():
+            found[size] = replace(budget, count=int(share * budget.count))
+
+    def _budget(self, found: dict[int, Budget]) -> Budget:
+        """One of those that there are or may be."""
+        sizes = [*self._sizes.budgeted, *(size for size in found if not self._may_have(size))]
+        return self._budget_for(found, self._random.choice(sizes))
+
+    def _may_have(self, size: int) -> bool:
+        at = bisect.bisect_left(self._sizes.budgeted, size)
+        return self._sizes.budgeted[at : at + 1] == (size,)
+
+    def _budget_for(self, found: dict[int, Budget], size: int) -> Budget:
+        """The one whose range the size lies in, or else one of its own without blocks."""
+        for budget in found.values():
+            if budget.above < size <= budget.size:
+                return budget
+        return Budget(size, size - self._sizes.alignment, 0)
+
+    def _count_near(self, budget: Budget) -> int:
+        cap = self._sizes.most_live(budget.above, budget.size)
+        if self.chance(_EXTREMES):
+            return self._random.choice((0, cap))
+        step = min(1 << self._random.randrange(_LARGEST_STEP), max(cap // 2, 1))
+        return self._bounded(budget, budget.count + self._random.choice((-step, step)))
+
+    def _bounded(self, budget: Budget, count: int) -> int:
+        return min(max(count, 0), self._sizes.most_live(budget.above, budget.size))
+
+    def _reshape(self, found: dict[int, Budget]) -> None:
+        """A range falls back to its largest size, or one takes in the budgeted size below it."""
+        if not found:
+            return
+        budget = self._random.choice(list(found.values()))
+        own = budget.size - self._sizes.alignment
+        if budget.above < own and self.chance(0.5):
+            found[budget.size] = self._within(replace(budget, above=own))
+            return
+        below = bisect.bisect_right(self._sizes.budgeted, budget.above) - 1
+        if below >= 0:
+            self._widen(found, budget, self._budget_for(found, self._sizes.budgeted[below]).above)
+
+    def _widen(self, found: dict[int, Budget], budget: Budget, above: int) -> None:
+        """Takes in all sizes above `above`, with the blocks that they have."""
+        taken = [one for one in found.values() if above < one.size < budget.size]
+        for one in taken:
+            del found[one.size]
+        count = budget.count + sum(one.count for one in taken)
+        found[budget.size] = self._within(Budget(budget.size, above, count))
+
+    def _within(self, budget: Budget) -> Budget:
+        return replace(budget, count=self._bounded(budget, budget.count))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks set aside for sizes or ranges of sizes, over a shared heap: what a search changes.
+
+A budget for one size is the paper's; one for a range keeps the smaller requests as the largest:
+
+    sizes   ... 440 | 448  ...  512 | 520 ...
+                    |  N x 512 B    |            above 440 B, up to 512 B
+
+Without ranges the plan is `budgeted`. With them it is `class_pools`, whose general pools leave no
+gap: where the budgets do, a pool without blocks hands its requests on to the shared heap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heapfit.design.budgets import greedy_budgets
+from heapfit.design.pools import special_pools
+from heapfit.plan.plan import Plan, Pool
+
+MOST_POOLS = 32
+_TO_SHARED = {
+    "search": 1,
+    "overflow": 1,
+}  # free blocks linked; what is over goes to the shared heap
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Blocks for the requests above `above` bytes and up to `size`; both whole alignments."""
+
+    size: int
+    above: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """An allocator for what is left over, and its values beside the alignment."""
+
+    allocator: str
+    scalars: tuple[tuple[str, int], ...] = ()
+
+    @staticmethod
+    def of(plan: Plan) -> Shared:
+        """A plan without pools, as what others share."""
+        found = {name: value for name, value in plan.scalars.items() if name != "alignment"}
+        return Shared(plan.allocator, tuple(sorted(found.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDesign:
+    """Budgets by ascending size, none overlapping; none at all is the shared allocator alone."""
+
+    budgets: tuple[Budget, ...]
+    shared: Shared
+
+    @staticmethod
+    def of(found: Mapping[int, Budget], shared: Shared) -> PooledDesign:
+        """From budgets by their sizes; those without blocks are left out."""
+        return PooledDesign(tuple(found[size] for size in sorted(found) if found[size].count > 0),
+                            shared)  # fmt: skip
+
+    @property
+    def by_size(self) -> dict[int, Budget]:
+        """The budgets, to be changed."""
+        return {budget.size: budget for budget in self.budgets}
+
+    def plan(self, alignment: int) -> Plan:
+        """The same as an allocator's plan."""
+        scalars = {"alignment": alignment}
+        shared = Plan(self.shared.allocator, {**scalars, **dict(self.shared.scalars)})
+        if not self.budgets:
+            return shared
+        if all(one.above == one.size - alignment for one in self.budgets):
+            exact = tuple(Pool(one.size, one.count, is_exact=True) for one in self.budgets)
+            return Plan(greedy_budgets.ALLOCATOR, scalars, exact, shared)
+        return Plan(
+            special_pools.ALLOCATOR, {**scalars, **_TO_SHARED}, tuple(self._general()), shared
+        )
+
+    def _general(self) -> list[Pool]:
+        pools: list[Pool] = []
+        reached = 0
+        for one in self.budgets:
+            if one.above > reached:
+                pools.append(Pool(one.above, 0, is_exact=False))
+            pools.append(Pool(one.size, one.count, is_exact=False))
+            reached = one.size
+        return pools
+
+
+def design_of(plan: Plan, shared: Shared) -> PooledDesign:
+    """The budgets of a plan of exact pools, or of general pools, over another allocator."""
+    alignment = plan.scalars["alignment"]
+    found: dict[int, Budget] = {}
+    reached = 0
+    for pool in sorted(plan.pools, key=lambda pool: pool.size):
+        size = -(-pool.size // alignment) * alignment
+        above = max(size - alignment, reached) if pool.is_exact else reached
+        if above < size:
+            found[size] = Budget(size, above, pool.count)
+        reached = size
+    return PooledDesign.of(found, shared)

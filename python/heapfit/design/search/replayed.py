@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets that make the replayed region small, found by replaying: a bounded, seeded search.
+
+Dedicated bytes are a proxy: what counts is R_safe. Over best_fit one run tells the region of a
+plan, its footprint, so most of the work is done there; then what was best is tried, and changed
+further, over the other allocators.
+
+    starts --> best_fit: a change that needs no more is kept --> tailored, tlsf, ...: a change that
+               runs in less is kept --> R_safe, measured
+
+A plan is replayed in the region of the best so far, where most fail early. Like every plan made
+from one trace it may not hold on another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design.search.moves import Moves, Sizes
+from heapfit.design.search.pooled_design import PooledDesign, Shared, design_of
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heapfit.trace.loaded import Workload
+
+FAST = Shared("best_fit")  # ignores where its region ends
+OTHERS = (Shared("tailored"), Shared("tlsf"), Shared("first_fit"))
+_FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
+_OTHER_STARTS = 4  # a start has all but this part of the work left
+_SCAN = 140  # replays of one search for R_safe
+_OVERHEAD = 4000  # events' worth of making a plan
+_PATIENCE = 1000  # changes in a row that save nothing end the search over an allocator
+_KEPT = 8  # designs that the other allocators begin with
+_DESCENT = 512  # a region is lowered by this part of it at a time
+_STEP = 8  # bytes; regions are multiples of it
+_HOST_BASE = 16  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The best plan found."""
+
+    plan: Plan
+    r_safe: int
+    plans: int  # tried
+    is_stopped: bool  # by an interrupt
+
+    @property
+    def told(self) -> str:
+        """How it was found."""
+        stopped = ", interrupted" if self.is_stopped else ""
+        return f"budgets searched by replaying, {self.plans:,} plans tried{stopped}"
+
+
+def search_plans(
+    workload: Workload,
+    starts: Sequence[Plan],
+    most_events: int,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> Searched | None:
+    """The best of `starts` and of what `most_events` replayed find from there.
+
+    All starts with pools are tried, and no budgets at all; a start without is one more allocator
+    for what is left over. An interrupt ends the search and keeps the best so
+    far; None if there is none yet.
+    """
+    search = _Search(workload, most_events, seed, progress)
+    is_stopped = False
+    try:
+        search.run(starts)
+    except KeyboardInterrupt:
+        is_stopped = True
+    progress("search budgets", 1.0)
+    if search.best is None:
+        return None
+    design, r_safe = search.best
+    return Searched(design.plan(workload.alignment), r_safe, search.plans, is_stopped)
+
+
+class _Search:
+    """The best so far and the work left."""
+
+    def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
+        self.best: tuple[PooledDesign, int] | None = None
+        self.plans = 0
+        self._workload = workload
+        self._most_events = max(most_events, 1)
+        self._events_left = most_events
+        self._moves = Moves(Sizes.of(workload.profile, workload.alignment), seed)
+        self._progress = progress
+        self._base = max(_HOST_BASE, workload.trace.largest_alignment)
+        self._tried: set[PooledDesign] = set()
+        self._good: list[PooledDesign] = []  # over FAST, the best last
+
+    def run(self, starts: Sequence[Plan]) -> None:
+        """Over the fast allocator, then over each of the others."""
+        pooled = (one for one in starts if one.pools)
+        designs = dict.fromkeys([_NONE, *(design_of(one, FAST) for one in pooled)])
+        self._climb(designs, round(self._most_events * (1 - _FAST_SHARE)))
+        rest = max(self._events_left, 0)
+        others = dict.fromkeys([*map(Shared.of, self._alone(starts)), *OTHERS])
+        for i, shared in enumerate(others, 1):
+            self._descend(shared, rest - rest * i // len(others))
+
+    def _alone(self, starts: Sequence[Plan]) -> list[Plan]:
+        """Starts without pools that may be shared: those of the other allocators."""
+        names = {shared.allocator for shared in OTHERS}
+        alignment = self._workload.alignment
+        return [one for one in starts if one.allocator in names and one.alignment == alignment]
+
+    def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
+        """Changes each start, the best first and longest, until so much work is left."""
+        found = [one for start in starts if (one := self._begun(start)) is not None]
+        for one in sorted(found, key=lambda one: one[1]):
+            others = leave + max(self._events_left - leave, 0) // _OTHER_STARTS
+            self._change(one, others)
+        if self.best is not None:
+            self._change(self.best, leave)
+
+    def _begun(self, start: PooledDesign) -> tuple[PooledDesign, int] | None:
+        """A start with its region; it takes none above 4 GiB."""
+        region = self._region(start, LARGEST_REGION // _STEP * _STEP)
+        if region is None:
+            return None
+        self._note(start, region)
+        return start, region
+
+    def _change(self, current: tuple[PooledDesign, int], leave: int) -> None:
+        """Keeps every change that needs no more, as long as some of them need less."""
+        in_vain = 0
+        while self._events_left > leave and in_vain < _PATIENCE:
+            changed = self._moves.changed(current[0])
+            region = self._region(changed, current[1])
+            in_vain = 0 if region is not None and region < current[1] else in_vain + 1
+            if region is not None:
+                current = changed, region
+                self._note(changed, region)
+
+    def _note(self, design: PooledDesign, region: int) -> None:
+        """Remembers the best."""
+        if self.best is None or region < self.best[1]:
+            self.best = design, region
+            self._good = [*self._good, design][-_KEPT:]
+
+    def _region(self, design: PooledDesign, limit: int) -> int | None:
+        """Of a design over the fast allocator not tried before, if it is at most `limit`."""
+        footprint = self._run(design, limit)
+        return None if footprint is None else -(-footprint // _STEP) * _STEP
+
+    def _descend(self, shared: Shared, leave: int) -> None:
+        """Looks for designs over `shared` that run in less than the best."""
+        if self.best is None:
+            return
+        designs = [replace(one, shared=shared) for one in (*reversed(self._good), _NONE)]
+        found: tuple[PooledDesign, int] | None = None
+        limit = self.best[1] - _STEP
+        for one in designs:
+            found, limit = self._lowered(one, limit, found)
+        keep = leave + _SCAN * len(self._workload.events)
+        in_vain = 0
+        while self._events_left > keep and in_vain < _PATIENCE:
+            before, current = limit, designs[0] if found is None else found[0]
+            found, limit = self._lowered(self._moves.changed(current), limit, found)
+            in_vain = in_vain + 1 if limit == before else 0
+        if found is not None:
+            self._settle(found[0])
+
+    def _lowered(
+        self, design: PooledDesign, limit: int, found: tuple[PooledDesign, int] | None
+    ) -> tuple[tuple[PooledDesign, int] | None, int]:
+        """The design if it runs in `limit`, and the region that the next one has to run in."""
+        if self._run(design, limit) is None:
+            return found, limit
+        region = limit
+        while True:
+            region -= max(region // _DESCENT // _STEP, 1) * _STEP
+            if self._replayed(design.plan(self._workload.alignment), region) is None:
+                return (design, limit), region
+            limit = region
+
+    def _settle(self, design: PooledDesign) -> None:
+        """Measures R_safe, and keeps what needs less than the best."""
+        self._events_left -= _SCAN * len(self._workload.events)
+        plan = design.plan(self._workload.alignment).engine()
+        r_safe = _engine.find_region(plan, self._workload.events, base_alignment=self._base).r_safe
+        if r_safe is not None and (self.best is None or r_safe < self.best[1]):
+            self.best = design, r_safe
+
+    def _run(self, design: PooledDesign, region: int) -> int | None:
+        """The footprint of a design not tried before, if it runs."""
+        self._progress("search budgets", 1 - max(self._events_left, 0) / self._most_events)
+        self._events_left -= _OVERHEAD  # of a plan tried before as well: the search ends
+        if design in self._tried:
+            return None
+        self._tried.add(design)
+        self.plans += 1
+        return self._replayed(design.plan(self._workload.alignment), region)
+
+    def _replayed(self, plan: Plan, region: int) -> int | None:
+        engine = plan.engine()
+        if region < engine.smallest_region:
+            return None
+        events = self._workload.events
+        replay = _engine.Replay(
+            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
+        )
+        has_run = replay.feed(events)
+        result = replay.result()
+        self._events_left -= result.events
+        return max(result.footprint, engine.smallest_region) if has_run else None
+
+
+_NONE = PooledDesign((), FAST)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a search for designs begins: budgets for sizes chosen in several ways.
+
+Sizes are chosen by their bytes at the peak, as often as they are asked for, and by the requests
+that as many blocks as pay would serve. For each choice the budgets are exact ones, as far as a
+bounded search proves them, and those that price the shared heap's fragmentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_sizes_at
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit.plan.plan import Plan
+    from heapfit.trace.loaded import Workload
+
+CLASSES = 16
+PRICES = (0.05, 0.15)
+_WIDE = 32  # sizes that the choice by requests served looks at
+_SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is the same everywhere
+_MOST_POINTS = 20_000
+
+
+def search_starts(workload: Workload, progress: Progress = no_progress) -> list[Plan]:
+    """Plans with budgets over `tlsf`; the same for the same trace."""
+    found: list[Plan] = []
+    choices = [choice for choice in _choices(workload) if choice]
+    for i, sizes in enumerate(choices):
+        progress("where to begin", i / len(choices))
+        for counts in _budgets(workload, sizes):
+            plan = budgeted_plan(sizes, counts, workload.alignment)
+            if plan is not None and plan not in found:
+                found.append(plan)
+    progress("where to begin", 1.0)
+    return found
+
+
+def _choices(workload: Workload) -> Iterator[list[int]]:
+    profile, alignment = workload.profile, workload.alignment
+    sizes, counts = live_sizes_at(workload.trace, profile.u_max_event)
+    yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
+    yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
+    yield _most_hit(workload)
+
+
+def _most_hit(workload: Workload) -> list[int]:
+    """The sizes whose priced budgets, all together, serve most requests."""
+    from heapfit.design.budgets.live_points import live_points
+    from heapfit.design.budgets.priced import priced_budgets
+
+    profile, alignment = workload.profile, workload.alignment
+    wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
+    points = live_points(workload.trace, wide, alignment, _MOST_POINTS)
+    counts = priced_budgets(points, wide, PRICES[-1])
+    hits = [int((seen <= count).sum()) for seen, count in zip(points.hits, counts, strict=True)]
+    order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
+    return sorted(wide[i] for i in order[:CLASSES] if hits[i] > 0)
+
+
+def _budgets(workload: Workload, sizes: list[int]) -> Iterator[list[int]]:
+    from heapfit.design.budgets.live_points import live_points
+    from heapfit.design.budgets.priced import priced_budgets
+
+    exact = _engine.budget_points(workload.events, sizes, workload.alignment)
+    nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)
+    yield list(_engine.search_budgets(exact, nodes).counts)
+    points = live_points(workload.trace, sizes, workload.alignment, _MOST_POINTS)
+    for price in PRICES:
+        yield priced_budgets(points, sizes, price)

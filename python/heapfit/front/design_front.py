@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front of compared plans, the choice of one from it, and what the choice costs elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from heapfit.errors import HeapfitError
+from heapfit.front.axes import place
+from heapfit.front.code_label import code_label
+from heapfit.front.measures import ABOUT, Measure, Measures, measures_of
+from heapfit.front.pareto import Place, Standing, places
+from heapfit.front.preference import Preference
+from heapfit.plan.energy import load_sram
+from heapfit.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from heapfit.compare.candidate import Portfolio
+    from heapfit.compare.comparison import Comparison, Row
+    from heapfit.plan.energy import Sram
+    from heapfit.plan.plan_file import TrainedOn
+    from heapfit.sweep import Sweep
+    from heapfit.trace.loaded import Workload
+
+NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
+ALL_MEASURES: Final = tuple(Measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A point of the design space."""
+
+    row: Row
+    axes: dict[str, str]  # axes.AXES
+    code: str  # code_label.py
+    measures: Measures
+    place: Place
+
+    @property
+    def name(self) -> str:
+        """As in the table."""
+        return self.row.name
+
+    @property
+    def is_on_front(self) -> bool:
+        """Whether no other is as good in everything and better in something."""
+        return self.place.standing is Standing.FRONT
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A trace's configurations, in the order of the comparison."""
+
+    comparison: Comparison
+    by: tuple[Measure, ...]  # what the front is of
+    configurations: tuple[Configuration, ...]
+
+    @property
+    def members(self) -> tuple[Configuration, ...]:
+        """Those of the front, the least memory first."""
+        return tuple(one for one in self.configurations if one.is_on_front)
+
+    def least(self, measure: Measure) -> float | None:
+        """Of all configurations."""
+        known = [one.measures.of(measure) for one in self.configurations]
+        return min((value for value in known if value is not None), default=None)
+
+    def energy_over_least(self, one: Configuration) -> float | None:
+        """The only way in which energies are told: docs/energy.md."""
+        least = self.least(Measure.ENERGY)
+        energy = one.measures.energy
+        return energy / least if energy is not None and least else None
+
+
+def find_front(
+    workload: Workload,
+    portfolio: Portfolio,
+    by: Sequence[Measure] = ALL_MEASURES,
+    sram: Sram | None = None,
+    sweep: Sweep | None = None,
+    progress: Progress = no_progress,
+) -> Front:
+    """Compares every configuration on the trace and finds the front; by default in this process."""
+    from heapfit.bounds.trace_bounds import quick_bounds
+    from heapfit.compare.comparison import base_alignment, refuse_nothing
+    from heapfit.compare.jobs import Prepared
+    from heapfit.sweep import Sweep
+
+    if not portfolio.candidates:
+        refuse_nothing(portfolio.not_applicable)
+    trace, u_max = workload.trace, workload.profile.u_max
+    base = base_alignment(trace, portfolio)
+    bounds = quick_bounds(workload)
+    prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio, bounds)
+    rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
+    return front_of(prepared.compared(rows), workload, by, sram, progress)
+
+
+def front_of(
+    comparison: Comparison,
+    workload: Workload,
+    by: Sequence[Measure] = ALL_MEASURES,
+    sram: Sram | None = None,
+    progress: Progress = no_progress,
+) -> Front:
+    """The front of what was compared already."""
+    step, table = "measure calls", sram or load_sram()
+    found = []
+    for done, row in enumerate(comparison.rows):
+        progress(step, done / len(comparison.rows))
+        found.append(measures_of(row, workload, table, comparison.base_alignment))
+    progress(step, 1.0)
+    standings = places([[one.of(measure) for measure in by] for one in found])
+    told = zip(comparison.rows, found, standings, strict=True)
+    configurations = tuple(
+        Configuration(row, place(row.plan), code_label(row.plan), measures, standing)
+        for row, measures, standing in told
+    )
+    return Front(comparison, tuple(by), configurations)
+
+
+def chosen(front: Front, preference: Preference) -> Configuration:
+    """The member with the least of what is preferred; of all within 1 % of it the least memory."""
+    measure = Measure(preference.value)
+    known = [
+        (value, one) for one in front.members if (value := one.measures.of(measure)) is not None
+    ]
+    if not known:
+        raise HeapfitError(
+            f"--prefer {preference}: no candidate has a figure for it "
+            "(scripts/measure_calls.py measures allocators that ship)"
+        )
+    least = min(value for value, _ in known)
+    near = [
+        (one.measures.memory or 0, value, one) for value, one in known if _is_near(value, least)
+    ]
+    return min(near, key=lambda item: (item[0], item[1], item[2].name))[2]
+
+
+def _is_near(value: float, least: float) -> bool:
+    return value <= least * (1 + NEAR)
+
+
+def cost_of_choice(front: Front, choice: Configuration) -> str:
+    """What the choice has more of than the least on the front, measure by measure."""
+    more = []
+    for measure in ALL_MEASURES:
+        known = [one.measures.of(measure) for one in front.members]
+        least = min((value for value in known if value is not None), default=None)
+        value = choice.measures.of(measure)
+        if value is not None and least and not _is_near(value, least):
+            more.append(f"{ABOUT[measure].title} {value / least - 1:+.0%}")
+    if not more:
+        return "the least of everything"
+    return f"over the least of each: {', '.join(more)}"
+
+
+def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparison:
+    """The comparison with the chosen row as its winner."""
+    others = [row for row in comparison.rows if row.name != choice.name]
+    return replace(comparison, rows=(choice.row, *others))
+
+
+def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
+    """A plan file for each member."""
+    from heapfit.design.plan_files import plan_file_of
+    from heapfit.plan.plan_file import save_plan
+
+    paths = []
+    for one in front.members:
+        name = file_name(one.name)
+        plan_file = plan_file_of(replace(one.row, name=name), front.comparison, trained_on)
+        paths.append(folder / f"{name}.toml")
+        save_plan(paths[-1], plan_file)
+    return paths
+
+
+def file_name(name: str) -> str:
+    """A configuration's name as plan files may be named.
+
+    >>> file_name("tlsf:second_level=5:probes=0")
+    'tlsf-second_level-5-probes-0'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which line of which function a call site is, from the program's own file.
+
+A site is a hash of where the call returns to, from the beginning of the file's mapping, and of the
+mapping's length (recorder/site.c). So all offsets in its code are hashed, and those looked up that
+occur: a million take some milliseconds, and two that agree by chance are one in thousands.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.errors import HeapfitError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from elftools.elf.elffile import ELFFile
+    from numpy.typing import NDArray
+
+_EXECUTABLE = 1  # PF_X
+_PAGE = 4096  # bytes
+_MOST_CODE = 1 << 30  # bytes of a program that are looked at
+_HASHED_AT_ONCE = 1 << 20
+_LOOKED_UP_AT_ONCE = 1000  # addresses on one command line
+_TOOL = "addr2line"
+_UNKNOWN = "??"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call site is in the code."""
+
+    file: str  # the program's, or the library's
+    address: int  # where the call returns to, as the file counts
+    function: str | None  # where the file tells
+    line: str | None  # "source.c:12", where the file has debugging information
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    start: int  # address of the first byte mapped
+    extent: int  # bytes to the last one's end
+    code: tuple[tuple[int, int], ...]  # address and bytes of what can be executed
+    functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
+
+
+def places_of(program: Path, sites: Collection[int]) -> dict[int, Place]:
+    """The place of each site that lies in this program or library; others are left out.
+
+    HeapfitError if the file cannot be read or is no ELF file.
+    """
+    mapping = _mapping_of(program)
+    addresses = _addresses(mapping, sites)
+    told = _looked_up(program, list(addresses.values()))
+    return {
+        site: Place(program.name, address, function if _is_within(address, mapping) else None, line)
+        for (site, address), (function, line) in zip(addresses.items(), told, strict=True)
+    }
+
+
+def _is_within(address: int, mapping: _Mapping) -> bool:
+    """Whether a named function makes the call. In a stripped file the name that is looked up is
+    that of the last function before which still has one."""
+    return any(start < address <= end for start, end in mapping.functions)
+
+
+def _mapping_of(program: Path) -> _Mapping:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with program.open("rb") as file:
+            mapping = _mapped(ELFFile(file))
+    except OSError as error:
+        raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
+    except (ELFError, UnicodeDecodeError, ValueError) as error:
+        raise HeapfitError(f"{program}: no program (give an ELF file: {error})") from error
+    if mapping.extent >= 1 << 63 or sum(size for _, size in mapping.code) > _MOST_CODE:
+        raise HeapfitError(f"{program}: more code than {_MOST_CODE:,} B (is it damaged?)")
+    return mapping
+
+
+def _mapped(elf: ELFFile) -> _Mapping:
+    """As glibc's loader maps it: from the first segment's page to the last one's last byte."""
+    loaded = [one.header for one in elf.iter_segments("PT_LOAD")]
+    if not loaded:
+        raise ValueError("nothing in it is loaded")
+    start = min(one.p_vaddr for one in loaded) // _PAGE * _PAGE
+    end = max(one.p_vaddr + one.p_memsz for one in loaded)
+    code = tuple((one.p_vaddr, one.p_filesz) for one in loaded if one.p_flags & _EXECUTABLE)
+    return _Mapping(start, end - start, code, tuple(_functions(elf)))
+
+
+def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
+    """Of the whole symbol table, or of what is left of it in a stripped file."""
+    from elftools.elf.sections import SymbolTableSection
+
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for symbol in section.iter_symbols():
+                if symbol.entry.st_info.type == "STT_FUNC":
+                    yield symbol.entry.st_value, symbol.entry.st_value + symbol.entry.st_size
+
+
+def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
+    """The address of each site found."""
+    import numpy as np
+
+    wanted = np.array(sorted(sites), np.uint32)
+    found: dict[int, int] = {}
+    for first, last in _pieces(mapping.code):
+        offsets = np.arange(first - mapping.start, last - mapping.start, dtype=np.uint64)
+        hashes = site_hash(offsets, mapping.extent)
+        for i in np.flatnonzero(np.isin(hashes, wanted)).tolist():
+            found.setdefault(int(hashes[i]), first + i)
+    return found
+
+
+def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Every address a call can return to, in pieces: the first, and one behind the last."""
+    for address, size in code:
+        for at in range(0, size + 1, _HASHED_AT_ONCE):
+            yield address + at, address + min(at + _HASHED_AT_ONCE, size + 1)
+
+
+def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
+    """The hash of each offset from the beginning of a mapping of this length, as recorded."""
+    import numpy as np
+
+    value = offsets ^ np.uint64((extent << 32) & (2**64 - 1))
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        value = (value ^ (value >> np.uint64(33))) * np.uint64(factor)
+    hashes = (value ^ (value >> np.uint64(33))).astype(np.uint32)
+    return np.maximum(hashes, np.uint32(1))
+
+
+def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
+    """Function and line of the call before each address."""
+    if addresses and shutil.which(_TOOL) is None:
+        raise HeapfitError(f"{_TOOL}: not found (install binutils)")
+    found: list[tuple[str | None, str | None]] = []
+    for at in range(0, len(addresses), _LOOKED_UP_AT_ONCE):
+        found += _addr2line(program, addresses[at : at + _LOOKED_UP_AT_ONCE])
+    return found
+
+
+def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
+    from heapfit.importers.external_tool import run
+
+    words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
+    told = run([*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent)
+    lines = told.splitlines()
+    if len(lines) != 2 * len(addresses):
+        raise HeapfitError(f"{program}: {_TOOL} told {len(lines)} lines of {len(addresses)} places")
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    return [
+        (
+            None if function == _UNKNOWN else function,
+            None if line.startswith(_UNKNOWN) else line.partition(" (")[0],
+        )
+        for function, line in pairs
+    ]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan: which allocator, with which tunables, pools and shared allocator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from heapfit import _engine
+from heapfit.plan.toml_table import Table, show
+
+MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
+LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
+_SITE = re.compile(r"[0-9a-f]{8}")
+_MOST_SHARED = 4  # plans inside plans
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Equal blocks set aside together."""
+
+    size: int  # bytes a request may have to be served here
+    count: int  # blocks
+    is_exact: bool  # for requests of just this size; otherwise for any that fits
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One allocator and what is decided about it; what is left out has its standard value."""
+
+    allocator: str
+    scalars: Mapping[str, int] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
+    shared: Plan | None = None  # serves what the pools do not
+    sites: Mapping[int, int] = field(default_factory=dict)  # the tag of each call site with one
+
+    def engine(self) -> _engine.Plan:
+        """The engine's form; HeapfitError on unknown names and values out of range."""
+        pools = [(pool.size, pool.count, pool.is_exact) for pool in self.pools]
+        shared = None if self.shared is None else self.shared.engine()
+        return _engine.Plan(self.allocator, dict(self.scalars), pools, shared)
+
+    @property
+    def alignment(self) -> int:
+        """Of every block, in bytes."""
+        return int(self.engine().alignment)
+
+
+def plan_table(plan: Plan) -> dict[str, Any]:
+    """A plan as plain tables and lists, as in the file and in --json."""
+    table: dict[str, Any] = {"allocator": plan.allocator, **plan.scalars}
+    if plan.pools:
+        table["pools"] = [
+            {"size": pool.size, "count": pool.count, "exact": pool.is_exact} for pool in plan.pools
+        ]
+    if plan.shared is not None:
+        table["shared"] = plan_table(plan.shared)
+    if plan.sites:
+        table["sites"] = {f"{site:08x}": tag for site, tag in plan.sites.items()}
+    return table
+
+
+def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
+    """A plan from the table that `plan_table` makes."""
+    allocator = table.text("allocator")
+    known = {info.name: info for info in _engine.allocators()}
+    if allocator not in known:
+        table.refuse("allocator", f"no allocator {show(allocator)} (one of {', '.join(known)})")
+    scalars: dict[str, int] = {}
+    pools: tuple[Pool, ...] = ()
+    shared: Plan | None = None
+    for tunable in known[allocator].tunables:
+        if not table.has(tunable.name):
+            continue
+        if tunable.kind == "scalar":
+            scalars[tunable.name] = table.whole(tunable.name, tunable.lowest, tunable.highest)
+        elif tunable.kind == "pools":
+            pools = tuple(_read_pool(item) for item in table.tables(tunable.name))
+        elif shared_left == 0:
+            table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
+        else:
+            shared = read_plan(table.table(tunable.name), shared_left - 1)
+    sites = _read_sites(table) if known[allocator].takes_tags and table.has("sites") else {}
+    table.finish()
+    return Plan(allocator, scalars, pools, shared, sites)
+
+
+def _read_sites(table: Table) -> dict[int, int]:
+    listed = table.table("sites")
+    sites = {}
+    for key in list(listed.keys()):
+        if not _SITE.fullmatch(key):
+            listed.refuse(key, "must be the eight hexadecimal digits of a call site")
+        sites[int(key, 16)] = listed.whole(key, 1, MOST_TAGS)
+    listed.finish()
+    return sites
+
+
+def _read_pool(table: Table) -> Pool:
+    size = table.whole("size", 1, LARGEST_REGION)
+    count = table.whole("count", 0, LARGEST_REGION)
+    is_exact = table.truth("exact")
+    table.finish()
+    return Pool(size, count, is_exact)

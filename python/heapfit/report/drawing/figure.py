@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every chart of a report is made of: plain dictionaries in plotly's form.
+
+A colour is written "var(--name)" and resolved by page.js, so that one figure serves
+light, dark and paper. Every foreign name goes through `plotly_text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Trace = dict[str, Any]
+Layout = dict[str, Any]
+
+MOST_SINGLE_TICKS = 8  # an axis of whole numbers up to this has a tick for each
+ACCENT = "var(--accent)"
+MUTED = "var(--muted)"
+# Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
+OTHERS = tuple(f"var(--other-{i})" for i in range(1, 7))
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure and its place on the page."""
+
+    identity: str  # the element's id: our own letters, digits and "-"
+    meaning: str  # one sentence, for screen readers
+    data: list[Trace]
+    layout: Layout
+    height: int  # CSS pixels
+    has_tools: bool = True  # buttons to zoom and to save a picture
+
+    def figure(self) -> dict[str, Any]:
+        """What plotly draws."""
+        return {"data": self.data, "layout": self.layout}
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """A quantity over the trace, lowest and highest within each step of events."""
+
+    events: list[int]  # where each step begins
+    lowest: list[int]
+    highest: list[int]
+
+
+def line(name: str, x: Sequence[float], y: Sequence[float], **style: str | float) -> Trace:
+    """A curve that holds its value to the next point; `style` is the line's."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": x,
+        "y": y,
+        "line": {"shape": "hv", "width": 1.6, **style},
+        "hovertemplate": "%{y:,d}",
+    }
+
+
+def level(name: str, x: Sequence[float], y: float, **style: str | float) -> Trace:
+    """A straight line at `y` from the first to the last `x`, told in the legend."""
+    ends = [x[0], x[-1]] if x else []
+    return line(name, ends, [y] * len(ends), width=1.4, **style) | {"hoverinfo": "skip"}
+
+
+def band(name: str, series: Extremes, edge: str, fill: str) -> list[Trace]:
+    """The room between the lowest and the highest value of each step, as one legend entry."""
+    lowest = line(name, series.events, series.lowest, color=edge, width=1)
+    highest = line(name, series.events, series.highest, color=edge, width=1)
+    group = {"legendgroup": name}
+    return [
+        lowest | group | {"showlegend": False, "hovertemplate": "%{y:,d} at least<extra></extra>"},
+        highest | group | {"fill": "tonexty", "fillcolor": fill},
+    ]
+
+
+def event_axis(events: int) -> Layout:
+    """The x axis of everything over time, for a trace of so many events."""
+    ticks = {"dtick": 1} if events <= MOST_SINGLE_TICKS else {}
+    return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d", **ticks}
+
+
+def byte_axis(title: str = "bytes") -> Layout:
+    """A y axis of bytes, from 0."""
+    return {"title": {"text": title}, "tickformat": "~s", "rangemode": "tozero"}

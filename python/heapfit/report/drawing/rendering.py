@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page rendered as one self-contained HTML file.
+
+What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2
+escapes every expression, unprintable characters are written out, data lie in a JSON block that
+cannot be left, and the content security policy runs no script but those written here, known by
+their hashes, and opens no connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit import _engine
+from heapfit.report.drawing import number_text
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from heapfit.report.drawing.figure import Chart
+
+_SHARED = Path(__file__).parent  # the frame of all pages, their style and script
+
+
+def render(
+    template: Path,
+    title: str,
+    charts: Sequence[Chart],
+    own_scripts: Sequence[Path] = (),
+    **content: object,
+) -> str:
+    """The page as text, the same for the same content.
+
+    `template` is a file beside the page's module; `own_scripts` run after page.js.
+    """
+    scripts = [*_scripts(), *(script.read_text(encoding="utf-8") for script in own_scripts)]
+    return (
+        _environment(template.parent)
+        .get_template(template.name)
+        .render(
+            title=title,
+            version=_engine.version,
+            figures={chart.identity: chart.figure() for chart in charts},
+            policy=_policy(scripts),
+            scripts=scripts,
+            style=_own("page.css"),
+            **content,
+        )
+    )
+
+
+def write_page(path: Path, text: str) -> None:
+    """Writes a page; the file appears whole or not at all."""
+    from heapfit.atomic_file import file_aside
+
+    with file_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def _scripts() -> list[str]:
+    """Plotly, then the page's own."""
+    from plotly.offline import get_plotlyjs
+
+    return [get_plotlyjs(), _own("page.js")]
+
+
+def _own(name: str) -> str:
+    return (_SHARED / name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: list[str]) -> str:
+    """A content security policy that runs `scripts` alone and fetches nothing.
+
+    Plotly sets styles on its elements and saves pictures through data: and blob: addresses.
+    """
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _environment(page: Path) -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([page, _SHARED]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_printable_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    for name in ("count", "size", "rough_size", "ratio", "rate", "percent", "unbroken"):
+        environment.filters[name] = getattr(number_text, name)
+    return environment
+
+
+def _printable_text(value: object) -> object:
+    """Plain text made printable; markup, which is a subclass, and numbers as they are."""
+    return number_text.printable(value) if type(value) is str else value

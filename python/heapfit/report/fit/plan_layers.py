@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan laid out for reading: its allocators, their tunables, the pools, the region to scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heapfit.report.drawing.number_text import count
+
+if TYPE_CHECKING:
+    from heapfit import _engine
+    from heapfit.compare.comparison import Row
+    from heapfit.plan.plan import Plan, Pool
+
+NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """A scalar of the plan, its standard value where the plan says nothing."""
+
+    name: str
+    value: int
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool with the bytes it takes of the region."""
+
+    size: int
+    count: int
+    serves: str
+    bytes: int
+    share: float | None  # of the region; None where there is no region
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the region in the strip."""
+
+    name: str
+    label: str
+    bytes: int
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One allocator of the plan: the chosen one, or the shared one below it."""
+
+    role: str
+    allocator: str
+    title: str
+    origin: str
+    tunables: tuple[Tunable, ...]
+    pools: tuple[PoolRow, ...]
+    strip: tuple[Piece, ...]
+
+
+def plan_layers(row: Row) -> tuple[Layer, ...]:
+    """The plan's allocators from the outermost in."""
+    from heapfit import _engine
+
+    known = {info.name: info for info in _engine.allocators()}
+    return tuple(
+        _layer(plan, known[plan.allocator], row, depth) for depth, plan in _levels(row.plan)
+    )
+
+
+def _levels(plan: Plan) -> Iterator[tuple[int, Plan]]:
+    depth = 0
+    level: Plan | None = plan
+    while level is not None:
+        yield depth, level
+        depth, level = depth + 1, level.shared
+
+
+def _layer(plan: Plan, info: _engine.AllocatorInfo, row: Row, depth: int) -> Layer:
+    pools = _pool_rows(plan, row)
+    return Layer(
+        role="Allocator" if depth == 0 else "Shared allocator, for what the pools do not serve",
+        allocator=plan.allocator,
+        title=info.title[:1].upper() + info.title[1:],
+        origin=info.origin,
+        tunables=tuple(
+            Tunable(t.name, plan.scalars.get(t.name, t.standard), t.meaning)
+            for t in info.tunables
+            if t.kind == "scalar"
+        ),
+        pools=pools,
+        strip=_strip(plan, pools, row.replay_region) if depth == 0 else (),
+    )
+
+
+def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
+    rows = []
+    for pool in plan.pools:
+        taken = -(-pool.size // row.alignment) * row.alignment * pool.count
+        share = None if row.replay_region is None else taken / row.replay_region
+        rows.append(PoolRow(pool.size, pool.count, _serves(plan, pool), taken, share))
+    return tuple(rows)
+
+
+def _serves(plan: Plan, pool: Pool) -> str:
+    """The requests that the pool is there for, as the allocator's rule chooses."""
+    from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
+
+    if not pool.is_exact:
+        return "what fits"
+    return "what rounds up to it" if plan.allocator == BUDGETED else "just this size"
+
+
+def _strip(plan: Plan, pools: tuple[PoolRow, ...], region: int | None) -> tuple[Piece, ...]:
+    """The region from its start: control structures, the pools in order, what they leave."""
+    if not pools or region is None:
+        return ()
+    control = plan.engine().pools[0][-1]  # the first pool's base
+    rest = region - control - sum(pool.bytes for pool in pools)
+    pieces = [
+        _piece("control", control, region, "rest"),
+        *(_piece(f"{count(pool.size)} B", pool.bytes, region, "pool") for pool in pools),
+        _piece("shared", rest, region, "rest"),
+    ]
+    return tuple(piece for piece in pieces if piece.bytes > 0)
+
+
+def _piece(name: str, size: int, region: int, style: str) -> Piece:
+    return Piece(name, name if size >= NARROWEST_LABEL * region else "", size, style)

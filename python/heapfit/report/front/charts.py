@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chart of a design space: a point for each configuration, over two measures of the reader's.
+
+Which two, and the front over them, is up to front.js; here is all it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from heapfit.front.measures import ABOUT, Measure
+from heapfit.front.pareto import Standing
+from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Trace
+from heapfit.report.drawing.number_text import plotly_text
+
+if TYPE_CHECKING:
+    from heapfit.front.design_front import Configuration, Front
+
+_COLOURS = (ACCENT, *OTHERS)
+_SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
+
+
+def front_chart(front: Front, choice: Configuration | None) -> Chart:
+    """All configurations: those of the front by allocator, the others grey."""
+    allocators = list(dict.fromkeys(one.row.plan.allocator for one in front.members))
+    data = [
+        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _hollow()),
+        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _grey()),
+        _stairs(),
+    ]
+    for i, allocator in enumerate(allocators):
+        numbers = [
+            number
+            for number, one in enumerate(front.configurations)
+            if one.is_on_front and one.row.plan.allocator == allocator
+        ]
+        data.append(_points(plotly_text(allocator), front, numbers, _coloured(i)))
+    if choice is not None:
+        data.append(_points("chosen", front, [_number(front, choice)], _ring()))
+    return Chart(
+        identity="chart-front",
+        meaning="Configurations over two measures; those of the front in colour.",
+        data=[one for one in data if one.get("meta") != []],
+        layout={
+            "hovermode": "closest",
+            "hoverlabel": {"align": "left"},
+            "meta": {"measures": _columns(front), "front": _numbers(front, Standing.FRONT)},
+            "xaxis": {"title": {"text": ""}},
+            "yaxis": {"title": {"text": ""}},
+            "margin": {"l": 12, "r": 24, "t": 30, "b": 12},
+        },
+        height=560,
+    )
+
+
+def axis_titles() -> dict[Measure, str]:
+    """Each measure with its unit."""
+    return {
+        measure: f"{about.title}, {about.unit}" if about.unit else about.title
+        for measure, about in ABOUT.items()
+    }
+
+
+def _number(front: Front, choice: Configuration) -> int:
+    return [one.name for one in front.configurations].index(choice.name)
+
+
+def _numbers(front: Front, *standings: Standing) -> list[int]:
+    return [i for i, one in enumerate(front.configurations) if one.place.standing in standings]
+
+
+def _columns(front: Front) -> dict[str, dict[str, object]]:
+    """Of each measure its title and the figure of every configuration."""
+    titles = axis_titles()
+    return {
+        measure.value: {
+            "title": titles[measure],
+            "values": [
+                front.energy_over_least(one) if measure is Measure.ENERGY else figure
+                for one in front.configurations
+                for figure in (one.measures.of(measure),)
+            ],
+        }
+        for measure in Measure
+    }
+
+
+def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "meta": list(numbers),
+        "marker": marker,
+        "text": [_hover(front, front.configurations[i]) for i in numbers],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _stairs() -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "front of these two",
+        "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
+        "hoverinfo": "skip",
+    }
+
+
+def _hover(front: Front, one: Configuration) -> str:
+    figures = one.measures
+    energy = front.energy_over_least(one)
+    lines = [
+        f"<b>{plotly_text(one.name)}</b>",
+        plotly_text(one.row.reason),
+        "",
+        f"R<sub>safe</sub> {_whole(figures.memory)} B, code {_whole(figures.size)} B",
+        f"{_part(figures.accesses)} accesses a call, energy {_part(energy)} x the least",
+        f"instructions {_whole(figures.time)}, longest call {_whole(figures.longest)} (model)",
+        "",
+        *(f"{axis}: {plotly_text(value)}" for axis, value in one.axes.items() if value != "-"),
+    ]
+    return "<br>".join(lines)
+
+
+def _whole(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _part(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.2f}"
+
+
+def _grey() -> Trace:
+    return {"color": "var(--live)", "size": 7, "line": {"width": 0}}
+
+
+def _hollow() -> Trace:
+    return {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
+
+
+def _coloured(place: int) -> Trace:
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "symbol": _SYMBOLS[place // len(_COLOURS) % len(_SYMBOLS)],
+        "size": 11,
+        "line": {"width": 1, "color": "var(--paper)"},
+    }
+
+
+def _ring() -> Trace:
+    return {
+        "color": "var(--ink)",
+        "symbol": "circle-open",
+        "size": 20,
+        "line": {"width": 2, "color": "var(--ink)"},
+    }

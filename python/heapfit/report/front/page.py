@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a design space: its front over any two measures, and every figure in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapfit.front.axes import AXES
+from heapfit.front.design_front import cost_of_choice
+from heapfit.front.measures import ABOUT, Measure
+from heapfit.front.pareto import Standing
+from heapfit.plan.energy import Sram, load_sram
+from heapfit.report.drawing import rendering
+from heapfit.report.front.charts import axis_titles, front_chart
+
+if TYPE_CHECKING:
+    from heapfit.front.design_front import Configuration, Front
+    from heapfit.front.instruction_model import Off
+
+_TEMPLATE = Path(__file__).with_name("front.html.j2")
+_TILES = (Measure.MEMORY, Measure.TIME, Measure.ENERGY, Measure.SIZE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One configuration in a table."""
+
+    name: str
+    reason: str
+    is_trained: bool
+    is_chosen: bool
+    figures: tuple[str, ...]  # in the order of Measure
+    axes: tuple[str, ...]  # in the order of AXES
+    better: str  # who dominates it, or why it cannot be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The member with the least of a measure."""
+
+    title: str
+    value: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrontContent:
+    """What the page shows."""
+
+    subject: str
+    total: int
+    by: str
+    chosen: str | None  # what the choice costs
+    tiles: tuple[Tile, ...]
+    members: tuple[Line, ...]
+    others: tuple[Line, ...]
+    titles: tuple[str, ...]
+    axes: tuple[str, ...]
+    meanings: tuple[tuple[str, str], ...]
+    offs: tuple[str, ...]
+    sram: str
+    command: str
+
+
+def write_front_page(
+    path: Path,
+    front: Front,
+    subject: str,
+    choice: Configuration | None,
+    command: str,
+    sram: Sram | None = None,
+) -> None:
+    """Writes the page; `subject` names the trace, `command` is what was typed."""
+    rendering.write_page(path, render(front, subject, choice, command, sram))
+
+
+def render(
+    front: Front,
+    subject: str,
+    choice: Configuration | None,
+    command: str,
+    sram: Sram | None = None,
+) -> str:
+    """The page as text, the same for the same front."""
+    chart = front_chart(front, choice)
+    content = FrontContent(
+        subject=subject,
+        total=len(front.configurations),
+        by=", ".join(ABOUT[measure].title for measure in front.by),
+        chosen=None
+        if choice is None
+        else f"Chosen: {choice.name}, {cost_of_choice(front, choice)}",
+        tiles=tuple(tile for measure in _TILES if (tile := _tile(front, measure)) is not None),
+        members=_lines(front, choice, front.members),
+        others=_lines(front, choice, [one for one in front.configurations if not one.is_on_front]),
+        titles=tuple(about.title for about in ABOUT.values()),
+        axes=AXES,
+        meanings=tuple((about.title, about.meaning) for about in ABOUT.values()),
+        offs=_offs(front),
+        sram=(sram or load_sram()).source,
+        command=command,
+    )
+    return rendering.render(
+        _TEMPLATE,
+        f"design space of {subject}",
+        [chart],
+        own_scripts=[_TEMPLATE.with_name("front.js")],
+        chart_shown=chart,
+        choices=[(measure.value, title) for measure, title in axis_titles().items()],
+        content=content,
+    )
+
+
+def _tile(front: Front, measure: Measure) -> Tile | None:
+    known = [
+        (value, one) for one in front.members if (value := one.measures.of(measure)) is not None
+    ]
+    if not known:
+        return None
+    least = min(known, key=lambda pair: (pair[0], pair[1].name))[1]
+    about = ABOUT[measure]
+    if measure is Measure.ENERGY:
+        return Tile("least energy", "1", least.name)
+    return Tile(
+        f"least {about.title}", f"{_figure(front, least, measure)} {about.unit}", least.name
+    )
+
+
+def _lines(
+    front: Front, choice: Configuration | None, found: Sequence[Configuration]
+) -> tuple[Line, ...]:
+    return tuple(
+        Line(
+            name=one.name,
+            reason=one.row.reason,
+            is_trained=one.row.trained_on_this_trace,
+            is_chosen=one is choice,
+            figures=tuple(_figure(front, one, measure) for measure in Measure),
+            axes=tuple(one.axes.values()),
+            better=_better(front, one),
+        )
+        for one in found
+    )
+
+
+def _figure(front: Front, one: Configuration, measure: Measure) -> str:
+    value = one.measures.of(measure)
+    if measure is Measure.ENERGY:
+        value = front.energy_over_least(one)
+    if value is None:
+        return "–"
+    if measure in (Measure.ACCESSES, Measure.ENERGY):
+        return f"{value:,.2f}"
+    off = {Measure.TIME: one.measures.time_off, Measure.LONGEST: one.measures.longest_off}
+    return f"{value:,.0f}{_deviation(off.get(measure))}"
+
+
+def _deviation(off: Off | None) -> str:
+    return "" if off is None else f" ± {off.worst:.0%}"
+
+
+def _better(front: Front, one: Configuration) -> str:
+    if one.place.standing is Standing.UNKNOWN:
+        missing = [ABOUT[measure].title for measure in front.by if one.measures.of(measure) is None]
+        return f"not comparable, without a figure: {', '.join(missing)}"
+    if one.place.by is None:
+        return ""
+    name = front.configurations[one.place.by].name
+    return f"as {name}" if one.place.standing is Standing.SAME else name
+
+
+def _offs(front: Front) -> tuple[str, ...]:
+    """How far the model is off, over the codes of this space."""
+    found = []
+    for told, offs in (
+        ("the mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
+        ("its longest call", [one.measures.longest_off for one in front.configurations]),
+    ):
+        known = [off for off in offs if off is not None]
+        if known:
+            mean = sum(off.mean for off in known) / len(known)
+            worst = max(off.worst for off in known)
+            found.append(f"{told}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
+    return tuple(found)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace shows without any allocator: sizes, live bytes and blocks over time, lifetimes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias
+
+from heapfit import _engine
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import placed_in
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.trace.stored import Trace
+
+    Counts: TypeAlias = NDArray[np.uint64]
+
+SAMPLES = 1000  # a series has at least as many points, and fewer than twice as many
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The profile of one trace. Sizes in bytes; series by buckets of `bucket_width` events."""
+
+    events: int
+    operations: Counts  # events of each op, by its number
+    u_max: int  # high-water mark of the live bytes, U(t)
+    u_max_event: int  # the first event after which U(t) is U_max
+    live_blocks_max: int
+    never_freed: int  # objects
+    never_freed_bytes: int
+    sizes: Counts  # different request sizes, ascending
+    allocations: Counts  # requests of each size; resizes do not count
+    peaks: Counts  # P_i,max: most blocks of each size live at once; resizes count
+    is_coarse: bool  # more than a million sizes: later ones are counted as 16 an octave
+    lifetimes: Counts  # freed objects that lived 2^b to 2^(b+1) - 1 events, by b
+    lifetime_bytes: Counts  # their sizes when they were freed, likewise
+    bucket_width: int  # events
+    live_lowest: Counts  # lowest U(t) of each bucket
+    live_highest: Counts  # highest U(t) of each bucket
+
+
+@dataclass(frozen=True, slots=True)
+class SizeSeries:
+    """P_i(t), the live blocks of one size, over a trace: the extremes of each bucket."""
+
+    size: int  # bytes
+    bucket_width: int  # events
+    lowest: Counts
+    highest: Counts
+
+
+def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
+    """Profiles a stored trace in one pass and bounded memory."""
+    engine = _engine.Profile(SAMPLES)
+    _feed(engine, trace, progress)
+    result = engine.result()
+    return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
+
+
+def follow_sizes(
+    trace: Trace, sizes: Sequence[int], progress: Progress = no_progress
+) -> tuple[SizeSeries, ...]:
+    """P_i(t) of chosen sizes, exact as requested, in a pass of its own; in the order given."""
+    engine = _engine.SizeSeries(list(sizes), SAMPLES)
+    _feed(engine, trace, progress)
+    result = engine.result()
+    return tuple(
+        SizeSeries(size, result.bucket_width, lowest, highest)
+        for size, (lowest, highest) in zip(sizes, result.blocks, strict=True)
+    )
+
+
+def _feed(engine: _engine.Profile | _engine.SizeSeries, trace: Trace, progress: Progress) -> None:
+    done = 0
+    progress("profile", 0.0)
+    for events in trace.event_batches():
+        with placed_in(trace.path):
+            engine.feed(events)
+        done += len(events)
+        progress("profile", done / trace.info.events)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stored trace: a Parquet table of events, written by importers and read by everything else.
+
+docs/trace-schema.md says what the columns and the metadata mean. A stored trace may come from
+anywhere, so its rows are checked whenever they are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from heapfit import _engine
+from heapfit.atomic_file import file_aside
+from heapfit.errors import HeapfitError
+from heapfit.trace.check import TraceCheck, is_alignment
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from numpy.typing import NDArray
+
+    Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
+    Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
+
+SCHEMA_VERSION = 1
+COLUMNS = {
+    "op": "uint8",
+    "object": "uint32",
+    "size": "uint64",
+    "alignment": "uint32",
+    "time": "uint64",
+    "thread": "uint32",
+    "site": "uint32",
+}
+REPLAYED = ("op", "object", "size", "alignment")
+
+_METADATA_KEY = b"heapfit"
+_ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
+_BATCH = 1 << 17  # events; 2 MiB as engine events
+
+# Objects and times climb in small steps; the others repeat a few values. What a replay reads is
+# packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
+_DELTA_COLUMNS = ("object", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceInfo:
+    """What a trace tells of itself beside its events."""
+
+    program: str = ""  # "" where the source does not say
+    source: str = ""  # where the events come from, in words
+    pointer_bits: int = 0  # 32, 64, or 0 where unknown
+    kind: str = "heap"  # or "packets"
+    queue: str = ""  # the queue model that turned packets into events
+    events: int = 0
+    notes: tuple[str, ...] = ()  # counted oddities, one sentence each
+    largest_alignment: int = 0  # the largest any request asks for; 0 = none asks
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A stored trace. Nothing of its table is in memory until asked for."""
+
+    path: Path
+    info: TraceInfo
+
+    @classmethod
+    def open(cls, path: Path) -> Trace:
+        """The trace stored at `path`; HeapfitError if it is none, or of another version."""
+        with _reading(path) as file:
+            metadata = (file.metadata.metadata or {}).get(_METADATA_KEY)
+            if metadata is None:
+                raise HeapfitError(
+                    f"{path}: Parquet, but no heapfit trace (`heapfit import` makes one)"
+                )
+            info = _info_from(metadata, path)
+            _require_table(file, info, path)
+        return cls(path, info)
+
+    @property
+    def largest_alignment(self) -> int:
+        """The largest alignment any request asks for; 0 where none does."""
+        return self.info.largest_alignment
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """The named columns in file order, some 100,000 events at a time, checked."""
+        check = TraceCheck()
+        for batch in self._read(columns):
+            with placed_in(self.path):
+                check.take(batch)
+            yield batch
+
+    def event_batches(self, sites: Sites | None = None) -> Iterator[_engine.EventArray]:
+        """The events as the engine reads them, in batches of bounded memory.
+
+        With `sites`, the tags of a plan's call sites, requests from there carry them.
+        """
+        first = 0
+        for batch in self._read(self._replayed(sites)):
+            events = _engine.EventArray(first)
+            _append(events, batch, self.path, sites)
+            yield events
+            first += len(events)
+
+    def events(self, sites: Sites | None = None) -> _engine.EventArray:
+        """The whole trace in memory, 16 bytes an event."""
+        events = _engine.EventArray()
+        for batch in self._read(self._replayed(sites)):
+            _append(events, batch, self.path, sites)
+        return events
+
+    def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        count = 0
+        with _reading(self.path) as file:
+            for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+                count += batch.num_rows
+                yield {name: batch.column(name).to_numpy() for name in columns}
+        if count != self.info.events:
+            raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
+
+    def _replayed(self, sites: Sites | None) -> Sequence[str]:
+        columns = REPLAYED if self.largest_alignment else REPLAYED[:-1]
+        return (*columns, "site") if sites else columns
+
+
+def write_trace(
+    path: Path, batches: Iterable[Columns], info: TraceInfo | Callable[[], TraceInfo]
+) -> Trace:
+    """Stores the columns of `batches` at `path`, which appears whole or not at all.
+
+    `info` may be a function, asked once all batches are read; events and largest_alignment are
+    counted here.
+    """
+    import pyarrow as pa
+
+    check = TraceCheck()
+    largest_alignment = 0
+    with file_aside(path) as aside:
+        with _writer(aside) as writer:
+            for columns in _row_groups(batches):
+                with placed_in(path):
+                    check.take(columns)
+                largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
+                arrays = [pa.array(columns[name]) for name in COLUMNS]
+                table = pa.Table.from_arrays(arrays, schema=_schema())
+                writer.write_table(table, row_group_size=_ROW_GROUP)
+            told = replace(
+                info() if callable(info) else info,
+                events=check.events,
+                largest_alignment=largest_alignment,
+            )
+            writer.add_key_value_metadata({_METADATA_KEY: _metadata_of(told)})
+        if check.events == 0:
+            raise HeapfitError(f"{path}: not written, as it would hold no event")
+    return Trace(path, told)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[pq.ParquetFile]:
+    """The open table; whatever goes wrong while it is read becomes one line."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            yield file
+    except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
+        reason = str(error.strerror if isinstance(error, OSError) else "") or _first_line(error)
+        raise HeapfitError(f"{path}: cannot be read as a stored trace: {reason}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
+    """Refuses a table of other columns or of another length than the metadata say."""
+    if not file.schema_arrow.equals(_schema()):
+        raise HeapfitError(
+            f"{path}: its columns are not those of a trace (import the source again)"
+        )
+    if file.metadata.num_rows != info.events:
+        raise HeapfitError(
+            f"{path}: {file.metadata.num_rows} events where the metadata say {info.events} "
+            "(import the source again)"
+        )
+
+
+def _info_from(metadata: bytes, path: Path) -> TraceInfo:
+    """The metadata, believed only as far as their types and ranges are right."""
+    try:
+        told = json.loads(metadata)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or not isinstance(told.get("schema"), int):
+        raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
+    if told["schema"] != SCHEMA_VERSION:
+        raise HeapfitError(
+            f"{path}: trace schema {told['schema']}; this program reads {SCHEMA_VERSION} "
+            "(import the source again)"
+        )
+    del told["schema"]
+    info = _typed_info(told)
+    if info is None:
+        raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
+    return info
+
+
+def _typed_info(told: dict[str, Any]) -> TraceInfo | None:
+    kinds = {field.name: type(field.default) for field in fields(TraceInfo)}
+    notes = told.get("notes")
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        return None
+    told["notes"] = tuple(notes)
+    if {name: type(value) for name, value in told.items()} != kinds:
+        return None
+    info = TraceInfo(**told)
+    is_sound = (
+        info.pointer_bits in (0, 32, 64)
+        and info.kind in ("heap", "packets")
+        and info.events > 0
+        and is_alignment(info.largest_alignment)
+    )
+    return info if is_sound else None
+
+
+def _metadata_of(info: TraceInfo) -> bytes:
+    return json.dumps({"schema": SCHEMA_VERSION, **asdict(info)}).encode()
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
+    )
+
+
+def _writer(path: Path) -> pq.ParquetWriter:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(
+        path,
+        _schema(),
+        compression={name: "lz4" if name in REPLAYED else "zstd" for name in COLUMNS},
+        use_dictionary=[name for name in COLUMNS if name not in _DELTA_COLUMNS],
+        column_encoding=dict.fromkeys(_DELTA_COLUMNS, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,
+    )
+
+
+def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
+    """The same events in batches of at least a row group, but for the last."""
+    import numpy as np
+
+    waiting: list[Columns] = []
+    events = 0
+
+    def joined() -> Columns:
+        return {name: np.concatenate([batch[name] for batch in waiting]) for name in COLUMNS}
+
+    for batch in batches:
+        waiting.append(batch)
+        events += len(batch["op"])
+        if events >= _ROW_GROUP:
+            yield joined()
+            waiting, events = [], 0
+    if events:
+        yield joined()
+
+
+def _append(
+    events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path, sites: Sites | None
+) -> None:
+    """The engine checks each row here, and the order of the events when it follows them."""
+    tags = tags_of(batch["site"], sites) if sites else None
+    with placed_in(path):
+        events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
+
+
+def tags_of(called_from: NDArray[Any], sites: Sites) -> NDArray[Any]:
+    """The tag of each request by the site it was called from; 0 where that has none."""
+    import numpy as np
+
+    known = np.array(sorted(sites), np.uint32)
+    tags = np.array([sites[site] for site in known.tolist()], np.uint16)
+    places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)
+    return np.where(known[places] == called_from, tags[places], np.uint16(0))
+
+
+@contextmanager
+def placed_in(path: Path) -> Iterator[None]:
+    """Puts the file's name before an error that tells the event."""
+    try:
+        yield
+    except HeapfitError as error:
+        raise HeapfitError(f"{path}: {error}") from error

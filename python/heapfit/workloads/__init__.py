@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Synthetic programs, and traces drawn from a recorded one (docs/drawn-traces.md)."""

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws a trace from a model: blocks of consecutive requests, with replacement, phase by phase.
+
+    recorded   | a a a a a a a a a a | b b b b b b b b b b |      phases a and b
+    drawn      | a3..a6 a1..a4 a5..  | b2..b5 b6..b9 b2..  |      blocks of them, seam to seam
+
+A block is drawn from about the same part of its phase. Of n places there, it is one of the sqrt(n)
+where, when it was recorded, most nearly as many bytes were live as are at the seam. Objects that
+are live at the seam take over the lives of those that were live in the recording where the block
+begins, size by size and the oldest first, so that the block finds what it is going to free. Those
+left over live on as they would have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapfit.trace.stored import COLUMNS as ALL_COLUMNS
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.workloads.model import _FOREVER, COLUMNS, Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+_DRAWN_FROM = "drawn from "
+_PLACES_OF_A_BLOCK = 4  # where others may begin
+_REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
+_LEAST_REACH = 4
+_FREE = 4
+_BATCH = 1 << 17  # events
+
+
+def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
+    """Stores a trace drawn with this seed at `path`; `info` is that of the recording."""
+    columns = _columns(model, _draw(model, seed))
+    told = TraceInfo(
+        program=info.program,
+        source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
+        pointer_bits=info.pointer_bits,
+        kind=info.kind,
+        queue=info.queue,
+    )
+    return write_trace(path, _batches(columns), told)
+
+
+def is_drawn(info: TraceInfo) -> bool:
+    """Whether a trace is drawn: no evidence of another run."""
+    return info.source.startswith(_DRAWN_FROM)
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Which drawn object of the recording each new one is, and when it ends."""
+
+    source: Integers
+    ends: Integers  # drawn requests before it is freed
+    own_ends: Integers  # without what it took over at seams
+    freed_as: Integers  # the recording's object whose free it follows
+    live: Integers = field(init=False)  # of those before the seam
+
+    def __post_init__(self) -> None:
+        self.live = self.source[:0]
+
+
+def _draw(model: Model, seed: int) -> _Drawn:
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    count, sizes = len(model.drawn), model.sizes()
+    drawn = _Drawn(*(np.zeros(count, np.int64) for _ in range(4)))
+    for first, end in zip(model.phases, (*model.phases[1:], count), strict=True):
+        for seam in range(first, end, model.block):
+            drawn.live = drawn.live[drawn.ends[drawn.live] > seam]
+            bytes_live = int(sizes[drawn.source[drawn.live]].sum())
+            places = _places(model, first, end, seam)
+            nearest = np.argsort(np.abs(model.live[places] - bytes_live), kind="stable")
+            begin = int(places[generator.choice(nearest[: math.isqrt(len(places)) + 1])])
+            _join(drawn, model, sizes, seam, begin)
+            _copy(drawn, model, seam, begin, min(model.block, end - seam))
+    return drawn
+
+
+def _places(model: Model, first: int, end: int, seam: int) -> Integers:
+    """Where a block may begin: as far into the phase as the seam, give or take a part of it."""
+    import numpy as np
+
+    last = end - model.block
+    reach = max((end - first) // _REACH_SHARE, _LEAST_REACH * model.block)
+    step = max(1, model.block // _PLACES_OF_A_BLOCK)
+    lowest, highest = max(first, min(seam, last) - reach), min(last, seam + reach)
+    return np.arange(lowest, highest + 1, step)
+
+
+def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -> None:
+    """Hands the lives of what was live at `begin` to what is live at the seam."""
+    import numpy as np
+
+    live = drawn.live
+    drawn.ends[live] = np.maximum(drawn.own_ends[live], seam)
+    drawn.freed_as[live] = drawn.source[live]
+    recorded = np.flatnonzero(model.ends[:begin] > begin)
+    ours, theirs = _pairs(sizes[drawn.source[live]], sizes[recorded])
+    drawn.ends[live[ours]] = seam + model.ends[recorded[theirs]] - begin
+    drawn.freed_as[live[ours]] = recorded[theirs]
+
+
+def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
+    """Places of equal sizes, the first with the first, as far as both go."""
+    import numpy as np
+
+    found = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
+    return found[1], found[2]
+
+
+def _with_rank(sizes: Integers) -> NDArray[Any]:
+    """Each size with how many equal ones stand before it, as one number."""
+    import numpy as np
+
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    places = np.arange(len(ordered))
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    ranks = np.empty_like(places)
+    ranks[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    pairs = np.empty(len(sizes), dtype=[("size", np.int64), ("rank", np.int64)])
+    pairs["size"], pairs["rank"] = sizes, ranks
+    return pairs
+
+
+def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> None:
+    import numpy as np
+
+    new = slice(seam, seam + length)
+    drawn.source[new] = np.arange(begin, begin + length)
+    drawn.freed_as[new] = drawn.source[new]
+    drawn.ends[new] = seam + model.ends[begin : begin + length] - begin
+    drawn.own_ends[new] = drawn.ends[new]
+    drawn.live = np.append(drawn.live, np.arange(seam, seam + length))
+
+
+def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
+    """The events in their order. Between two requests stand the events that precede the second,
+    as they followed each other in the recording."""
+    import numpy as np
+
+    requests = model.requests
+    source = np.arange(requests)  # the recording's object that each is
+    source[model.drawn] = model.drawn[drawn.source]
+    to_clock = np.append(model.drawn, requests)  # from drawn requests to all
+    is_left = drawn.ends >= len(model.drawn)
+    deaths = model.deaths.copy()
+    deaths[model.drawn] = np.where(
+        is_left, _FOREVER, to_clock[np.minimum(drawn.ends, len(model.drawn))]
+    )
+    freed_at = model.freed_at.copy()
+    freed_at[model.drawn] = model.freed_at[model.drawn[drawn.freed_as]]
+    has_own_end = freed_at == model.freed_at[source]
+    freed = np.flatnonzero(deaths <= requests)
+    resized, resizes, clock = _resizes(model, source)
+    stays = (clock < deaths[resized]) | ((clock == deaths[resized]) & has_own_end[resized])
+    resized, resizes, clock = resized[stays], resizes[stays], clock[stays]
+    moments = np.concatenate([2 * np.arange(requests) + 1, 2 * deaths[freed], 2 * clock])
+    ties = np.concatenate([np.zeros(requests, np.int64), freed_at[freed], resizes])
+    order = np.lexsort((ties, moments))
+    objects = np.concatenate([np.arange(requests), freed, resized])[order]
+    columns = {}
+    for name in COLUMNS:
+        values = model.columns[name]
+        frees = np.full(len(freed), _FREE if name == "op" else 0, values.dtype)
+        columns[name] = np.concatenate([values[model.births[source]], frees, values[resizes]])[
+            order
+        ]
+    return {**columns, "object": objects.astype(np.uint32)}
+
+
+def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
+    """Of the new objects: which, its resize's event in the recording, and requests before it."""
+    import numpy as np
+
+    counts = np.diff(model.first_resize)[source]
+    resized = np.repeat(np.arange(len(source)), counts)
+    firsts = np.repeat(model.first_resize[source] - (np.cumsum(counts) - counts), counts)
+    events = model.resizes[firsts + np.arange(len(resized))]
+    passed = np.searchsorted(model.births, events) - source[resized]  # requests since its own
+    return resized, events, np.minimum(resized + passed, model.requests)
+
+
+def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
+    import numpy as np
+
+    count = len(columns["op"])
+    for first in range(0, count, _BATCH):
+        batch = {name: values[first : first + _BATCH] for name, values in columns.items()}
+        yield {
+            name: batch[name] if name in batch else np.zeros(len(batch["op"]), kind)
+            for name, kind in ALL_COLUMNS.items()
+        }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several traces drawn from one, to stand beside it where there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import Trace
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.model import Model, fit_model
+
+_STEP = "draw traces"
+_ABOUT = 1.02
+LIMITS = (
+    "Drawn traces tell the chance variation of a load like the recorded one. They cannot tell of "
+    "loads or phases never recorded, nor of correlations longer than a block."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSet:
+    """The drawn traces, and what of their model people should know."""
+
+    recorded: Trace
+    traces: tuple[Trace, ...]
+    seed: int  # of the first; those that follow have the next ones
+    requests: int
+    kept: int  # objects as they were recorded
+    phases: int
+    block: int  # requests
+
+
+def draw_set(
+    trace: Trace, count: int, seed: int, folder: Path, progress: Progress = no_progress
+) -> DrawnSet:
+    """Stores so many traces drawn from `trace` in `folder`."""
+    progress(_STEP, 0.0)
+    model = fit_model(trace)
+    drawn = []
+    for i in range(count):
+        path = folder / f"drawn-{seed + i}.parquet"
+        drawn.append(draw_trace(model, seed + i, path, trace.info))
+        progress(_STEP, (i + 1) / count)
+    return _told(trace, drawn, seed, model)
+
+
+def _told(trace: Trace, drawn: Sequence[Trace], seed: int, model: Model) -> DrawnSet:
+    return DrawnSet(
+        recorded=trace,
+        traces=tuple(drawn),
+        seed=seed,
+        requests=model.requests,
+        kept=model.kept,
+        phases=len(model.phases),
+        block=model.block,
+    )
+
+
+def is_peak_repeated(recorded: int, drawn: Sequence[int]) -> bool:
+    """Whether the drawn traces peak about where the recorded one did.
+
+    >>> is_peak_repeated(1000, [950, 990, 1010]), is_peak_repeated(1000, [400, 500])
+    (True, False)
+    """
+    return min(drawn) <= recorded * _ABOUT and recorded <= max(drawn) * _ABOUT

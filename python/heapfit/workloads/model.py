@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept of a recording to draw others like it: its objects in the order of their requests.
+
+    kept     an object that lives longer than a quarter of the phase it is born in: as it was
+    drawn    all others, in blocks of consecutive requests
+
+Times are counted in requests: an object born as request i that is freed before request j lives
+j - i. The lifetime of a drawn object that the recording cut off is one of those that were not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heapfit.errors import HeapfitError
+from heapfit.workloads.phases import phase_starts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heapfit.trace.stored import Trace
+
+    Integers = NDArray[np.int64]
+
+COLUMNS = ("op", "object", "size", "alignment", "thread", "site")
+LEAST_REQUESTS = 256
+_LAST_ALLOCATION, _RESIZE, _FREE = 2, 3, 4  # docs/trace-schema.md
+_FOREVER = 1 << 40
+_KEPT_SHARE = 4  # of a phase is what an object outlives that is kept
+_LIFETIMES_OF_A_BLOCK = 4
+_MOST_BLOCKS = 16  # of a recording at least, so that there is a choice
+_SHORTEST_BLOCK = 32  # requests
+_IMPUTING_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A recording ready to be drawn from. Arrays by request, or by drawn object where so told."""
+
+    columns: dict[str, NDArray[Any]]  # of the recording
+    births: Integers  # event of each request
+    deaths: Integers  # requests before it is freed; _FOREVER
+    freed_at: Integers  # event of the free, beyond the last without one
+    resizes: Integers  # events, by object
+    first_resize: Integers  # of each object, and the end
+    drawn: Integers  # requests that are drawn
+    ends: Integers  # of each drawn object: drawn requests before it is freed
+    live: Integers  # bytes of drawn objects before each drawn request
+    phases: tuple[int, ...]  # first drawn request of each
+    block: int  # drawn requests
+
+    @property
+    def requests(self) -> int:
+        """In all."""
+        return len(self.births)
+
+    @property
+    def kept(self) -> int:
+        """Objects that are kept as they are."""
+        return self.requests - len(self.drawn)
+
+    def sizes(self) -> Integers:
+        """Of the drawn objects."""
+        import numpy as np
+
+        return self.columns["size"][self.births[self.drawn]].astype(np.int64)
+
+
+def fit_model(trace: Trace) -> Model:
+    """The model of a trace; HeapfitError if it is too short."""
+    import numpy as np
+
+    batches = list(trace.batches(COLUMNS))
+    columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
+    births = np.flatnonzero(columns["op"] <= _LAST_ALLOCATION)
+    if len(births) < LEAST_REQUESTS:
+        raise HeapfitError(
+            f"{trace.path}: {len(births)} requests are too few to draw others like them "
+            f"({LEAST_REQUESTS} at least)"
+        )
+    clock = np.cumsum(columns["op"] <= _LAST_ALLOCATION, dtype=np.int64)
+    deaths, freed_at = _deaths(columns, clock, len(births))
+    lives = deaths - np.arange(len(births))
+    block = _block(lives)
+    sizes = columns["size"][births].astype(np.int64)
+    starts = phase_starts(sizes, _live(sizes, deaths), block)
+    is_kept = _is_kept(columns, lives, starts)
+    drawn = np.flatnonzero(~is_kept)
+    if len(drawn) < 2 * block:
+        raise HeapfitError(
+            f"{trace.path}: nearly all of its objects outlive its phases, so that none are left "
+            "to draw"
+        )
+    lives = _imputed(lives, sizes, drawn)
+    ends = _in_drawn_requests(drawn, lives, len(births))
+    resizes, first_resize = _resizes(columns, len(births))
+    return Model(
+        columns=columns,
+        births=births,
+        deaths=deaths,
+        freed_at=freed_at,
+        resizes=resizes,
+        first_resize=first_resize,
+        drawn=drawn,
+        ends=ends,
+        live=_live(sizes[drawn], ends),
+        phases=_phases_of_drawn(drawn, starts, block),
+        block=block,
+    )
+
+
+def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
+    """For each object: requests before its free, and the event of it."""
+    import numpy as np
+
+    frees = np.flatnonzero(columns["op"] == _FREE)
+    deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
+    objects = columns["object"][frees]
+    deaths[objects], freed_at[objects] = clock[frees], frees
+    return deaths, freed_at
+
+
+def _live(sizes: Integers, ends: Integers) -> Integers:
+    """Bytes before each request, of objects that end before the requests `ends`."""
+    import numpy as np
+
+    count = len(sizes)
+    change = np.zeros(count + 1, np.int64)
+    change[1:] = sizes
+    np.subtract.at(change, np.minimum(ends, count), sizes)
+    return np.cumsum(change)[:count]
+
+
+def _block(lives: Integers) -> int:
+    """Requests of a block: several times what nine of ten objects live that are not kept."""
+    import numpy as np
+
+    count = len(lives)
+    passing = lives[lives <= count // _KEPT_SHARE]
+    long = float(np.quantile(passing, 0.9)) if len(passing) else 0.0
+    most = max(_SHORTEST_BLOCK, count // _MOST_BLOCKS)
+    return int(min(max(_LIFETIMES_OF_A_BLOCK * long, _SHORTEST_BLOCK, count // 1000), most))
+
+
+def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int]) -> NDArray[Any]:
+    """Objects that outlive their phase's quarter, and those that a resize to 0 ends."""
+    import numpy as np
+
+    count = len(lives)
+    own = np.arange(count)
+    ends = np.array([*starts[1:], count])
+    lengths = ends - np.array(starts)
+    phase = np.searchsorted(ends, own, side="right")
+    lived = np.minimum(lives, count - own)
+    is_kept: NDArray[Any] = lived > lengths[phase] // _KEPT_SHARE
+    is_emptied = (columns["op"] == _RESIZE) & (columns["size"] == 0)
+    is_kept[columns["object"][is_emptied]] = True
+    return is_kept
+
+
+def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
+    """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
+    where there are any."""
+    import numpy as np
+
+    generator = np.random.default_rng(_IMPUTING_SEED)
+    found, count = lives.copy(), len(lives)
+    known = drawn[lives[drawn] < _FOREVER // 2]
+    for one in drawn[lives[drawn] >= _FOREVER // 2]:
+        longer = known[lives[known] >= count - one]
+        alike = longer[sizes[longer] == sizes[one]]
+        pool = alike if len(alike) else longer
+        found[one] = lives[generator.choice(pool)] if len(pool) else count - one
+    return found
+
+
+def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
+    """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
+    import numpy as np
+
+    ends = drawn + lives[drawn]
+    inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))
+    inside += np.maximum(ends - count, 0)
+    return inside
+
+
+def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
+    """The events of resizes by object, and where those of each object begin."""
+    import numpy as np
+
+    events = np.flatnonzero(columns["op"] == _RESIZE)
+    objects = columns["object"][events]
+    order = np.argsort(objects, kind="stable")
+    return events[order], np.searchsorted(objects[order], np.arange(births + 1))
+
+
+def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
+    """Where phases begin among the drawn requests; one without two blocks goes with the last."""
+    import numpy as np
+
+    found: list[int] = [0]
+    for first in np.searchsorted(drawn, starts[1:]).tolist():
+        if first - found[-1] >= 2 * block and len(drawn) - first >= 2 * block:
+            found.append(first)
+    return tuple(found)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Synthetic workloads: traces drawn from a model and a seed, the same on every machine.
+
+docs/workloads.md lists them with their parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapfit import _engine
+from heapfit.plan.values import all_or_named, named_values
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import TraceInfo, write_trace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heapfit.trace.stored import Trace
+
+STANDARD_SEED = 1
+LARGEST_SEED = 2**64 - 1
+_BATCH = 1 << 17  # events at a time
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSpec:
+    """A workload with the parameters that differ from the standard, and its seed."""
+
+    name: str
+    seed: int = STANDARD_SEED
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """As one would type it: "t2_w1", or "t2_w1:limit=3"."""
+        given = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.name}:{given}" if given else self.name
+
+    def source(self) -> _engine.WorkloadSource:
+        """Its events; HeapfitError where there is no such workload, parameter or value."""
+        return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
+
+
+def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:
+    """What "NAME" or "NAME:PARAMETER=VALUE,..." means.
+
+    >>> parse_workload("t2_w1:limit=3,events=500").parameters
+    {'limit': 3, 'events': 500}
+    """
+    name, _, settings = text.partition(":")
+    spec = WorkloadSpec(name, seed, named_values(text, settings, "PARAMETER"))
+    spec.source()
+    return spec
+
+
+def parse_workloads(texts: Sequence[str], seed: int = STANDARD_SEED) -> tuple[WorkloadSpec, ...]:
+    """All that "NAME,NAME:PARAMETER=VALUE,..." name; "all" names every workload there is.
+
+    >>> [spec.label for spec in parse_workloads(["t2_w1:limit=3,events=500,t2_w2"])]
+    ['t2_w1:limit=3,events=500', 't2_w2']
+    """
+    named = all_or_named(texts, [info.name for info in _engine.workloads()])
+    return tuple(parse_workload(one, seed) for one in named)
+
+
+def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_progress) -> Trace:
+    """Stores the workload's events at `path`, which appears whole or not at all."""
+    step = f"generate {spec.name}"
+    source = spec.source()
+    values = " ".join(f"{name}={value}" for name, value in source.parameters.items())
+    info = TraceInfo(
+        program=spec.label,
+        source=f"synthetic workload {spec.name}, seed {spec.seed}: {values}",
+        pointer_bits=32,  # the sizes are the model's on any machine; 32 bit is what heaps are for
+    )
+    progress(step, 0.0)
+    trace = write_trace(path, _batches(source), info)
+    progress(step, 1.0)
+    return trace
+
+
+def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
+    """The workload's events, in memory alone."""
+    events = _engine.EventArray()
+    for columns in _batches(spec.source()):
+        events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+    return events
+
+
+def _batches(source: _engine.WorkloadSource) -> Iterator[dict[str, NDArray[Any]]]:
+    while True:
+        columns = source.take(_BATCH)
+        if len(columns["op"]) == 0:
+            return
+        yield columns

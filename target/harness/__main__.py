@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an allocator does on an emulated board, for who works on one. See target/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.board import BOARDS
+from harness.workbench import Build, Workbench
+from heapfit.errors import HeapfitError
+
+if TYPE_CHECKING:
+    from harness.verify import Case
+    from heapfit.trace.stored import Trace
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m harness", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    count = commands.add_parser("count", help="instructions and accesses of each call")
+    count.set_defaults(run=_count)
+    count.add_argument("--region", type=int, help="bytes; default: the smallest safe one")
+    count.add_argument("--sized", action="store_true", help="free by free_sized")
+    count.add_argument("--opt", default="O2", help="the compiler's optimisation")
+    count.add_argument("--safety", type=int, default=1, choices=(0, 1, 2))
+    size = commands.add_parser("size", help="code of init, alloc and free, at each safety level")
+    size.set_defaults(run=_size, region=None)
+    size.add_argument("--opt", default="Os", help="the compiler's optimisation")
+    for command in (count, size):
+        command.add_argument("trace", type=Path)
+        command.add_argument("allocators", nargs="*", metavar="NAME[:TUNABLE=VALUE,...]")
+        command.add_argument("--plan", type=Path, action="append", default=[], help="a plan file")
+        command.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
+        command.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
+    return parser.parse_args()
+
+
+def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
+    from harness.cases import cases_of, shipped_allocators
+    from heapfit.importers import ImportOptions, open_any
+    from heapfit.trace.loaded import load_workload
+
+    trace = open_any(wish.trace, ImportOptions(), folder)
+    names = wish.allocators or ([] if wish.plan else shipped_allocators())
+    return trace, cases_of(load_workload(trace, wish.alignment), names, wish.plan, wish.region)
+
+
+def _count(wish: argparse.Namespace, folder: Path) -> None:
+    from harness.packed_trace import pack
+    from harness.report import lines_of
+    from harness.verify import verify
+
+    trace, cases = _cases(wish, folder)
+    workbench = Workbench(folder)
+    build = Build(wish.opt, wish.safety, wish.sized)
+    for case in cases:
+        packed = pack(trace, case.plan.sites)
+        done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
+        print("\n".join(lines_of(case, done)), end="\n\n")
+
+
+def _size(wish: argparse.Namespace, folder: Path) -> None:
+    from harness.code_size import code_size
+
+    print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
+    workbench = Workbench(folder)
+    for case in _cases(wish, folder)[1]:
+        sizes = (
+            code_size(workbench, BOARDS[wish.cpu], build, case.plan)
+            for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
+        )
+        print(f"{case.name:32}" + "".join(f"{size.total:9,}" for size in sizes))
+
+
+def main() -> None:
+    """Runs one command; bad input ends with one line on stderr."""
+    wish = _arguments()
+    try:
+        with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+            wish.run(wish, Path(folder))
+    except HeapfitError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

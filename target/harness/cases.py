@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to replay: plans as `heapfit compare` makes them from a trace, in regions they run in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.verify import Case
+from heapfit import _engine
+from heapfit.design.portfolio import named_portfolio
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan_file import load_plan
+
+if TYPE_CHECKING:
+    from heapfit.compare.candidate import Candidate
+    from heapfit.trace.loaded import Workload
+
+_HOST_BASE = 16  # bytes; no region of the host is aligned to less
+
+
+def shipped_allocators() -> list[str]:
+    """The allocators that firmware can have, in the order of their list."""
+    return [info.name for info in _engine.allocators() if info.ships]
+
+
+def cases_of(
+    workload: Workload,
+    allocators: Sequence[str],
+    plans: Sequence[Path] = (),
+    region: int | None = None,
+) -> list[Case]:
+    """One case for each plan that these names and files stand for, in `region` or R_safe."""
+    portfolio = named_portfolio(workload, allocators, [load_plan(path) for path in plans])
+    return [_case(candidate, workload, region) for candidate in portfolio.candidates]
+
+
+def _case(candidate: Candidate, workload: Workload, region: int | None) -> Case:
+    plan = candidate.plan
+    base = max(_HOST_BASE, plan.alignment, workload.trace.largest_alignment)
+    if region is None:
+        events = workload.events_for(plan)
+        found = _engine.find_region(plan.engine(), events, base_alignment=base)
+        region = found.r_safe if found.r_safe is not None else found.r_min
+    if region is None:
+        raise HeapfitError(f"{candidate.name}: no region serves this trace (give one by --region)")
+    return Case(candidate.name, plan, region, base)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images: core as the checkout has it, a plan as `heapfit generate` prints it, a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.sources import allocator_source
+from heapfit import _engine
+from heapfit.generate.names import Text
+from heapfit.generate.tables import Design, design_of
+from heapfit.generate.texts import allocators_of, heap_texts
+from heapfit.importers.external_tool import run
+from heapfit.plan.plan_file import PlanFile, TrainedOn
+
+if TYPE_CHECKING:
+    from harness.board import Board
+    from harness.workbench import Build, Workbench
+    from heapfit.plan.plan import Plan
+
+_PREFIX = Text("replay")
+_CONFIG = ('-DHFIT_CONFIG_FILE="replay/image_config.h"',)
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked image."""
+
+    path: Path
+    board: Board
+
+    @cached_property
+    def symbols(self) -> dict[str, tuple[int, int]]:
+        """Address and size of each symbol; the size is 0 where none is known."""
+        listing = run([f"{self.board.tools}nm", "--format=posix", self.path.name], self.path.parent)
+        rows = (line.split() for line in listing.splitlines())
+        return {
+            row[0]: (int(row[2], 16), int(row[3], 16) if len(row) > 3 else 0)
+            for row in rows
+            if len(row) > 2
+        }
+
+
+def replay_image(
+    workbench: Workbench,
+    board: Board,
+    build: Build,
+    plan: Plan,
+    region: int,
+    base_alignment: int = 16,
+) -> Image:
+    """An image that replays packed traces on a heap of this plan and region."""
+    design = replay_design(plan, region, base_alignment)
+    folder = workbench.image_folder()
+    write_plan(design, folder)
+    main = folder / "replay.o"
+    operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
+    workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
+    core = core_objects(workbench, board, build, design, folder, _CONFIG)
+    payload = workbench.shared_object(board, build, "target/replay/payload.c", _CONFIG)
+    return link_image(workbench, board, build, folder, [main, payload, *core])
+
+
+def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
+    """What the generator is given: a plan as from a file, but of no trace."""
+    base = max(base_alignment, plan.alignment)
+    about = TrainedOn("no trace", "sha256:" + 64 * "0", 0)
+    return design_of(
+        PlanFile("image", plan, region, region, base, 0, 32, about, _engine.version), _PREFIX
+    )
+
+
+def write_plan(design: Design, folder: Path) -> None:
+    """Writes replay_heap.[ch], which hold the plan's tables and the region."""
+    for name, text in heap_texts(design).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def core_objects(
+    workbench: Workbench,
+    board: Board,
+    build: Build,
+    design: Design,
+    folder: Path,
+    options: Sequence[str] = (),
+) -> list[Path]:
+    """The design's allocators, built for the plan that was written to `folder`."""
+    made = [folder / f"{allocator}.o" for allocator in allocators_of(design)]
+    for path in made:
+        workbench.compile(board, build, allocator_source(path.stem), path, options)
+    return made
+
+
+def link_image(
+    workbench: Workbench, board: Board, build: Build, folder: Path, objects: Sequence[Path]
+) -> Image:
+    """Links a program, in `folder`, with the board's start and semihosting."""
+    image = Image(folder / "image.elf", board)
+    own = _board_objects(workbench, board, build)
+    workbench.link(board, image.path, [*objects, *own], (f"-T{board.memories}",))
+    return image
+
+
+def _board_objects(workbench: Workbench, board: Board, build: Build) -> Iterable[Path]:
+    for file in (board.start, "start.c", "semihost.c", "memory.c"):
+        yield workbench.shared_object(board, build, f"target/board/{file}")

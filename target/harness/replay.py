@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace replayed on a board, with what it printed and what its calls did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.calls import Calls, read_calls
+from harness.emulator import Watch, emulate
+from heapfit.errors import HeapfitError
+
+if TYPE_CHECKING:
+    from harness.image import Image
+    from harness.packed_trace import PackedTrace
+
+OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "alloc_aligned")
+TAGGED = "alloc_at"  # of allocators that place by call site
+_CLEARING = "image_clear"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReplay:
+    """What an image printed of a replay, refusals counted."""
+
+    placement_hash: int
+    refusals: int
+    footprint: int  # bytes
+    stack: int  # address of the stack's end at every call
+
+
+def replay(image: Image, trace: PackedTrace, frees_by_size: bool = False) -> TargetReplay:
+    """Replays without counting."""
+    trace.save(image.path.parent / "trace", frees_by_size)
+    return _printed(emulate(image, ("trace",)))
+
+
+def counted_replay(
+    image: Image, allocator: str, trace: PackedTrace, plugin: Path, frees_by_size: bool = False
+) -> tuple[TargetReplay, Calls]:
+    """Replays and counts every call of the allocator's functions."""
+    trace.save(image.path.parent / "trace", frees_by_size)
+    output = image.path.parent / "calls"
+    has_tags = _name(allocator, TAGGED) in image.symbols
+    operations = (*OPERATIONS, TAGGED) if has_tags else OPERATIONS
+    functions = tuple(_name(allocator, one) for one in operations)
+    watch = Watch(plugin, (*functions, _CLEARING), output)
+    printed = _printed(emulate(image, ("trace",), watch))
+    return printed, read_calls(output, (*operations, "clear"))
+
+
+def _name(allocator: str, operation: str) -> str:
+    return f"hfit_{allocator}_{operation}"
+
+
+def _printed(text: str) -> TargetReplay:
+    words = dict(line.split() for line in text.splitlines())
+    try:
+        return TargetReplay(
+            int(words["placements"], 16),
+            int(words["refusals"]),
+            int(words["footprint"]),
+            int(words["stack"]),
+        )
+    except (KeyError, ValueError) as error:
+        raise HeapfitError(f"the image printed {text[:200]!r}") from error

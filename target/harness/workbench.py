@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scratch folder in which images are built: what several of them share is compiled once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import sources
+from heapfit.importers.external_tool import run
+
+if TYPE_CHECKING:
+    from harness.board import Board
+
+# As core/CMakeLists.txt compiles it.
+_C_FLAGS = (
+    *("-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-fno-pie"),
+    *("-fno-tree-loop-distribute-patterns", "-fno-asynchronous-unwind-tables"),
+    *("-ffunction-sections", "-fdata-sections"),
+)
+_LINK_FLAGS = ("-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How an image is compiled, and what it does to free."""
+
+    optimisation: str = "O2"
+    safety: int = 1  # HFIT_SAFETY
+    frees_by_size: bool = False  # by free_sized
+
+    @property
+    def compares_accesses(self) -> bool:
+        """Whether the host counts the same code: it has safety level 1 and calls free."""
+        return self.safety == 1 and not self.frees_by_size
+
+
+class Workbench:
+    """Compiles from the checkout into `folder`, which must not outlive a change to the sources."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._images = 0
+
+    def image_folder(self) -> Path:
+        """A new folder, for one image."""
+        self._images += 1
+        folder = self.folder / f"image{self._images}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def shared_object(
+        self, board: Board, build: Build, source: str, options: Sequence[str] = ()
+    ) -> Path:
+        """The object of a source that depends on nothing but these."""
+        key = repr((board.name, build.optimisation, build.safety, source, *options))
+        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+        made = self.folder / f"{Path(source).stem}-{digest}.o"
+        if not made.exists():
+            self.compile(board, build, source, made, options)
+        return made
+
+    def compile(
+        self, board: Board, build: Build, source: str, made: Path, options: Sequence[str]
+    ) -> None:
+        """Compiles one source of the checkout; includes are looked for beside `made` first."""
+        here = sources.root()
+        made.parent.mkdir(parents=True, exist_ok=True)
+        includes = (made.parent, here / "target", here / "core/include", here / "core")
+        run(
+            [
+                *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *_C_FLAGS),
+                *(f"-DHFIT_SAFETY={build.safety}", *options),
+                *(f"-I{folder}" for folder in includes),
+                *("-c", here / source, "-o", made.name),
+            ],
+            made.parent,
+        )
+
+    def link(
+        self, board: Board, made: Path, objects: Sequence[Path], options: Sequence[str]
+    ) -> None:
+        """Links with nothing but the compiler's own arithmetic."""
+        scripts = f"-L{sources.root() / 'target/board'}"
+        flags = (*board.flags, *_LINK_FLAGS, scripts, *options)
+        run([f"{board.tools}gcc", *flags, *objects, "-lgcc", "-o", made.name], made.parent)
+
+    @cached_property
+    def plugin(self) -> Path:
+        """The counting plug-in, compiled for this machine."""
+        made = self.folder / "calls.so"
+        source = sources.root() / "target/counting/calls.c"
+        flags = ("-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden")
+        run(["cc", *flags, source, "-o", made], self.folder)
+        return made
