@@ -16,10 +16,13 @@ from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitPaths
+from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
 from heapfit.front.preference import Preference
+from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import save_plan
 from heapfit.progress import Progress, no_progress
+from heapfit.report.fit.page import write_report
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, Workload, load_workload
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.pointer_size import pointer_size_warning
@@ -112,7 +115,6 @@ def _preferred(
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
         return comparison, chosen_row(comparison), verdict(comparison)
-    from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
 
     front = front_of(comparison, workload, progress=progress)
     choice = chosen(front, prefer)
@@ -128,8 +130,6 @@ def _paths(folder: Path, trace: Trace) -> FitPaths:
 
 
 def _write(fitted: Fit, progress: Progress) -> None:
-    from heapfit.generate import generate
-    from heapfit.report.fit.page import write_report
 
     progress("write plan, code and report", 0.0)
     save_plan(fitted.paths.plan, fitted.plan_file)

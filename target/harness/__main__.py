@@ -7,15 +7,18 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.board import BOARDS
+from harness.cases import cases_of, shipped_allocators
+from harness.code_size import code_size
+from harness.packed_trace import pack
+from harness.report import lines_of
+from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from harness.verify import Case
-    from heapfit.trace.stored import Trace
+from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.stored import Trace
 
 
 def _arguments() -> argparse.Namespace:
@@ -40,9 +43,6 @@ def _arguments() -> argparse.Namespace:
 
 
 def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
-    from harness.cases import cases_of, shipped_allocators
-    from heapfit.importers import ImportOptions, open_any
-    from heapfit.trace.loaded import load_workload
 
     trace = open_any(wish.trace, ImportOptions(), folder)
     names = wish.allocators or ([] if wish.plan else shipped_allocators())
@@ -50,9 +50,6 @@ def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
 
 
 def _count(wish: argparse.Namespace, folder: Path) -> None:
-    from harness.packed_trace import pack
-    from harness.report import lines_of
-    from harness.verify import verify
 
     trace, cases = _cases(wish, folder)
     workbench = Workbench(folder)
@@ -64,7 +61,6 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def _size(wish: argparse.Namespace, folder: Path) -> None:
-    from harness.code_size import code_size
 
     print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
     workbench = Workbench(folder)

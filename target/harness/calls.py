@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 # The record of target/counting/calls.c.
 _FIELDS = (
@@ -38,7 +36,6 @@ class Calls:
 
     def of(self, *functions: str) -> NDArray[np.void]:
         """The records of these functions."""
-        import numpy as np
 
         numbers = [self.functions.index(function) for function in functions]
         chosen: NDArray[np.void] = self.records[np.isin(self.records["function"], numbers)]
@@ -66,6 +63,5 @@ class Calls:
 
 def read_calls(path: Path, functions: tuple[str, ...]) -> Calls:
     """The plug-in's records; `functions` name what was watched, in that order."""
-    import numpy as np
 
     return Calls(functions, np.fromfile(path, np.dtype([(field, "<u4") for field in _FIELDS])))

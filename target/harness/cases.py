@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.verify import Case
 from heapfit import _engine
+from heapfit.compare.candidate import Candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
-
-if TYPE_CHECKING:
-    from heapfit.compare.candidate import Candidate
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 _HOST_BASE = 16  # bytes; no region of the host is aligned to less
 

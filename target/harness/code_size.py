@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness import sources
+from harness.board import Board
 from harness.image import core_objects, replay_design, write_plan
+from harness.workbench import Build, Workbench
 from heapfit.importers.external_tool import run
-
-if TYPE_CHECKING:
-    from harness.board import Board
-    from harness.workbench import Build, Workbench
-    from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan
 
 _SECTION = re.compile(r"^\.(code|constants|memory) +(\d+)", re.MULTILINE)
 _KEPT = ("init", "alloc", "free")

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness import sources
+from harness.board import Board
 from harness.emulator import emulate
 from harness.image import Image, link_image
+from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from harness.board import Board
-    from harness.workbench import Build, Workbench
 
 
 @dataclass(frozen=True, slots=True)

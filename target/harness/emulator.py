@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.image import Image
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
-
-if TYPE_CHECKING:
-    from harness.image import Image
 
 _PAYLOAD_CODE = ("image_copy", "image_clear")
 

@@ -7,20 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.board import Board
 from harness.sources import allocator_source
+from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.generate.names import Text
 from heapfit.generate.tables import Design, design_of
 from heapfit.generate.texts import allocators_of, heap_texts
 from heapfit.importers.external_tool import run
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn
-
-if TYPE_CHECKING:
-    from harness.board import Board
-    from harness.workbench import Build, Workbench
-    from heapfit.plan.plan import Plan
 
 _PREFIX = Text("replay")
 _CONFIG = ('-DHFIT_CONFIG_FILE="replay/image_config.h"',)

@@ -7,15 +7,13 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 _MAGIC = 0x31544648
 _FREES_BY_SIZE = 1
@@ -39,7 +37,6 @@ class PackedTrace:
 
     def runs(self) -> Iterator[tuple[bool, PackedTrace]]:
         """The trace in pieces of nothing but aligned requests (True) and of none (False)."""
-        import numpy as np
 
         what = self.events[:, 0]
         is_aligned = (what >> 29 == _ALIGNED) & (what >> 24 & 31 != 0)
@@ -51,7 +48,6 @@ class PackedTrace:
 
     def engine_events(self) -> _engine.EventArray:
         """The same events as the engine reads them."""
-        import numpy as np
 
         ops = (self.events[:, 0] >> 29).astype(np.uint8)
         details = self.events[:, 0] >> 24 & 31
@@ -78,7 +74,6 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
 
     `sites` are the tags of a plan's call sites.
     """
-    import numpy as np
 
     slots = _Slots()
     rows: list[tuple[int, int]] = []

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.calls import Calls, read_calls
 from harness.emulator import Watch, emulate
+from harness.image import Image
+from harness.packed_trace import PackedTrace
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from harness.image import Image
-    from harness.packed_trace import PackedTrace
 
 OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "alloc_aligned")
 TAGGED = "alloc_at"  # of allocators that place by call site

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from harness.replay import OPERATIONS
-
-if TYPE_CHECKING:
-    from harness.verify import Case, Verification
+from harness.verify import Case, Verification
 
 
 def lines_of(case: Case, done: Verification) -> Iterator[str]:

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from harness.board import Board
+from harness.calls import Calls
 from harness.image import Image, replay_image
+from harness.packed_trace import PackedTrace
 from harness.replay import TAGGED, TargetReplay, counted_replay, replay
+from harness.workbench import Build, Workbench
 from heapfit import _engine
-
-if TYPE_CHECKING:
-    from harness.board import Board
-    from harness.calls import Calls
-    from harness.packed_trace import PackedTrace
-    from harness.workbench import Build, Workbench
-    from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan
 
 _PLAIN = ("alloc", "free", "free_sized", "resize")  # the engine does not meter init
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness import sources
+from harness.board import Board
 from heapfit.importers.external_tool import run
-
-if TYPE_CHECKING:
-    from harness.board import Board
 
 # As core/CMakeLists.txt compiles it.
 _C_FLAGS = (

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.finding import Finding, RowResult
+from heapfit.sweep import Sweep
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_told
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.published import published
+from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
 _COLUMNS = ("row", "published", "found", "verdict")
 
@@ -39,9 +41,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure every row of the papers again and tell which published figures come out."""
-    from heapfit.sweep import Sweep
-    from heapfit_papers.reproduce.laboratory import Laboratory
-    from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
@@ -62,8 +61,6 @@ def command(
 
 
 def _print(results: Sequence[RowResult]) -> None:
-    from heapfit_papers.reproduce.finding import verdicts_told
-    from heapfit_papers.reproduce.published import published
 
     for number, paper in published().papers.items():
         mine = [result for result in results if result.row.paper == number]
@@ -93,7 +90,6 @@ def _published(one: Finding) -> str:
 
 
 def _json(results: Sequence[RowResult], report: Path | None) -> dict[str, Any]:
-    from heapfit_papers.reproduce.finding import verdict_counts
 
     return {
         "rows": [_row_json(result) for result in results],

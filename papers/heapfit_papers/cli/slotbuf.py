@@ -4,21 +4,31 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from heapfit import _engine
 from heapfit.cli.arguments import AsJson, Seed
 from heapfit.cli.printing import console
-from heapfit_papers.slotbuf.benchmark import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from heapfit_papers.reproduce.finding import Finding
-    from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSpec
+from heapfit.plan.plan import plan_table
+from heapfit.plan.plan_file import load_plan
+from heapfit_papers.reproduce.finding import Finding
+from heapfit_papers.reproduce.paper_000_second import judge
+from heapfit_papers.slotbuf.benchmark import (
+    REPORT_REGION,
+    STANDARD_LEAST,
+    STANDARD_MOST,
+    Slotbuf,
+    SlotbufSpec,
+    plan_of,
+    run_slotbuf,
+    store_workload,
+    write_distribution,
+)
+from heapfit_papers.slotbuf.measures import measure_report
 
 _NAMES = ", ".join(info.name for info in _engine.allocators())
 _ALLOCATOR = "segregated_fit"
@@ -76,17 +86,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
-    from heapfit.plan.plan_file import load_plan
     from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
-    from heapfit_papers.reproduce.paper_000_second import judge
-    from heapfit_papers.slotbuf.benchmark import (
-        SlotbufSpec,
-        plan_of,
-        run_slotbuf,
-        store_workload,
-        write_distribution,
-    )
-    from heapfit_papers.slotbuf.measures import measure_report
 
     given = {"header_size": header, "exact_lists": exact_lists}
     tunables = {name: value for name, value in given.items() if value is not None}
@@ -150,7 +150,6 @@ def _print(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -
 
 
 def _json(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -> dict[str, Any]:
-    from heapfit.plan.plan import plan_table
 
     spec, counts = run.spec, run.counts
     calls = {"palloc": counts.alloc, "pree": counts.free}

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, level, line
 from heapfit_papers.pages.parts import (
     PaperFigure,
@@ -16,14 +14,15 @@ from heapfit_papers.pages.parts import (
     plain_layout,
     short,
 )
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce import code_sizes
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.paper_003_budgets import example_walk
+from heapfit_papers.reproduce.paper_003_memory import all_code, bars_of, scaled_totals
+from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED, EVENTS, WORKLOADS, table_2
 
 
 def example(_: Laboratory) -> PaperFigure:
     """Figure 3."""
-    from heapfit_papers.reproduce.paper_003_budgets import example_walk
 
     walk = example_walk()
     events = list(range(1, len(walk.used) + 1))
@@ -58,8 +57,6 @@ def example(_: Laboratory) -> PaperFigure:
 
 def memory_needed(laboratory: Laboratory) -> PaperFigure:
     """Figure 5 of Lee and Yi."""
-    from heapfit_papers.reproduce.paper_003_memory import bars_of
-    from heapfit_papers.reproduce.table_2 import ALLOCATORS, EVENTS, WORKLOADS, table_2
 
     bars = bars_of(laboratory.once(table_2))
     places = [f"workload {number}" for number in WORKLOADS]
@@ -87,9 +84,6 @@ def memory_needed(laboratory: Laboratory) -> PaperFigure:
 
 def code(_: Laboratory) -> PaperFigure:
     """Figure 6 of Lee and Yi."""
-    from heapfit_papers.reproduce import code_sizes
-    from heapfit_papers.reproduce.paper_003_memory import all_code
-    from heapfit_papers.reproduce.table_2 import ALLOCATORS
 
     sizes = {} if code_sizes.why_not() else all_code()
     names = [short(name) for name in ALLOCATORS]
@@ -109,9 +103,6 @@ def code(_: Laboratory) -> PaperFigure:
 
 def scaled(laboratory: Laboratory) -> PaperFigure:
     """Figure 7 of Lee and Yi."""
-    from heapfit_papers.reproduce import code_sizes
-    from heapfit_papers.reproduce.paper_003_memory import scaled_totals
-    from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED
 
     totals = {} if code_sizes.why_not() else scaled_totals(laboratory)
     at = [mine[BUDGETED] for mine in totals.values()]

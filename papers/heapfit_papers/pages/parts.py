@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.laboratory import Laboratory
 
 
 @dataclass(frozen=True, slots=True)

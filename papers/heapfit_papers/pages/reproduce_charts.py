@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
 from heapfit_papers.pages.budget_charts import code, example, memory_needed, scaled
@@ -18,9 +19,15 @@ from heapfit_papers.pages.parts import (
     panel_axis,
     plain_layout,
 )
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.pages.slotbuf_charts import MOST_SHOWN, end_chart, free_chart, request_chart
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.paper_000_first import report_runs
+from heapfit_papers.reproduce.paper_001_costs import MODEL, POOLS, STACK, costs
+from heapfit_papers.reproduce.paper_001_pools import MOST_PACKETS, drawn_sizes
+from heapfit_papers.reproduce.paper_002 import overhead_curves
+from heapfit_papers.reproduce.partition_study import ADMISSION, MEMORY, experiments
+from heapfit_papers.slotbuf.benchmark import SlotbufSpec, draw_sizes, report_version
+from heapfit_papers.slotbuf.measures import SIZES
 
 
 def figures_of(rows: Sequence[str], laboratory: Laboratory) -> dict[str, list[PaperFigure]]:
@@ -34,8 +41,6 @@ def figures_of(rows: Sequence[str], laboratory: Laboratory) -> dict[str, list[Pa
 
 def requests(_: Laboratory) -> PaperFigure:
     """Figure 1 of Cebeci."""
-    from heapfit_papers.pages.slotbuf_charts import request_chart
-    from heapfit_papers.slotbuf.benchmark import SlotbufSpec, draw_sizes, report_version
 
     spec = SlotbufSpec(1, 1, report_version(1))
     drawn = draw_sizes(spec, 10_000).tolist()
@@ -48,8 +53,6 @@ def requests(_: Laboratory) -> PaperFigure:
 
 def free_first(laboratory: Laboratory) -> PaperFigure:
     """Figure 2 of Cebeci."""
-    from heapfit_papers.pages.slotbuf_charts import free_chart
-    from heapfit_papers.reproduce.paper_000_first import report_runs
 
     run = next(iter(laboratory.once(report_runs).version_1.values()))[0]
     return PaperFigure(
@@ -61,8 +64,6 @@ def free_first(laboratory: Laboratory) -> PaperFigure:
 
 def out_of_memory(laboratory: Laboratory) -> PaperFigure:
     """What section 2.2 of Cebeci tells without a figure."""
-    from heapfit_papers.pages.slotbuf_charts import end_chart
-    from heapfit_papers.reproduce.paper_000_first import report_runs
 
     return PaperFigure(
         "Section 2.2: loops until memory runs out",
@@ -73,9 +74,6 @@ def out_of_memory(laboratory: Laboratory) -> PaperFigure:
 
 def free_second(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Cebeci."""
-    from heapfit_papers.pages.slotbuf_charts import MOST_SHOWN, free_chart
-    from heapfit_papers.reproduce.paper_000_first import report_runs
-    from heapfit_papers.slotbuf.measures import SIZES
 
     run = laboratory.once(report_runs).version_2[SIZES][0]
     return PaperFigure(
@@ -88,9 +86,6 @@ def free_second(laboratory: Laboratory) -> PaperFigure:
 
 def packets(_: Laboratory) -> PaperFigure:
     """Figure 1 of Mamagkakis et al."""
-    import numpy as np
-
-    from heapfit_papers.reproduce.paper_001_pools import MOST_PACKETS, drawn_sizes
 
     sizes, counts = np.unique(drawn_sizes(1, MOST_PACKETS), return_counts=True)
     shares = (100 * counts / MOST_PACKETS).tolist()
@@ -112,7 +107,6 @@ def packets(_: Laboratory) -> PaperFigure:
 
 def queue_costs(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Mamagkakis et al."""
-    from heapfit_papers.reproduce.paper_001_costs import MODEL, POOLS, STACK, costs
 
     found = laboratory.once(costs)
     traces = list(range(1, len(found) + 1))
@@ -151,7 +145,6 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
     """Figures 5 to 8 of Elsayed and Galal: admission above, utilisation below."""
 
     def draw(laboratory: Laboratory) -> PaperFigure:
-        from heapfit_papers.reproduce.partition_study import ADMISSION, MEMORY, experiments
 
         found = laboratory.once(experiments)[figure]
         data: list[Trace] = []
@@ -195,7 +188,6 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
 
 def overhead(_: Laboratory) -> PaperFigure:
     """Figure 9 of Elsayed and Galal."""
-    from heapfit_papers.reproduce.paper_002 import overhead_curves
 
     sizes = [float(16 << i) for i in range(7)]
     data = [

@@ -6,19 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing import rendering
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
-from heapfit_papers.reproduce.finding import verdicts_told
-from heapfit_papers.reproduce.published import published
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.finding import RowResult
-    from heapfit_papers.reproduce.laboratory import Laboratory
-    from heapfit_papers.reproduce.published import Paper
-
+from heapfit_papers.reproduce.finding import RowResult, verdicts_told
+from heapfit_papers.reproduce.laboratory import Laboratory
+from heapfit_papers.reproduce.published import Paper, published
 
 _TEMPLATE = Path(__file__).with_name("reproduce.html.j2")
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing.figure import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, Trace, level
-
-if TYPE_CHECKING:
-    from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
+from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
 
 BINS = 40  # of the histogram of requests
 MOST_SHOWN = 1024  # bytes: very big free blocks are left out of a histogram, as in the report

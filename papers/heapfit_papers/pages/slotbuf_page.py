@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
@@ -18,12 +17,10 @@ from heapfit_papers.pages.slotbuf_charts import (
     left_out,
     request_chart,
 )
-from heapfit_papers.slotbuf.benchmark import draw_sizes
-
-if TYPE_CHECKING:
-    from heapfit_papers.reproduce.finding import Finding
-    from heapfit_papers.slotbuf.benchmark import Slotbuf
-    from heapfit_papers.slotbuf.measures import ReportRuns
+from heapfit_papers.reproduce.finding import Finding
+from heapfit_papers.reproduce.paper_000_second import judge
+from heapfit_papers.slotbuf.benchmark import Slotbuf, draw_sizes
+from heapfit_papers.slotbuf.measures import SIZES, ReportRuns
 
 _TEMPLATE = Path(__file__).with_name("slotbuf.html.j2")
 SAMPLES = 10_000  # as in figure 1 of the report
@@ -88,8 +85,6 @@ def _free_figure(identity: str, run: Slotbuf) -> FreeFigure:
 
 
 def _report_figures(report: ReportRuns) -> ReportFigures:
-    from heapfit_papers.reproduce.paper_000_second import judge
-    from heapfit_papers.slotbuf.measures import SIZES
 
     return ReportFigures(
         claims=judge(report),

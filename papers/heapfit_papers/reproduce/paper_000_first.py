@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
 
 from heapfit import _engine
 from heapfit_papers.reproduce.finding import Finding, holds, near
@@ -20,6 +22,7 @@ from heapfit_papers.slotbuf.benchmark import (
     REPORT_REGION,
     STANDARD_LEAST,
     STANDARD_MOST,
+    Slotbuf,
     SlotbufSpec,
     draw_sizes,
     report_version,
@@ -34,9 +37,6 @@ from heapfit_papers.slotbuf.measures import (
     measure_report,
     spread,
 )
-
-if TYPE_CHECKING:
-    from heapfit_papers.slotbuf.benchmark import Slotbuf
 
 Judge: TypeAlias = Callable[[ReportRuns], Finding]
 
@@ -80,7 +80,6 @@ def almost_all_freed(runs: ReportRuns) -> Finding:
 
 def size_law(_laboratory: Laboratory) -> list[Finding]:
     """Row 2; sizes are whole bytes, so the lowest three tenths are too coarse to count."""
-    import numpy as np
 
     spec = SlotbufSpec(1, 1, report_version(1))
     drawn = np.log(draw_sizes(spec, SAMPLES) + 0.5)  # the middle of what is rounded down to it

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from heapfit_papers.reproduce.finding import Finding, Verdict, holds, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
@@ -17,6 +16,7 @@ from heapfit_papers.reproduce.rows import Row
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_HEADER,
     REPORT_REGION,
+    Slotbuf,
     SlotbufSpec,
     report_version,
     run_slotbuf,
@@ -29,9 +29,6 @@ from heapfit_papers.slotbuf.measures import (
     ReportRuns,
     spread,
 )
-
-if TYPE_CHECKING:
-    from heapfit_papers.slotbuf.benchmark import Slotbuf
 
 VERY_BIG = 1024  # bytes: "very big blocks", of which the report gives no measure
 _OTHER_READINGS: tuple[dict[str, int], ...] = (

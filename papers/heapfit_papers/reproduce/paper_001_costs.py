@@ -12,9 +12,15 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
-from typing import TYPE_CHECKING
 
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import compare, energies_over_least
+from heapfit.design.pools.special_pools import special_pools_plan
+from heapfit.design.portfolio import named_portfolio
+from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 from heapfit_papers.reproduce import code_sizes
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
@@ -22,10 +28,6 @@ from heapfit_papers.reproduce.paper_001_pools import TRACES
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.rows import Row
 from heapfit_papers.reproduce.small_heap import refusals
-
-if TYPE_CHECKING:
-    from heapfit.compare.candidate import Portfolio
-    from heapfit.trace.loaded import Workload
 
 LEA_AS_DESCRIBED = (64, 128, 256, 512, 1024, 4096)  # the blocks its requests are said to come from
 MODEL = "lea as described"
@@ -46,10 +48,6 @@ class Cost:
 
 def costs_of(seed: int) -> dict[str, Cost]:
     """A queue of 1,000 packets filled and drained, on each allocator."""
-    from heapfit.compare.comparison import compare, energies_over_least
-    from heapfit.plan.energy import load_sram
-    from heapfit.trace.loaded import load_workload
-    from heapfit.workloads.synthetic import generate_workload, parse_workload
 
     spec = parse_workload("queue_fill:packets=1000", seed)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
@@ -216,9 +214,6 @@ ROWS = {
 
 
 def _contestants(workload: Workload) -> Portfolio:
-    from heapfit.compare.candidate import Candidate, Portfolio
-    from heapfit.design.pools.special_pools import special_pools_plan
-    from heapfit.design.portfolio import named_portfolio
 
     blocks = [(size, False) for size in LEA_AS_DESCRIBED]
     plan = special_pools_plan(POOLS, workload.events, blocks, workload.alignment)

@@ -11,7 +11,9 @@ import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import pool_sizes, special_sizes
@@ -23,10 +25,6 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.rows import Row
 from heapfit_papers.reproduce.small_heap import refusals
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 TRACES = 18
 MOST_PACKETS, FEWEST_PACKETS = 100_000, 1000  # "samples from 1000 to 100000"
@@ -47,7 +45,6 @@ class Mix:
 
 def packets_of(seed: int) -> Mix:
     """Draws as many packets as the longest sample has."""
-    import numpy as np
 
     drawn = drawn_sizes(seed, MOST_PACKETS)
     counts = [10**power for power in range(3, int(math.log10(MOST_PACKETS)) + 1)]
@@ -152,7 +149,6 @@ def pools(_: Laboratory) -> list[Finding]:
 
 def fits(_: Laboratory) -> list[Finding]:
     """Row 7: which pool each size from 1 to 1500 B goes to, by the allocator and by the text."""
-    import numpy as np
 
     sizes = np.arange(1, MTU + 1, dtype=np.uint64)
     chosen = _plan({}).engine()
@@ -177,7 +173,6 @@ def example(_: Laboratory) -> list[Finding]:
 
 def queue(_: Laboratory) -> list[Finding]:
     """Row 9."""
-    import numpy as np
 
     source = _engine.WorkloadSource("queue_fill", {"packets": 1000}, 1)
     ops = np.asarray(source.take(1 << 12)["op"])

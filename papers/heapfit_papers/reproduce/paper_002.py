@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from heapfit.plan.plan import Plan
+from heapfit.simulation.metrics import METRICS
+from heapfit.simulation.simulate import solve
 from heapfit_papers.reproduce import code_sizes
 from heapfit_papers.reproduce.finding import Finding, Verdict, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
@@ -67,7 +69,6 @@ def equal_memory(_: Laboratory) -> list[Finding]:
 
 def metrics(_: Laboratory) -> list[Finding]:
     """Row 5."""
-    from heapfit.simulation.metrics import METRICS
 
     wanted = ("bandwidth_admission", "memory_utilisation", "pool_utilisation")
     told = "; ".join(METRICS[name].definition for name in wanted)
@@ -163,7 +164,6 @@ def overheads(_: Laboratory) -> list[Finding]:
 
 def tool(_: Laboratory) -> list[Finding]:
     """Row 11."""
-    from heapfit.simulation.simulate import solve
 
     answers = [one for one in solve(scenario_of("figure-5")).results if one.exact]
     told = "heapfit simulate: these scenarios are in examples/partitions"
@@ -194,7 +194,6 @@ def better_structure(_: Laboratory) -> list[Finding]:
 
 def overhead_curves() -> dict[str, list[float]]:
     """Figure 9: by scheme, from 16 to 1024 B."""
-    from heapfit.simulation.simulate import solve
 
     found = solve(scenario_of("figure-9")).results
     names = [scheme.name for scheme in found[0].point.schemes]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit_papers.reproduce.finding import Finding, Verdict, holds, near, unknown
@@ -59,7 +61,6 @@ def low_level(laboratory: Laboratory) -> list[Finding]:
 
 def profile(_: Laboratory) -> list[Finding]:
     """Row 4: each event's P_i(t) before and after it, which a series tells as its extremes."""
-    import numpy as np
 
     walk = capped_walk(_sizes(4), _LIMIT, _EVENTS, 1)
     series = _engine.SizeSeries([int(size) for size in _sizes(4)], _EVENTS)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.simulation.scenario import RunSettings, Scenario, load_scenario
+from heapfit.simulation.simulate import Result, simulate
 from heapfit_papers.reproduce.laboratory import Laboratory
-
-if TYPE_CHECKING:
-    from heapfit.simulation.simulate import Result
 
 SHORT = RunSettings(requests=100_000, warm_up=20_000, replications=5, confidence=0.99)
 FIGURES = ("figure-5", "figure-6", "figure-7", "figure-8-same-total", "figure-8-same-number")
@@ -63,7 +60,6 @@ def experiments(laboratory: Laboratory) -> dict[str, Experiment]:
 
 
 def _experiment(figure: str, laboratory: Laboratory) -> Experiment:
-    from heapfit.simulation.simulate import simulate
 
     scenario = scenario_of(figure)
     if laboratory.is_small:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from heapfit import _engine
-
-if TYPE_CHECKING:
-    from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan
 
 _ALLOC, _FREE = 0, 4  # ops of a trace
 
@@ -22,7 +21,6 @@ def events_of(calls: Sequence[int]) -> _engine.EventArray:
     >>> len(events_of([100, 50, -0, -1]))
     4
     """
-    import numpy as np
 
     born, op, objects, sizes = 0, [], [], []
     for call in calls:

@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import compare
+from heapfit.design.budgets.greedy_budgets import budgeted_plan
+from heapfit.design.pools.static_pools import size_classes
+from heapfit.design.portfolio import named_portfolio
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 from heapfit_papers.reproduce.laboratory import Laboratory
-
-if TYPE_CHECKING:
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.loaded import Workload
 
 WORKLOADS = (1, 2, 3, 4, 5)
 BUDGETED, STATIC, LEA, TLSF = "budgeted", "static_pools", "lea", "tlsf"
@@ -77,9 +80,6 @@ class Trial:
 
 def measured(case: Case) -> Measured:
     """Draws the trace and searches each allocator's region."""
-    from heapfit.compare.candidate import Candidate, Portfolio
-    from heapfit.compare.comparison import compare
-    from heapfit.design.portfolio import named_portfolio
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         workload = _workload(case, Path(folder))
@@ -137,8 +137,6 @@ def relative(some: list[Measured], workload: int, allocator: str) -> float:
 
 def greedy_plan(workload: Workload) -> Plan:
     """The paper's budgets for every size of the trace, over TLSF."""
-    from heapfit.design.budgets.greedy_budgets import budgeted_plan
-    from heapfit.design.pools.static_pools import size_classes
 
     classes = size_classes(workload.profile, workload.alignment)
     counts = _engine.greedy_budgets(workload.events, classes, workload.alignment)
@@ -148,8 +146,6 @@ def greedy_plan(workload: Workload) -> Plan:
 
 
 def _workload(case: Case, folder: Path) -> Workload:
-    from heapfit.trace.loaded import load_workload
-    from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
     sizes = {f"size_{i}": size for i, size in enumerate(case.sizes, 1)}
     spec = WorkloadSpec(f"t2_w{case.workload}", case.seed, {"events": case.events, **sizes})

@@ -9,15 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Counts = NDArray[np.int64]
+Counts = NDArray[np.int64]
 
 ALIGNMENT = 8
 _ALLOC, _FREE = 0, 4  # ops of a trace
@@ -50,7 +48,6 @@ class Walked:
 
     def used_with(self, budgets: Sequence[int]) -> Counts:
         """U^B(t), equation 4."""
-        import numpy as np
 
         total: Counts = np.maximum(self.live, np.array(budgets)) @ self.sizes
         return total
@@ -62,7 +59,6 @@ class Walked:
 
 def walked(requests: Sequence[tuple[int, int]]) -> Walked:
     """Of (object, size) for a request and (object, 0) for its free, in order."""
-    import numpy as np
 
     objects = np.array([one for one, _ in requests], np.uint32)
     asked = np.array([size for _, size in requests], np.uint64)
@@ -97,7 +93,6 @@ def capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Wal
 
 def greedy_by_the_equations(walk: Walked) -> list[int]:
     """Equations 17 and 18, literally."""
-    import numpy as np
 
     budgets: list[int] = []
     for i, size in enumerate(walk.sizes.tolist()):

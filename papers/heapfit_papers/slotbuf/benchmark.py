@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
@@ -19,14 +21,10 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
-
-    Sizes = NDArray[np.uint32]
+Sizes = NDArray[np.uint32]
 
 REPORT_HEADER = 24  # bytes before each block, in the report
 REPORT_REGION = 64 * 1024  # bytes, headers included
@@ -95,7 +93,6 @@ class Slotbuf:
 
     def distribution(self) -> list[tuple[int, int]]:
         """How many free blocks there are of each size, ascending."""
-        import numpy as np
 
         sizes, counts = np.unique(self.free_sizes, return_counts=True)
         return list(zip(sizes.tolist(), counts.tolist(), strict=True))
@@ -160,7 +157,6 @@ def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
 
 def store_workload(path: Path, spec: SlotbufSpec, progress: Progress = no_progress) -> Trace:
     """Stores all that the run asks for, refused or not, as a trace."""
-    from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
     sizes = {"smallest": spec.least, "largest": spec.most}
     parameters = {"events": spec.iterations, "slots": spec.slots, **sizes}

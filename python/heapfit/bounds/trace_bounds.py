@@ -10,27 +10,26 @@ at once, and the most blocks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv
 
 from heapfit import _engine
+from heapfit.atomic_file import file_aside
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, standard_level, worst_case
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.loaded import Workload
+from heapfit.trace.profile import Profile
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.profile import Profile
-
-    Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 STANDARD_PAIRS = (
     50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing/packing.hpp
@@ -112,10 +111,6 @@ def quick_bounds(workload: Workload) -> QuickBounds:
 
 def save_lifetimes(path: Path, workload: Workload) -> int:
     """Writes the trace as minimalloc's CSV, times in events; returns how many lifetimes."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    from heapfit.atomic_file import file_aside
 
     lifetimes = _engine.Lifetimes(workload.events)
     columns = {

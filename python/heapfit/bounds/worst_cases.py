@@ -16,20 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.trace.profile import Profile
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.profile import Profile
-
-    Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 _HEADER = 4  # bytes before each block of a heap with headers
 _LEAST_CHUNK = 16  # bytes, of a heap with headers

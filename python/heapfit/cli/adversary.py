@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,9 +23,10 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.design.robust.adversary import Attack, Attacks
+from heapfit.compare.jobs import Contestants
+from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
+from heapfit.plan.plan_file import load_plan
+from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000
 
@@ -60,10 +61,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Search requests within a trace's limits that break a plan, and store the worst."""
-    from heapfit.compare.jobs import Contestants
-    from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
-    from heapfit.plan.plan_file import load_plan
-    from heapfit.trace.names import source_name
 
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")

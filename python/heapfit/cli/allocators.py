@@ -11,6 +11,7 @@ import typer
 from heapfit import _engine
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
+from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
 
 _LABELS = 17  # columns before a figure's text
 
@@ -23,7 +24,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
-    from heapfit.plan.allocators import find_allocators
 
     infos = find_allocators(names or ())
     if as_json:
@@ -85,7 +85,6 @@ def _print_labelled(label: str, text: str) -> None:
 
 
 def _smallest(info: _engine.AllocatorInfo) -> str:
-    from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, serving_region
 
     regions = {alignment: serving_region(info.name, alignment) for alignment in ALIGNMENTS}
     told = ", ".join(
@@ -107,7 +106,6 @@ def _meaning(tunable: _engine.Tunable) -> str:
 
 
 def _json(info: _engine.AllocatorInfo) -> dict[str, Any]:
-    from heapfit.plan.allocators import ALIGNMENTS, serving_region
 
     return {
         "name": info.name,

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from heapfit.front.preference import Preference
-
-if TYPE_CHECKING:
-    from heapfit.importers.options import ImportOptions
+from heapfit.importers.options import ImportOptions
 
 
 class PointerBits(StrEnum):
@@ -95,6 +93,5 @@ def import_options(
     queue: str, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
     """The choices for an import, from the three options above."""
-    from heapfit.importers.options import ImportOptions
 
     return ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)

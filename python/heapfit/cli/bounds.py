@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -23,9 +24,7 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.bounds.trace_bounds import Bounds
+from heapfit.trace.loaded import load_workload
 
 _MILLION = 1_000_000
 _LEAST_OF_ANY = "at least, sizes in any number: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
@@ -53,8 +52,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
-    from heapfit.bounds.trace_bounds import find_bounds, save_lifetimes
-    from heapfit.trace.loaded import load_workload
 
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (

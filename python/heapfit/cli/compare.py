@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -28,15 +28,19 @@ from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
 from heapfit.cli.printing.matrix import matrix_json, print_matrix
 from heapfit.cli.printing.ranking import print_low_level, print_ranking, ranking_json
+from heapfit.compare.comparison import Comparison
+from heapfit.compare.jobs import Contestants, Source
+from heapfit.compare.matrix import Matrix, compare_traces
+from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Comparison
-    from heapfit.compare.jobs import Source
-    from heapfit.compare.matrix import Matrix
-    from heapfit.importers import ImportOptions
-    from heapfit.plan.energy import Sram
-    from heapfit.progress import Progress
+from heapfit.importers import ImportOptions
+from heapfit.plan.energy import Sram, load_sram
+from heapfit.plan.plan_file import load_plan
+from heapfit.plan.values import all_or_named
+from heapfit.progress import Progress
+from heapfit.sweep import Sweep
+from heapfit.trace.names import source_name
+from heapfit.workloads.synthetic import parse_workloads
 
 LARGEST_STEP = 1 << 30  # bytes
 _NAMES = ", ".join(info.name for info in _engine.allocators())
@@ -94,14 +98,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-    from heapfit.compare.jobs import Contestants
-    from heapfit.compare.matrix import compare_traces
-    from heapfit.design.portfolio import contested_portfolio
-    from heapfit.plan.energy import load_sram
-    from heapfit.plan.plan_file import load_plan
-    from heapfit.plan.values import all_or_named
-    from heapfit.sweep import Sweep
-    from heapfit.workloads.synthetic import parse_workloads
 
     sources, named = _sorted_out(words or [])
     named += all_or_named(allocators or [], [info.name for info in _engine.allocators()])
@@ -153,7 +149,6 @@ def _opened(
     opened: ExitStack, sources: list[Path], importing: ImportOptions, progress: Progress
 ) -> list[tuple[str, Source]]:
     """Each trace with its name; those that had to be imported are there until `opened` ends."""
-    from heapfit.trace.names import source_name
 
     return [
         (source_name(source), opened.enter_context(opened_trace(source, importing, progress)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -29,6 +29,9 @@ from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
 from heapfit.cli.printing.class_table import classes_json, print_classes
 from heapfit.cli.printing.ranking import print_ranking, ranking_json
+from heapfit.cli.printing.robust import print_robust, robust_json
+from heapfit.compare.comparison import Row
+from heapfit.compare.verdict import chosen_row, pools_warning, verdict
 from heapfit.design.budgets.choice import (
     STANDARD_BUDGETS,
     STANDARD_SEARCH,
@@ -36,13 +39,14 @@ from heapfit.design.budgets.choice import (
     BudgetChoice,
     Method,
 )
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.design.plan_files import Designs
-    from heapfit.design.robust.design import RobustOptions
-    from heapfit.importers import ImportOptions
-    from heapfit.sweep import Sweep
+from heapfit.design.plan_files import Designs, design
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.objective import parse_objective
+from heapfit.design.robust.plan_files import save_robust_plans
+from heapfit.importers import ImportOptions
+from heapfit.sweep import Sweep
+from heapfit.trace.names import different_names, source_name
+from heapfit.workloads.drawn_set import draw_set
 
 
 def command(
@@ -105,9 +109,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
-    from heapfit.design.robust.design import RobustOptions
-    from heapfit.design.robust.objective import parse_objective
-    from heapfit.sweep import Sweep
 
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
@@ -131,8 +132,6 @@ def _for_one(
     importing: ImportOptions,
     as_json: bool,
 ) -> None:
-    from heapfit.design.plan_files import design
-    from heapfit.trace.names import source_name
 
     (source,) = sources
     name = source_name(source)
@@ -149,7 +148,6 @@ def _for_one(
 
 
 def _json(designs: Designs) -> dict[str, Any]:
-    from heapfit.compare.verdict import verdict
 
     return {
         **ranking_json(designs.comparison),
@@ -160,7 +158,6 @@ def _json(designs: Designs) -> dict[str, Any]:
 
 
 def _print(designs: Designs) -> None:
-    from heapfit.compare.verdict import chosen_row, pools_warning, verdict
 
     print_ranking(designs.comparison)
     console.out(verdict(designs.comparison))
@@ -181,11 +178,6 @@ def _for_several(
     sweep: Sweep,
     as_json: bool,
 ) -> None:
-    from heapfit.cli.printing.robust import print_robust, robust_json
-    from heapfit.design.robust.design import design_robust
-    from heapfit.design.robust.plan_files import save_robust_plans
-    from heapfit.trace.names import different_names, source_name
-    from heapfit.workloads.drawn_set import draw_set
 
     beside = f"{draw}-drawn" if draw else f"{len(sources) - 1}-more"
     name = f"{source_name(sources[0])}-and-{beside}"

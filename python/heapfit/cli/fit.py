@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,13 +25,9 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.printing import console
 from heapfit.cli.printing.ranking import print_ranking, ranking_json
+from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
+from heapfit.fit_result import Fit
 from heapfit.front.preference import Preference
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heapfit.fit import Failure
-    from heapfit.fit_result import Fit
 
 
 def command(
@@ -52,7 +49,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""
-    from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 
     importing = import_options(queue, drop_unknown, pointer_bits)
     options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY, call_sites)
@@ -72,7 +68,6 @@ def command(
 
 
 def _print(outcome: Fit | Failure) -> None:
-    from heapfit.fit import Failure
 
     if isinstance(outcome, Failure):
         console.fail(outcome.reason)
@@ -92,7 +87,6 @@ def _print(outcome: Fit | Failure) -> None:
 
 def _print_closing(outcomes: Sequence[Fit | Failure]) -> None:
     """One line for each source, in the order given."""
-    from heapfit.fit import Failure
 
     console.out("")
     console.out_table(
@@ -113,7 +107,6 @@ def _print_closing(outcomes: Sequence[Fit | Failure]) -> None:
 
 
 def _json(outcome: Fit | Failure) -> dict[str, Any]:
-    from heapfit.fit import Failure
 
     if isinstance(outcome, Failure):
         return {"source": str(outcome.source), "error": outcome.reason}

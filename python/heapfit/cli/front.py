@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,12 +27,25 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from heapfit.front.design_front import Configuration, Front
-    from heapfit.front.instruction_model import Off
+from heapfit.design.plan_files import trained_on_trace
+from heapfit.front.design_front import (
+    ALL_MEASURES,
+    Configuration,
+    Front,
+    chosen,
+    cost_of_choice,
+    find_front,
+    save_front,
+)
+from heapfit.front.instruction_model import Off
+from heapfit.front.measures import ABOUT, parse_measures
+from heapfit.front.pareto import Standing
+from heapfit.front.space import configurations, named_configurations
+from heapfit.plan.energy import load_sram
+from heapfit.plan.plan import plan_table
+from heapfit.sweep import Sweep
+from heapfit.trace.loaded import load_workload
+from heapfit.trace.names import source_name
 
 
 def command(
@@ -68,15 +83,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure every configuration, find the Pareto front, write its plans and a page."""
-    from heapfit.design.plan_files import trained_on_trace
-    from heapfit.front.design_front import ALL_MEASURES, chosen, find_front, save_front
-    from heapfit.front.measures import parse_measures
-    from heapfit.front.space import configurations, named_configurations
-    from heapfit.plan.energy import load_sram
     from heapfit.report.front.page import write_front_page
-    from heapfit.sweep import Sweep
-    from heapfit.trace.loaded import load_workload
-    from heapfit.trace.names import source_name
 
     measures = ALL_MEASURES if by is None else parse_measures(by)
     table = load_sram(sram)
@@ -113,8 +120,6 @@ def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, objec
 
 
 def _print(front: Front, choice: Configuration | None, folder: Path, page: Path) -> None:
-    from heapfit.front.design_front import cost_of_choice
-    from heapfit.front.measures import ABOUT
 
     columns = ("front", "configuration", "R_safe", "accesses", "energy", "instructions")
     console.out_table(
@@ -173,7 +178,6 @@ def _cells(front: Front, one: Configuration) -> tuple[object, ...]:
 
 def _better(front: Front, one: Configuration) -> str:
     """Who is better than one that is not on the front."""
-    from heapfit.front.pareto import Standing
 
     if one.place.by is None:
         return "not comparable" if one.place.standing is Standing.UNKNOWN else ""
@@ -191,7 +195,6 @@ def _modelled(value: float | None, off: Off | None) -> str | None:
 def _json(
     front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
 ) -> dict[str, Any]:
-    from heapfit.front.design_front import cost_of_choice
 
     return {
         "u_max": front.comparison.u_max,
@@ -208,9 +211,6 @@ def _json(
 
 
 def _one_json(front: Front, one: Configuration) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from heapfit.plan.plan import plan_table
 
     better = None if one.place.by is None else front.configurations[one.place.by].name
     figures = asdict(one.measures)

@@ -10,6 +10,9 @@ import typer
 
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
+from heapfit.generate import generate
+from heapfit.plan.plan_file import load_plan
+from heapfit.trace.pointer_size import pointer_size_warning
 
 
 def command(
@@ -23,9 +26,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
-    from heapfit.generate import generate
-    from heapfit.plan.plan_file import load_plan
-    from heapfit.trace.pointer_size import pointer_size_warning
 
     plan_file = load_plan(plan)
     paths = generate(plan_file, output or plan.parent / "code", prefix)

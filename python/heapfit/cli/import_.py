@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,9 +18,9 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.trace.stored import Trace
+from heapfit.importers import import_file
+from heapfit.trace.names import source_name
+from heapfit.trace.stored import Trace
 
 
 def command(
@@ -37,8 +37,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Turn a recording or a packet capture into a stored trace."""
-    from heapfit.importers import import_file
-    from heapfit.trace.names import source_name
 
     options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")

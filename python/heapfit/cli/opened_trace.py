@@ -7,19 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import Progress
-
-if TYPE_CHECKING:
-    from heapfit.importers import ImportOptions
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 
 @contextmanager
 def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> Iterator[Trace]:
     """The source's trace; one that had to be imported is gone afterwards."""
-    from heapfit.importers import open_any
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         yield open_any(source, options, Path(folder), progress)

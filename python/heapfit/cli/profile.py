@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
@@ -17,12 +18,9 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heapfit.trace.profile import Profile, SizeSeries
-    from heapfit.trace.stored import TraceInfo
+from heapfit.design.pools.special_pools import special_sizes
+from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
+from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
 _OPERATIONS = ("alloc", "zeroed", "aligned", "resize", "free")
@@ -36,7 +34,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
-    from heapfit.trace.profile import follow_sizes, profile_trace
 
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
@@ -97,7 +94,6 @@ def _print_lifetimes(profile: Profile) -> None:
 
 
 def _suggestion(profile: Profile) -> str:
-    from heapfit.design.pools.special_pools import special_sizes
 
     special = ", ".join(f"{size:,}" for size in special_sizes(profile))
     if special:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import signal
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.importers.record import Recording
+from heapfit.importers.record import Recording, record
+from heapfit.trace.names import source_name
 
 
 def command(
@@ -35,8 +34,6 @@ def command(
 
     Its input and output stay its own. 64-bit, dynamically linked programs.
     """
-    from heapfit.importers.record import record
-    from heapfit.trace.names import source_name
 
     target = output or Path(f"{source_name(Path(program[0]))}.parquet")
     with console.progress() as progress:

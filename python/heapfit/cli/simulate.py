@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from heapfit.simulation.simulate import Result, SimulationResult
+from heapfit.plan.plan import plan_table
+from heapfit.simulation.scenario import load_scenario, with_settings
+from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
+from heapfit.simulation.table import write_table
+from heapfit.sweep import Sweep
 
 _DECIDING = "bandwidth_admission"
 _ADMISSION = ("admission", "±", "exact")
@@ -56,9 +57,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
-    from heapfit.simulation.scenario import load_scenario, with_settings
-    from heapfit.simulation.simulate import simulate, solve
-    from heapfit.sweep import Sweep
 
     loaded = with_settings(load_scenario(scenario), seed, half_width)
     with console.progress() as progress, Sweep(workers, cluster) as sweep:
@@ -72,8 +70,6 @@ def command(
 
 def _write(found: SimulationResult, output: Path | None, report: Path | None) -> None:
     if output is not None:
-        from heapfit.simulation.table import write_table
-
         write_table(output, found)
     if report is not None:
         from heapfit.report.simulation.page import write_simulation_page
@@ -163,7 +159,6 @@ def _json(found: SimulationResult) -> dict[str, Any]:
 
 
 def _result_json(result: Result) -> dict[str, Any]:
-    from heapfit.plan.plan import plan_table
 
     bins = ("size", "offered", "refused")
     return {

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
+from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from heapfit.design.placement.call_sites import CallSite
-    from heapfit.importers.source_lines import Place
-    from heapfit.plan.plan import Plan
+from heapfit.importers.source_lines import Place, places_of
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import load_plan
+from heapfit.trace.loaded import load_workload
 
 
 def command(
@@ -38,10 +37,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
-    from heapfit.design.placement.call_sites import call_sites
-    from heapfit.importers.source_lines import places_of
-    from heapfit.plan.plan_file import load_plan
-    from heapfit.trace.loaded import load_workload
 
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -30,12 +30,13 @@ from heapfit.cli.printing.size_output import (
     traffic_json,
 )
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from heapfit.sizing.from_traffic import Aim
-    from heapfit.sizing.pools import PoolSizing
-    from heapfit.sizing.settings import Settings
-    from heapfit.trace.stored import Trace
+from heapfit.simulation.traffic import load_traffic
+from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
+from heapfit.sizing.pools import PoolSizing, size_pools
+from heapfit.sizing.settings import Settings, as_text
+from heapfit.sizing.systems import Wanted, settings_for
+from heapfit.sweep import usable_cores
+from heapfit.trace.stored import Trace
 
 
 class System(StrEnum):
@@ -133,8 +134,6 @@ def command(
     }
     _refuse_strangers(traffic is not None, settings is not None, given)
     if traffic is not None:
-        from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim
-
         has_curve = curve or report is not None
         aim = Aim(
             *(admission, by.value, overhead, buffer, exact),
@@ -147,14 +146,10 @@ def command(
     with console.progress() as progress, opened_trace(source, importing, progress) as trace:
         _require_queue(source, trace, queue)
         if settings is not None:
-            from heapfit.sizing.systems import Wanted, settings_for
-
             wanted = Wanted(admission, _values(assume), _names(name), sent)
             printed = settings_for(settings.value, trace, wanted, progress)
             _show_settings(printed, trace, source, as_json)
         else:
-            from heapfit.sizing.pools import size_pools
-
             found = size_pools(trace, admission, _sizes(pools), progress)
             typed = _typed_trace(source, found, pools, queue)
             _show_pools(found, trace, source, (report, typed), as_json)
@@ -185,9 +180,6 @@ def _require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 def _size_traffic(
     path: Path, aim: Aim, workers: int | None, report: Path | None, as_json: bool
 ) -> None:
-    from heapfit.simulation.traffic import load_traffic
-    from heapfit.sizing.from_traffic import size_for
-    from heapfit.sweep import usable_cores
 
     traffic = load_traffic(path)
     with console.progress() as progress:
@@ -217,7 +209,6 @@ def _show_pools(
 
 
 def _show_settings(found: Settings, trace: Trace, source: Path, as_json: bool) -> None:
-    from heapfit.sizing.settings import as_text
 
     text = as_text(found, trace.info, source.name)
     if as_json:

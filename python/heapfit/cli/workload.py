@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,12 @@ from heapfit import _engine
 from heapfit.cli.arguments import AsJson, Seed
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.workloads.synthetic import WorkloadSpec
+from heapfit.importers.options import ImportOptions
+from heapfit.trace.names import source_name
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.drawn_set import LIMITS
+from heapfit.workloads.model import fit_model
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workload
 
 
 def command(
@@ -51,7 +54,6 @@ def command(
 
 
 def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None:
-    from heapfit.workloads.synthetic import generate_workload, parse_workload
 
     spec = parse_workload(workload, seed)
     with console.progress() as progress:
@@ -63,11 +65,6 @@ def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None
 
 
 def _write_like(source: Path, output: Path | None, seed: int, as_json: bool) -> None:
-    from heapfit.importers.options import ImportOptions
-    from heapfit.trace.names import source_name
-    from heapfit.workloads.draw import draw_trace
-    from heapfit.workloads.drawn_set import LIMITS
-    from heapfit.workloads.model import fit_model
 
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
     with console.progress() as progress, opened_trace(source, ImportOptions(), progress) as trace:

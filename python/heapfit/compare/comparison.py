@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from heapfit import _engine
+from heapfit.bounds.trace_bounds import BesideResult, quick_bounds
+from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
+from heapfit.plan.energy import Sram
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.bounds.trace_bounds import BesideResult
-    from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-    from heapfit.plan.energy import Sram
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.trace.loaded import Workload
+from heapfit.trace.stored import Trace, TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
 _HOST_BASE = 16  # no region is aligned to less on the host; offsets do not depend on the excess
@@ -112,7 +110,6 @@ def measure(
     workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
-    from heapfit.bounds.trace_bounds import quick_bounds  # numpy: not for --help
 
     base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
     rows = ranked(

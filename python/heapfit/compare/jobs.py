@@ -11,19 +11,16 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import Comparison, Row, base_alignment, measure_candidate, ranked
+from heapfit.plan.plan_file import PlanFile
 from heapfit.sweep import Job
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, Workload, load_workload
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
-
-if TYPE_CHECKING:
-    from heapfit.bounds.trace_bounds import QuickBounds
-    from heapfit.plan.plan_file import PlanFile
-    from heapfit.trace.stored import TraceInfo
 
 Source: TypeAlias = Trace | WorkloadSpec
 
@@ -109,7 +106,6 @@ def _drawn(source: Source) -> WorkloadSpec | None:
 
 
 def _prepared(told: tuple[str, Source, Contestants, PlanMaker], *paths: Path) -> Prepared:
-    from heapfit.bounds.trace_bounds import quick_bounds  # numpy: not for --help
 
     label, source, contestants, make = told
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:

@@ -6,18 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, refuse_nothing
-from heapfit.compare.jobs import Contestants, PlanMaker, Prepared, preparation, rows_of
+from heapfit.compare.comparison import Comparison, Row, refuse_nothing
+from heapfit.compare.jobs import Contestants, PlanMaker, Prepared, Source, preparation, rows_of
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import numbered
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.compare.jobs import Source
 
 
 @dataclass(frozen=True, slots=True)

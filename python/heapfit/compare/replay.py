@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from heapfit import _engine
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import placed_in
-
-if TYPE_CHECKING:
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, placed_in
 
 SAMPLES = 1000  # points of fragmentation over time at least, and fewer than twice as many
 

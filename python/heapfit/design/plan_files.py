@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
@@ -17,11 +16,8 @@ from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import load_workload
-
-if TYPE_CHECKING:
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.stored import Trace
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Trace
 
 
 @dataclass(frozen=True, slots=True)

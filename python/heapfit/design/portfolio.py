@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.compare.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS, STANDARD_BUDGETS, BudgetChoice, Method
+from heapfit.design.placement.tailored_plans import tailored_candidates
 from heapfit.design.pools import fixed_pool, special_pools, static_pools
+from heapfit.design.pools.best_classes import BestClasses, best_classes
 from heapfit.design.search.replayed import search_plans
 from heapfit.design.search.starts import search_starts
 from heapfit.errors import HeapfitError
@@ -22,12 +24,8 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import Workload
 from heapfit.trace.names import numbered
-
-if TYPE_CHECKING:
-    from heapfit.compare.jobs import Contestants
-    from heapfit.design.pools.best_classes import BestClasses
-    from heapfit.trace.loaded import Workload
 
 
 def standard_portfolio(
@@ -47,8 +45,6 @@ def standard_portfolio(
         for info in _engine.allocators()
         if info.ships and not info.in_pieces and not takes_pools(info)
     ]
-    from heapfit.design.placement.tailored_plans import tailored_candidates
-    from heapfit.design.pools.best_classes import best_classes
 
     classes = classes or best_classes(workload)
     found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from heapfit.plan.allocators import find_allocators
-
-if TYPE_CHECKING:
-    from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan
 
 AXES: Final = (
     "A block sizes",

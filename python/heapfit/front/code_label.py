@@ -7,13 +7,9 @@ code, those that set an amount only change constants in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from heapfit import _engine
 from heapfit.plan.allocators import find_allocators
-
-if TYPE_CHECKING:
-    from heapfit import _engine
-    from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan
 
 _AMOUNTS = frozenset(
     (

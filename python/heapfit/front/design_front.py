@@ -7,24 +7,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from heapfit.bounds.trace_bounds import quick_bounds
+from heapfit.compare.candidate import Portfolio
+from heapfit.compare.comparison import Comparison, Row, base_alignment, refuse_nothing
+from heapfit.compare.jobs import Prepared
+from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.front.axes import place
 from heapfit.front.code_label import code_label
 from heapfit.front.measures import ABOUT, Measure, Measures, measures_of
 from heapfit.front.pareto import Place, Standing, places
 from heapfit.front.preference import Preference
-from heapfit.plan.energy import load_sram
+from heapfit.plan.energy import Sram, load_sram
+from heapfit.plan.plan_file import TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.compare.candidate import Portfolio
-    from heapfit.compare.comparison import Comparison, Row
-    from heapfit.plan.energy import Sram
-    from heapfit.plan.plan_file import TrainedOn
-    from heapfit.sweep import Sweep
-    from heapfit.trace.loaded import Workload
+from heapfit.sweep import Sweep
+from heapfit.trace.loaded import Workload
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 ALL_MEASURES: Final = tuple(Measure)
@@ -85,10 +85,6 @@ def find_front(
     progress: Progress = no_progress,
 ) -> Front:
     """Compares every configuration on the trace and finds the front; by default in this process."""
-    from heapfit.bounds.trace_bounds import quick_bounds
-    from heapfit.compare.comparison import base_alignment, refuse_nothing
-    from heapfit.compare.jobs import Prepared
-    from heapfit.sweep import Sweep
 
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
@@ -167,8 +163,6 @@ def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparis
 
 def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
     """A plan file for each member."""
-    from heapfit.design.plan_files import plan_file_of
-    from heapfit.plan.plan_file import save_plan
 
     paths = []
     for one in front.members:

@@ -15,13 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.front.measured import OPERATIONS, call_rows
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Row = Mapping[str, str]
 _OF_OP: Final = {0: "alloc", 2: "alloc_aligned", 3: "resize", 4: "free"}  # as in a stored trace
@@ -141,7 +140,6 @@ def _fit(rows: Sequence[Row]) -> Line:
 
     With three coefficients that is exact: of every choice of those above zero the best is kept.
     """
-    import numpy as np
 
     squares, target = _normal_equations(rows)
     best, least = np.zeros(3), float("inf")
@@ -157,7 +155,6 @@ def _fit(rows: Sequence[Row]) -> Line:
 
 def _solved(squares: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
     """The least squares of equations that may depend on each other, scaled to be of one size."""
-    import numpy as np
 
     scale = np.sqrt(np.maximum(np.diag(squares), 1.0))
     solved = np.linalg.lstsq(squares / np.outer(scale, scale), target / scale, rcond=1e-10)[0]
@@ -166,7 +163,6 @@ def _solved(squares: NDArray[np.float64], target: NDArray[np.float64]) -> NDArra
 
 def _normal_equations(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The sums of products of (1, loads, stores), and of these with instructions."""
-    import numpy as np
 
     def total(column: str) -> float:
         return float(sum(int(row[column]) for row in rows))

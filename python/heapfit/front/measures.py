@@ -5,18 +5,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from heapfit import _engine
+from heapfit.compare.comparison import Row
 from heapfit.errors import HeapfitError
 from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import Off, instruction_model
 from heapfit.front.measured import code_sizes
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.plan.energy import Sram
-    from heapfit.trace.loaded import Workload
+from heapfit.plan.energy import Sram
+from heapfit.trace.loaded import Workload
 
 _HOST_BASE = 16  # as comparison.py
 

@@ -8,14 +8,12 @@ machine tries the same configurations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.plan.plan import LARGEST_REGION
-
-if TYPE_CHECKING:
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 SHORT: Final = 20_000  # events; no shorter trace is probed
 MOST_ACCESSES: Final = 100  # a call, over the trace

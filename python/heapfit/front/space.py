@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
@@ -20,9 +19,7 @@ from heapfit.front.probe import Probe
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 # Values of an allocator's tunables, all combined. What the allocator does not know is passed over.
 GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import jinja2
+from jinja2 import Environment
 
 from heapfit import _engine
 from heapfit.generate.code_size import CodeSize
@@ -19,9 +21,6 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.names import Text, printable
 from heapfit.generate.tables import Design
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -67,7 +66,6 @@ def allocators_of(design: Design) -> list[Text]:
 
 @cache
 def _environment() -> Environment:
-    import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),

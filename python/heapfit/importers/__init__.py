@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, STORED_MAGIC, Format, format_of
 from heapfit.importers.options import ImportOptions
+from heapfit.importers.source import Source
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.names import source_name
-from heapfit.trace.stored import Trace, TraceInfo, write_trace
-
-if TYPE_CHECKING:
-    from heapfit.importers.source import Source
-    from heapfit.trace.stored import Columns
+from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 __all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any"]
 

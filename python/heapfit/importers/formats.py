@@ -6,16 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.options import ImportOptions
 from heapfit.importers.packets import is_packets, open_packets
 from heapfit.importers.source import ReaderSource, Source
-
-if TYPE_CHECKING:
-    from heapfit.importers.options import ImportOptions
-    from heapfit.importers.stream import ByteStream
+from heapfit.importers.stream import ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 

@@ -10,20 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.options import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import source_name
-from heapfit.trace.stored import TraceInfo
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit import _engine
-    from heapfit.importers.options import ImportOptions
-    from heapfit.trace.stored import Columns
+from heapfit.trace.stored import Columns, TraceInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,6 @@ class Packets:
 
 def is_packets(head: bytes) -> bool:
     """Whether a file that begins so is a capture or a packet table."""
-    from heapfit import _engine
 
     return _engine.is_capture(head) or _engine.is_packet_table(head)
 
@@ -50,7 +45,6 @@ class PacketSource:
     """A capture or packet table on its way to a trace, by a queue model like `fill-drain:1000`."""
 
     def __init__(self, stream: ByteStream, queue: str) -> None:
-        from heapfit import _engine
 
         self._stream = stream
         self._queue = queue
@@ -75,7 +69,6 @@ class PacketSource:
 
 def load_packets(path: Path) -> Packets:
     """The packets alone, all of them: 12 bytes each."""
-    import numpy as np
 
     with ByteStream(path) as stream:
         try:
@@ -89,7 +82,6 @@ def load_packets(path: Path) -> Packets:
 
 
 def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
-    from heapfit import _engine
 
     return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()
 
@@ -108,7 +100,6 @@ def _trace_columns(
     size: NDArray[np.uint64],
     time: NDArray[np.uint64],
 ) -> Columns:
-    import numpy as np
 
     unknown = np.zeros(len(op), np.uint32)
     return {

@@ -4,22 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from heapfit import _engine
-from heapfit.trace.stored import TraceInfo
+from heapfit.importers.stream import ByteStream
+from heapfit.trace.stored import Columns, TraceInfo
 
-if TYPE_CHECKING:
-    from heapfit.importers.stream import ByteStream
-    from heapfit.trace.stored import Columns
-
-    Reader: TypeAlias = (
-        _engine.TextTrace
-        | _engine.RepTrace
-        | _engine.CsvTrace
-        | _engine.LifetimeTrace
-        | _engine.WireTrace
-    )
+Reader: TypeAlias = (
+    _engine.TextTrace
+    | _engine.RepTrace
+    | _engine.CsvTrace
+    | _engine.LifetimeTrace
+    | _engine.WireTrace
+)
 
 _BATCH = 1 << 17  # events; a batch may exceed it by a chunk's
 

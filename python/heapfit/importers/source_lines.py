@@ -11,16 +11,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from elftools.elf.elffile import ELFFile
-    from numpy.typing import NDArray
+from heapfit.importers.external_tool import run
 
 _EXECUTABLE = 1  # PF_X
 _PAGE = 4096  # bytes
@@ -70,8 +70,6 @@ def _is_within(address: int, mapping: _Mapping) -> bool:
 
 
 def _mapping_of(program: Path) -> _Mapping:
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
 
     try:
         with program.open("rb") as file:
@@ -98,7 +96,6 @@ def _mapped(elf: ELFFile) -> _Mapping:
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
     """Of the whole symbol table, or of what is left of it in a stripped file."""
-    from elftools.elf.sections import SymbolTableSection
 
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
@@ -109,7 +106,6 @@ def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
 
 def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
     """The address of each site found."""
-    import numpy as np
 
     wanted = np.array(sorted(sites), np.uint32)
     found: dict[int, int] = {}
@@ -130,7 +126,6 @@ def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
     """The hash of each offset from the beginning of a mapping of this length, as recorded."""
-    import numpy as np
 
     value = offsets ^ np.uint64((extent << 32) & (2**64 - 1))
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
@@ -150,7 +145,6 @@ def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
 
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
-    from heapfit.importers.external_tool import run
 
     words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
     told = run([*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+import numpy as np
+
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 
@@ -52,7 +54,6 @@ def serving_region(name: str, alignment: int) -> int | None:
 
 
 def _one_request() -> _engine.EventArray:
-    import numpy as np
 
     events = _engine.EventArray()
     zero = np.zeros(1, np.uint8)

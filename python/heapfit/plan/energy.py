@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from heapfit import _engine
 
 SCHEMA = 1
 _LARGEST_FILE = 1 << 20  # bytes

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
+from heapfit.simulation.recording import load_recording
 
 SHORTEST = 1e-9  # seconds: the engine's unit
 LONGEST = 1e6  # seconds; 11.6 days, the engine's longest mean
@@ -79,7 +80,6 @@ class Recorded:
 
     def engine(self) -> _engine.RecordedArrivals:
         """The engine's form; HeapfitError if the trace cannot be read or resizes."""
-        from heapfit.simulation.recording import load_recording
 
         return load_recording(self.trace)
 

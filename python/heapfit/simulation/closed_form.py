@@ -12,19 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.simulation.arrivals import Poisson
-from heapfit.simulation.sizes import ListedSizes
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.simulation.scheme import Scheme
-    from heapfit.simulation.sizes import DrawnSizes, SizeLaw
-    from heapfit.simulation.traffic import Traffic
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
+from heapfit.simulation.traffic import Traffic
 
 _MOST_SIZES = 1 << 22  # different ones that are told apart
 
@@ -45,7 +42,6 @@ def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
     >>> size_classes(UniformSize(80, 2000), 512).units.tolist()
     [1, 2, 3, 4]
     """
-    import numpy as np
 
     if not _is_listable(sizes):
         return None
@@ -90,7 +86,6 @@ class _Losses:
 
 def _fixed_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B, for the requests that fit a block."""
-    import numpy as np
 
     block = _rounded(scheme, "block_size")
     classes = size_classes(sizes, block)
@@ -121,7 +116,6 @@ def _chained_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | N
 
 def _class_pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B for each pool, if a full one refuses and does not grow."""
-    import numpy as np
 
     plan = scheme.plan.engine()
     if plan.scalars["overflow"] != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):

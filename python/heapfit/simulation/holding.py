@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
 from heapfit.simulation.arrivals import LONGEST, SHORTEST, in_ns
@@ -100,7 +102,6 @@ class EmpiricalHolding:
 
     def engine(self) -> _engine.EmpiricalHolding:
         """The engine's form."""
-        import numpy as np
 
         times = np.array([in_ns(one) for one in self.times], np.uint64)
         return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))

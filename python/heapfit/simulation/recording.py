@@ -10,14 +10,14 @@ import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from heapfit.importers import ImportOptions, open_any
 
 _NS_PER_US = 1000
 _US_PER_S = 1_000_000
@@ -39,7 +39,6 @@ def load_recording(path: Path) -> _engine.RecordedArrivals:
 
 def recorded_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """The sizes of all requests, and how often each was asked for."""
-    import numpy as np
 
     sizes, counts = np.unique(_requests(_read(path)), return_counts=True)
     return tuple(sizes.tolist()), tuple(counts.astype(float).tolist())
@@ -47,7 +46,6 @@ def recorded_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
 
 def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """How long objects were held, in seconds, and how often; those never freed are left out."""
-    import numpy as np
 
     _, holding = _lifetimes(path, _read(path))
     ended = holding[holding != _engine.HELD_FOREVER] // _NS_PER_US
@@ -59,9 +57,6 @@ def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 @lru_cache(maxsize=4)
 def _read(path: Path) -> Mapping[str, NDArray[Any]]:
-    import numpy as np
-
-    from heapfit.importers import ImportOptions, open_any
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         batches = list(open_any(path, ImportOptions(), Path(folder)).batches(_COLUMNS))
@@ -70,7 +65,6 @@ def _read(path: Path) -> Mapping[str, NDArray[Any]]:
 
 def _requests(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64]:
     """The size of every request; 0 is served as 1."""
-    import numpy as np
 
     sizes: NDArray[np.uint64] = columns["size"][columns["op"] != _FREE].astype(np.uint64)
     return np.maximum(sizes, 1)
@@ -80,7 +74,6 @@ def _lifetimes(
     path: Path, columns: Mapping[str, NDArray[Any]]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Microseconds at which each object was asked for, and nanoseconds that it was held."""
-    import numpy as np
 
     op, time = columns["op"], columns["time"].astype(np.uint64)
     if (op == _RESIZE).any():

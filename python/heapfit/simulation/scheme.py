@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
@@ -29,7 +31,6 @@ class Scheme:
 
     def serves(self, size: int) -> bool:
         """Whether the empty heap serves a request of `size` bytes."""
-        import numpy as np
 
         events = _engine.EventArray()
         events.append(

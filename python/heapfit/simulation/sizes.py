@@ -6,18 +6,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
 from heapfit.simulation.recording import recorded_sizes
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    # Sizes in ascending order, and the share of requests of each.
-    Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
+Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
 LARGEST = 2**31  # bytes; no allocator serves more
 
@@ -35,7 +33,6 @@ class UniformSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-        import numpy as np
 
         sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
         return sizes, np.full(len(sizes), 1 / len(sizes))
@@ -54,7 +51,6 @@ class ExponentialSize:
 
     def distribution(self) -> Distribution:
         """The share of each size: ln((n + 1) / n) over the whole range, the largest never."""
-        import numpy as np
 
         sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
         if self.least == self.most:
@@ -88,7 +84,6 @@ class BimodalSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-        import numpy as np
 
         sizes = np.arange(self.ack_size, self.mtu_size + 1, dtype=np.uint64)
         shares = np.zeros(len(sizes))
@@ -108,7 +103,6 @@ class EmpiricalSize:
 
     def engine(self) -> _engine.EmpiricalSize:
         """The engine's form."""
-        import numpy as np
 
         return _engine.EmpiricalSize(
             size=np.array(self.sizes, np.uint64), weight=np.array(self.weights, float)
@@ -121,7 +115,6 @@ class EmpiricalSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-        import numpy as np
 
         sizes, places = np.unique(np.array(self.sizes, np.uint64), return_inverse=True)
         weights = np.bincount(places, np.array(self.weights, float))
@@ -136,7 +129,6 @@ class ListedSizes:
 
     def engine(self) -> _engine.ListedSizes:
         """The engine's form."""
-        import numpy as np
 
         return _engine.ListedSizes(size=np.array(self.sizes, np.uint64))
 

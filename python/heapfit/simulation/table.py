@@ -7,26 +7,24 @@ docs/scenario-schema.md lists the columns.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
 from heapfit.simulation.metrics import METRICS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from heapfit.simulation.simulate import Result, SimulationResult
+from heapfit.simulation.simulate import Result, SimulationResult
 
 SCHEMA = 1
 
 
 def write_table(path: Path, found: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     rows = [row for result in found.results for row in _rows(result)]
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heapfit.progress import Progress, no_progress
-from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.demand import Demand, Integers, measure_demand
 from heapfit.sizing.run_out import RunOut, least_count
-
-if TYPE_CHECKING:
-    from heapfit.sizing.demand import Demand, Integers
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 
 @dataclass(frozen=True, slots=True)

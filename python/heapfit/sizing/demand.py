@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import Trace
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
-
-    Integers: TypeAlias = NDArray[np.int64]
-    # The pool of each size, as an index, below 0 for none; and the units taken there.
-    Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
+Integers: TypeAlias = NDArray[np.int64]
+Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
 
 _RESIZE, _FREE = 3, 4  # ops of a trace
 BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compared

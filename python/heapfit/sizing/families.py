@@ -13,22 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, pool_sizes
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
-from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
+from heapfit.simulation.arrivals import ArrivalLaw, OnOff, Periodic, Poisson
 from heapfit.simulation.scheme import Scheme
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.simulation.arrivals import ArrivalLaw
-    from heapfit.simulation.traffic import Traffic
+from heapfit.simulation.sizes import ListedSizes
+from heapfit.simulation.traffic import Traffic
+from heapfit.sizing.demand import smallest_that_fits
 
 PARTITION_SIZES = (32, 64, 128, 256, 512, 1024)  # bytes; those below the largest request are tried
 _CONTIGUOUS = (64, 256)  # the same for runs, which must be simulated
@@ -57,7 +54,6 @@ class Load:
 
 def load_of(traffic: Traffic) -> Load:
     """The traffic's load; HeapfitError where even its sizes are not known."""
-    from heapfit.simulation.sizes import ListedSizes
 
     sizes = traffic.sizes
     if sizes is None:
@@ -135,7 +131,6 @@ def _special(load: Load) -> tuple[int, ...]:
 def _class_pools(load: Load) -> Family:
     """Each pool's count follows from Erlang-B for one blocking that all pools share."""
     assert load.sizes is not None and load.shares is not None and load.offered is not None
-    from heapfit.sizing.demand import smallest_that_fits
 
     sizes = pool_sizes(_special(load), load.largest)
     places, _ = smallest_that_fits(sizes)(load.sizes.astype(np.int64))

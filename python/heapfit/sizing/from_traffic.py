@@ -13,19 +13,16 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.replication import Task, estimate_metric, replicate
 from heapfit.simulation.scenario import RunSettings
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.families import Family, families_for, load_of
 from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
-
-if TYPE_CHECKING:
-    from heapfit.simulation.scheme import Scheme
-    from heapfit.simulation.traffic import Traffic
 
 STANDARD_REPLICATIONS = 8
 

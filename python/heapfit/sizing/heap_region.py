@@ -7,22 +7,19 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import BLOCKS, measure_demand
 from heapfit.sizing.run_out import RunOut, interval, looks, rarest_shown
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 _RESOLUTION = 64  # bytes; regions closer than that are not told apart
 _LAST_ALLOCATION = 2  # ops 0 to 2 allocate

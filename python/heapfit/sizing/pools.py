@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
-
-if TYPE_CHECKING:
-    from heapfit.trace.profile import Profile
-    from heapfit.trace.stored import Trace
+from heapfit.trace.profile import Profile, profile_trace
+from heapfit.trace.stored import Trace
 
 LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
@@ -86,7 +84,6 @@ def size_pools(
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
     """
-    from heapfit.trace.profile import profile_trace
 
     check_admission(admission)
     profile = profile_trace(trace, progress)
@@ -103,7 +100,6 @@ def size_pools(
 
 
 def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
-    from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 
     largest = max(profile.sizes.tolist())
     if not sizes:

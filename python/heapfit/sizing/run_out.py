@@ -18,16 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.simulation.statistics import student_t
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.sizing.demand import Demand
+from heapfit.sizing.demand import Demand
 
 CONFIDENCE_PERCENT = 95
 _RULE_OF_THREE = 3.0  # none in n: below 3 / n with 95 % confidence

@@ -7,13 +7,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.sizing.run_out import RunOut
-
-if TYPE_CHECKING:
-    from heapfit.trace.stored import TraceInfo
+from heapfit.trace.stored import TraceInfo
 
 _WIDTH = 88  # columns of a comment
 

@@ -20,6 +20,7 @@ from typing import Any, Protocol, Self, TypeVar
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
+from heapfit.sweep.processes import Processes
 
 __all__ = ["Job", "Sweep", "usable_cores"]
 
@@ -134,7 +135,6 @@ class Sweep:
             from heapfit.sweep.cluster import Cluster
 
             return Cluster(self._cluster)
-        from heapfit.sweep.processes import Processes
 
         return Processes(self._count or usable_cores())
 

@@ -7,13 +7,13 @@ Whether an object is live when it is freed or resized is the replay's to say, wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _LAST_ALLOCATION = 2  # alloc, zeroed and aligned are ops 0 to 2
 _LAST_OP = 4
@@ -58,7 +58,6 @@ class TraceCheck:
 
     def _take_objects(self, ops: NDArray[Any], objects: NDArray[Any]) -> None:
         """An allocation takes the next ordinal; the other events name an earlier one."""
-        import numpy as np
 
         is_allocation = ops <= _LAST_ALLOCATION
         allocated = objects[is_allocation]
@@ -71,7 +70,6 @@ class TraceCheck:
         self._refuse_where(objects >= self._allocations, objects, "object {} is not allocated")
 
     def _take_times(self, times: NDArray[Any]) -> None:
-        import numpy as np
 
         if len(times) == 0:
             return

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 _COLUMNS = {"op": "<u1", "object": "<u4", "size": "<u8", "alignment": "<u4"}
 

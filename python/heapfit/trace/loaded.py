@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from heapfit import _engine
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit import _engine
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.profile import Profile
-    from heapfit.trace.stored import Trace
+from heapfit.trace.profile import Profile, profile_trace
+from heapfit.trace.stored import Trace
 
 STANDARD_ALIGNMENT = 8  # bytes
 
@@ -41,7 +38,6 @@ def load_workload(
     trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
 ) -> Workload:
     """Profiles the trace and reads its events: 16 bytes of memory for each."""
-    from heapfit.trace.profile import profile_trace
 
     profile = profile_trace(trace, progress)
     progress("read events", 0.0)

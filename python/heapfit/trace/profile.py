@@ -5,19 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import placed_in
+from heapfit.trace.stored import Trace, placed_in
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
-
-    Counts: TypeAlias = NDArray[np.uint64]
+Counts: TypeAlias = NDArray[np.uint64]
 
 SAMPLES = 1000  # a series has at least as many points, and fewer than twice as many
 

@@ -12,21 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError
 from heapfit.trace.check import TraceCheck, is_alignment
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from numpy.typing import NDArray
-
-    Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
-    Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
+Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
+Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
 
 SCHEMA_VERSION = 1
 COLUMNS = {
@@ -137,7 +136,6 @@ def write_trace(
     `info` may be a function, asked once all batches are read; events and largest_alignment are
     counted here.
     """
-    import pyarrow as pa
 
     check = TraceCheck()
     largest_alignment = 0
@@ -164,8 +162,6 @@ def write_trace(
 @contextmanager
 def _reading(path: Path) -> Iterator[pq.ParquetFile]:
     """The open table; whatever goes wrong while it is read becomes one line."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
@@ -235,7 +231,6 @@ def _metadata_of(info: TraceInfo) -> bytes:
 
 
 def _schema() -> pa.Schema:
-    import pyarrow as pa
 
     return pa.schema(
         pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
@@ -243,7 +238,6 @@ def _schema() -> pa.Schema:
 
 
 def _writer(path: Path) -> pq.ParquetWriter:
-    import pyarrow.parquet as pq
 
     return pq.ParquetWriter(
         path,
@@ -257,7 +251,6 @@ def _writer(path: Path) -> pq.ParquetWriter:
 
 def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
     """The same events in batches of at least a row group, but for the last."""
-    import numpy as np
 
     waiting: list[Columns] = []
     events = 0
@@ -286,7 +279,6 @@ def _append(
 
 def tags_of(called_from: NDArray[Any], sites: Sites) -> NDArray[Any]:
     """The tag of each request by the site it was called from; 0 where that has none."""
-    import numpy as np
 
     known = np.array(sorted(sites), np.uint32)
     tags = np.array([sites[site] for site in known.tolist()], np.uint16)

@@ -17,17 +17,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.trace.stored import COLUMNS as ALL_COLUMNS
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 _DRAWN_FROM = "drawn from "
 _PLACES_OF_A_BLOCK = 4  # where others may begin
@@ -70,7 +69,6 @@ class _Drawn:
 
 
 def _draw(model: Model, seed: int) -> _Drawn:
-    import numpy as np
 
     generator = np.random.default_rng(seed)
     count, sizes = len(model.drawn), model.sizes()
@@ -89,7 +87,6 @@ def _draw(model: Model, seed: int) -> _Drawn:
 
 def _places(model: Model, first: int, end: int, seam: int) -> Integers:
     """Where a block may begin: as far into the phase as the seam, give or take a part of it."""
-    import numpy as np
 
     last = end - model.block
     reach = max((end - first) // _REACH_SHARE, _LEAST_REACH * model.block)
@@ -100,7 +97,6 @@ def _places(model: Model, first: int, end: int, seam: int) -> Integers:
 
 def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -> None:
     """Hands the lives of what was live at `begin` to what is live at the seam."""
-    import numpy as np
 
     live = drawn.live
     drawn.ends[live] = np.maximum(drawn.own_ends[live], seam)
@@ -113,7 +109,6 @@ def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -
 
 def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
     """Places of equal sizes, the first with the first, as far as both go."""
-    import numpy as np
 
     found = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
     return found[1], found[2]
@@ -121,7 +116,6 @@ def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
 
 def _with_rank(sizes: Integers) -> NDArray[Any]:
     """Each size with how many equal ones stand before it, as one number."""
-    import numpy as np
 
     order = np.argsort(sizes, kind="stable")
     ordered = sizes[order]
@@ -135,7 +129,6 @@ def _with_rank(sizes: Integers) -> NDArray[Any]:
 
 
 def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> None:
-    import numpy as np
 
     new = slice(seam, seam + length)
     drawn.source[new] = np.arange(begin, begin + length)
@@ -148,7 +141,6 @@ def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> No
 def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
     """The events in their order. Between two requests stand the events that precede the second,
     as they followed each other in the recording."""
-    import numpy as np
 
     requests = model.requests
     source = np.arange(requests)  # the recording's object that each is
@@ -182,7 +174,6 @@ def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
 
 def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
     """Of the new objects: which, its resize's event in the recording, and requests before it."""
-    import numpy as np
 
     counts = np.diff(model.first_resize)[source]
     resized = np.repeat(np.arange(len(source)), counts)
@@ -193,7 +184,6 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
 
 
 def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
-    import numpy as np
 
     count = len(columns["op"])
     for first in range(0, count, _BATCH):

@@ -11,18 +11,16 @@ j - i. The lifetime of a drawn object that the recording cut off is one of those
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.trace.stored import Trace
 from heapfit.workloads.phases import phase_starts
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
-
-    Integers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 COLUMNS = ("op", "object", "size", "alignment", "thread", "site")
 LEAST_REQUESTS = 256
@@ -63,14 +61,12 @@ class Model:
 
     def sizes(self) -> Integers:
         """Of the drawn objects."""
-        import numpy as np
 
         return self.columns["size"][self.births[self.drawn]].astype(np.int64)
 
 
 def fit_model(trace: Trace) -> Model:
     """The model of a trace; HeapfitError if it is too short."""
-    import numpy as np
 
     batches = list(trace.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
@@ -113,7 +109,6 @@ def fit_model(trace: Trace) -> Model:
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
     """For each object: requests before its free, and the event of it."""
-    import numpy as np
 
     frees = np.flatnonzero(columns["op"] == _FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
@@ -124,7 +119,6 @@ def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> t
 
 def _live(sizes: Integers, ends: Integers) -> Integers:
     """Bytes before each request, of objects that end before the requests `ends`."""
-    import numpy as np
 
     count = len(sizes)
     change = np.zeros(count + 1, np.int64)
@@ -135,7 +129,6 @@ def _live(sizes: Integers, ends: Integers) -> Integers:
 
 def _block(lives: Integers) -> int:
     """Requests of a block: several times what nine of ten objects live that are not kept."""
-    import numpy as np
 
     count = len(lives)
     passing = lives[lives <= count // _KEPT_SHARE]
@@ -146,7 +139,6 @@ def _block(lives: Integers) -> int:
 
 def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int]) -> NDArray[Any]:
     """Objects that outlive their phase's quarter, and those that a resize to 0 ends."""
-    import numpy as np
 
     count = len(lives)
     own = np.arange(count)
@@ -163,7 +155,6 @@ def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int
 def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
-    import numpy as np
 
     generator = np.random.default_rng(_IMPUTING_SEED)
     found, count = lives.copy(), len(lives)
@@ -178,7 +169,6 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
 
 def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
     """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
-    import numpy as np
 
     ends = drawn + lives[drawn]
     inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))
@@ -188,7 +178,6 @@ def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers
 
 def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
     """The events of resizes by object, and where those of each object begin."""
-    import numpy as np
 
     events = np.flatnonzero(columns["op"] == _RESIZE)
     objects = columns["object"][events]
@@ -198,7 +187,6 @@ def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
 
 def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
     """Where phases begin among the drawn requests; one without two blocks goes with the last."""
-    import numpy as np
 
     found: list[int] = [0]
     for first in np.searchsorted(drawn, starts[1:]).tolist():

@@ -9,13 +9,12 @@ the phases, and a price for each phase, are least together: exact, by dynamic pr
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 SHORTEST = 8  # cells of a phase; a change that lasts less is chance
 _MOST_CELLS = 1000
@@ -33,7 +32,6 @@ def phase_starts(sizes: NDArray[Any], live: NDArray[Any], cell: int) -> list[int
     count = min(len(sizes) // cell, _MOST_CELLS)
     if count < 2 * SHORTEST:
         return [0]
-    import numpy as np
 
     edges = np.linspace(0, len(sizes), count + 1).astype(np.int64)
     features = _features(sizes, live, edges)
@@ -42,7 +40,6 @@ def phase_starts(sizes: NDArray[Any], live: NDArray[Any], cell: int) -> list[int
 
 def _features(sizes: NDArray[Any], live: NDArray[Any], edges: NDArray[Any]) -> Numbers:
     """Of each cell: the share of requests in each power of two, and the mean of live bytes."""
-    import numpy as np
 
     classes = np.frexp(sizes.astype(np.float64))[1]
     common = np.argsort(np.bincount(classes), kind="stable")[::-1][:_CLASSES]
@@ -55,7 +52,6 @@ def _features(sizes: NDArray[Any], live: NDArray[Any], edges: NDArray[Any]) -> N
 
 def _noise(features: Numbers) -> Numbers:
     """The variance of each feature within a phase."""
-    import numpy as np
 
     squares = np.diff(features, axis=0) ** 2
     return np.maximum(np.median(squares, axis=0) / _MEDIAN_OF_SQUARES, _LEAST_NOISE)
@@ -63,7 +59,6 @@ def _noise(features: Numbers) -> Numbers:
 
 def _segments(cells: Numbers) -> list[int]:
     """The first cell of each phase."""
-    import numpy as np
 
     count, dimensions = cells.shape
     price = _PRICE * (dimensions + 1) * math.log(count)

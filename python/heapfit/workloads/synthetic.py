@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import TraceInfo, write_trace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
 LARGEST_SEED = 2**64 - 1

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.design.pools.best_classes import BestClasses, Classes
+from heapfit.design.pools.best_classes import BestClasses, Classes
 
 _COLUMNS = ("pools", "least waste: percent", "over U_max", "least peaks: percent", "over U_max")
 

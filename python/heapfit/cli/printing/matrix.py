@@ -6,18 +6,17 @@ A table that is wider than the page goes on in a second panel, with its rows nam
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.ranking import IN_PIECES, ranking_json
+from heapfit.compare.comparison import Row, energies_over_least
+from heapfit.compare.matrix import Column, Matrix
+from heapfit.plan.energy import Sram, load_sram
 
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.compare.matrix import Column, Matrix
-    from heapfit.plan.energy import Sram
-
-    Cell: TypeAlias = Callable[[Row], str]
+Cell: TypeAlias = Callable[[Row], str]
 
 _GAP = "  "
 _NOT_TRIED = ""  # nothing was said of this candidate on this trace
@@ -90,8 +89,6 @@ def _ratio(value: float | None) -> str:
 
 
 def _print_energies(matrix: Matrix, sram: Sram | None) -> None:
-    from heapfit.compare.comparison import energies_over_least
-    from heapfit.plan.energy import load_sram
 
     table = sram or load_sram()
     energies: dict[int, str] = {}
@@ -120,7 +117,6 @@ def _print_columns(names: Sequence[str], columns: Sequence[list[str]]) -> None:
 
 
 def _text(column: Column, name: str, cell: Cell) -> str:
-    from heapfit.compare.comparison import Row
 
     found = column.cell(name)
     if isinstance(found, Row):
@@ -185,7 +181,6 @@ def _alignments(rows: Sequence[Row]) -> str:
 
 
 def _print_wrapped(text: str) -> None:
-    import textwrap
 
     for line in textwrap.wrap(text, console.WIDTH, break_on_hyphens=False):
         console.out(line)

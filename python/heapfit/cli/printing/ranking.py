@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from heapfit.bounds.trace_bounds import BesideResult
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.bounds.trace_bounds import BesideResult
-    from heapfit.compare.comparison import Comparison, Row
-    from heapfit.plan.energy import Sram
+from heapfit.compare.comparison import Comparison, Row, energies_over_least
+from heapfit.plan.energy import Sram, load_sram
+from heapfit.plan.plan import plan_table
 
 _COLUMNS = (
     "candidate",
@@ -94,8 +93,6 @@ def ranking_json(
 
 
 def _energies(comparison: Comparison, sram: Sram | None) -> list[float | None]:
-    from heapfit.compare.comparison import energies_over_least
-    from heapfit.plan.energy import load_sram
 
     return energies_over_least(comparison.rows, sram or load_sram())
 
@@ -114,7 +111,6 @@ def _cells(row: Row) -> tuple[object, ...]:
 
 
 def _row_json(row: Row, energy: float | None, granularity: int | None) -> dict[str, Any]:
-    from heapfit.plan.plan import plan_table
 
     in_steps = (
         {} if granularity is None else {"footprint_in_steps": row.footprint_in_steps(granularity)}

@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from heapfit.cli.printing import console
 from heapfit.compare.gap import LEAST_SHARE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from heapfit.design.robust.design import RobustDesigns, RobustRow
-    from heapfit.workloads.drawn_set import DrawnSet
+from heapfit.design.robust.design import (
+    MARGINS,
+    RobustDesigns,
+    RobustRow,
+    failure_bound,
+    traces_for,
+)
+from heapfit.plan.plan import plan_table
+from heapfit.workloads.drawn_set import LIMITS, DrawnSet, is_peak_repeated
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
@@ -43,7 +47,6 @@ def robust_json(
     designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
 ) -> dict[str, Any]:
     """The same for --json."""
-    from heapfit.design.robust.design import MARGINS, failure_bound, traces_for
 
     return {
         "traces": designs.traces,
@@ -64,7 +67,6 @@ def robust_json(
 
 def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
     """What the first trace is, what the others are, and how far they may be trusted."""
-    from heapfit.workloads.drawn_set import LIMITS, is_peak_repeated
 
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
@@ -86,7 +88,6 @@ def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
 
 
 def _drawn_json(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, Any]:
-    from heapfit.workloads.drawn_set import LIMITS, is_peak_repeated
 
     return {
         "traces": len(drawn.traces),
@@ -147,7 +148,6 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
 
 
 def _row_json(row: RobustRow) -> dict[str, Any]:
-    from heapfit.plan.plan import plan_table
 
     safe = {"safe_margin": row.safe_margin, "safe_region": row.safe_region}
     return {**asdict(row), **safe, "plan": plan_table(row.plan)}
@@ -178,7 +178,6 @@ def _print_regions(designs: RobustDesigns) -> None:
 
 
 def _print_curves(designs: RobustDesigns) -> None:
-    from heapfit.design.robust.design import MARGINS, failure_bound, traces_for
 
     console.out("")
     console.out("Percent of unseen traces that run out, by margin above the region of seen ones:")

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heapfit.cli.printing import console
-
-if TYPE_CHECKING:
-    from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
-    from heapfit.sizing.pools import PoolSizing, SizedPool
-    from heapfit.sizing.run_out import RunOut
-    from heapfit.sizing.settings import Settings
-    from heapfit.trace.stored import Trace
+from heapfit.plan.plan import plan_table
+from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
+from heapfit.sizing.pools import PoolSizing, SizedPool
+from heapfit.sizing.run_out import RunOut
+from heapfit.sizing.settings import Settings, share_told
+from heapfit.trace.stored import Trace
 
 
 def print_traffic(found: TrafficSizing, path: Path) -> None:
@@ -83,7 +82,6 @@ def traffic_json(found: TrafficSizing, path: Path) -> dict[str, Any]:
 
 
 def _scheme_json(one: SizedScheme) -> dict[str, Any]:
-    from heapfit.plan.plan import plan_table
 
     return {
         "scheme": one.name,
@@ -101,7 +99,6 @@ def _scheme_json(one: SizedScheme) -> dict[str, Any]:
 
 def print_pools(found: PoolSizing, trace: Trace, name: str) -> None:
     """Each pool with its count and the chance to run out."""
-    from heapfit.sizing.settings import share_told
 
     queue = f", released by {trace.info.queue}" if trace.info.queue else ""
     console.out(

@@ -8,15 +8,15 @@ then HiGHS where that does not end soon.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from heapfit import _engine
 from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
+from heapfit.design.budgets.integer import solve
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
 MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
@@ -78,9 +78,6 @@ def certified_budgets(
 def _by_program(
     points: _engine.BudgetPoints, start: Certified, seconds: float, progress: Progress
 ) -> Certified:
-    import numpy as np
-
-    from heapfit.design.budgets.integer import solve
 
     solved = solve(points, np.array(start.counts, np.int64), start.bound, seconds, progress)
     return Certified(tuple(solved.counts.tolist()), solved.dedicated, solved.bound)

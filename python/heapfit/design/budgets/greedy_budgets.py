@@ -7,19 +7,15 @@ rounding to the alignment, which folds sizes that need equal blocks into one cla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.design.pools.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan.plan import Plan, Pool
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.profile import Profile
-    from heapfit.trace.stored import Trace
+from heapfit.trace.profile import Profile
+from heapfit.trace.stored import Trace
 
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
@@ -46,7 +42,6 @@ def classes_with_most(
     >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
     [40]
     """
-    import numpy as np
 
     asked = np.maximum(sizes.astype(np.int64), 1)  # a request of 0 is served as 1 byte
     rounded = -(-asked // alignment) * alignment
@@ -59,7 +54,6 @@ def classes_with_most(
 
 def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The distinct sizes live just after event number `event`, ascending, and blocks of each."""
-    import numpy as np
 
     live = np.zeros(0, np.uint64)  # requested size of each object; 0 once freed
     left = event + 1

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heapfit.design.budgets.program import Limits, Program
-
-if TYPE_CHECKING:
-    from heapfit import _engine
-    from heapfit.design.budgets.program import Floats, Ints
-    from heapfit.progress import Progress
+from heapfit import _engine
+from heapfit.design.budgets.program import Floats, Ints, Limits, Program
+from heapfit.progress import Progress
 
 ADDED_AT_ONCE = 30  # points; the most violated
 _TOLERANCE = 1e-6  # of a block

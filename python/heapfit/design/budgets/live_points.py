@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from heapfit.trace.stored import Trace
 
-    from heapfit.trace.stored import Trace
-
-    Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 _RESIZE = 3
 _FREE = 4

@@ -12,20 +12,17 @@ with parts of blocks allowed, over ever more moments of the trace, and rounded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from heapfit.design.budgets.live_points import LivePoints
 
-    from numpy.typing import NDArray
-
-    from heapfit.design.budgets.live_points import LivePoints
-
-    Ints: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 _ADDED_AT_ONCE = 20  # moments; the most violated
 _ROUNDS = 8

@@ -9,10 +9,11 @@ aligned, up to the first time they are resized.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from heapfit.trace.loaded import Workload
+import numpy as np
+
+from heapfit.design.placement.class_lifetimes import blocks_of
+from heapfit.trace.loaded import Workload
 
 _ALIGNED = 2  # operations below it can carry a tag
 
@@ -31,9 +32,6 @@ class CallSite:
 
 def call_sites(workload: Workload) -> tuple[CallSite, ...]:
     """Those that are recorded, busiest first: in the order in which they get tags."""
-    import numpy as np
-
-    from heapfit.design.placement.class_lifetimes import blocks_of
 
     blocks = blocks_of(workload)
     told = [

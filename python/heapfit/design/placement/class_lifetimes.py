@@ -11,15 +11,13 @@ A block that is resized ends there, and one of the new size begins:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.plan.plan import Plan
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
@@ -79,7 +77,6 @@ class Blocks:
 
 def blocks_of(workload: Workload) -> Blocks:
     """Reads the trace once."""
-    import numpy as np
 
     batches = list(workload.trace.batches(("op", "object", "size")))
     ops, objects, sizes = (
@@ -95,7 +92,6 @@ def blocks_of(workload: Workload) -> Blocks:
 
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
     """Of the classes that a heap of this layout puts the blocks into."""
-    import numpy as np
 
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     of_size = np.array([class_of_size(size, layout) for size in distinct.tolist()], np.int64)

@@ -16,18 +16,14 @@ best so far, where most fail early. Everything is bounded in replayed events, an
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 TRACES = 300  # the work of a search by default: so many times all events are replayed
 LEAST_EVENTS = 5_000_000  # of it

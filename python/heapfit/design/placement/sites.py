@@ -15,10 +15,12 @@ U_max: less did not hold on other runs (docs/decisions/0014).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit.design.placement.class_lifetimes import (
     Blocks,
@@ -29,14 +31,8 @@ from heapfit.design.placement.class_lifetimes import (
 from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
+from heapfit.trace.stored import tags_of
 
 _LEAST = 200  # a climb has to save U_max over this
 _ALIGNED = 2  # operations below it take a tag
@@ -44,7 +40,6 @@ _ALIGNED = 2  # operations below it take a tag
 
 def busiest_sites(workload: Workload) -> dict[int, int]:
     """A tag for each of the call sites that ask most often, in that order; none if none is told."""
-    import numpy as np
 
     counts: dict[int, int] = {}
     for batch in workload.trace.batches(("op", "site")):
@@ -108,9 +103,6 @@ def _tags_of_blocks(
     workload: Workload, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
     """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
-    import numpy as np
-
-    from heapfit.trace.stored import tags_of
 
     asked = [
         np.where(batch["op"] < _ALIGNED, tags_of(batch["site"], sites), np.uint16(0))
@@ -121,7 +113,6 @@ def _tags_of_blocks(
 
 def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
     """The bits of the tags whose bytes the classes cut from the end for the greater part."""
-    import numpy as np
 
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     is_high = np.array(
@@ -135,7 +126,6 @@ def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layo
 
 def _guesses(blocks: Blocks, tags: NDArray[np.uint16]) -> Iterator[int]:
     """Sets of tags: the first of an order by mean life, and by the share live at the peak."""
-    import numpy as np
 
     each = np.bincount(tags, minlength=MOST_TAGS + 1)
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)

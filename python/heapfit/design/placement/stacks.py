@@ -15,19 +15,18 @@ is smaller with it than without.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from heapfit.design.budgets import greedy_budgets
+from heapfit.design.budgets.live_points import live_points
 from heapfit.design.placement.learned import Placed, Search
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.stored import Trace
+from heapfit.trace.loaded import Workload
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
 
 MOST_STACKS = 16
 MOST_APART = 1.3  # the largest U_max of the runs over the least
@@ -38,7 +37,6 @@ _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 def no_stacks(runs: Sequence[Trace]) -> str | None:
     """Why nothing can be learned from these runs; None if it can."""
-    from heapfit.trace.profile import profile_trace
 
     if len(runs) < 2:
         return "one run is known, which does not tell what another needs"
@@ -99,9 +97,6 @@ class _StackSearch(Search):
 
 def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
     """Those that hold most bytes at the peak of the run in which they hold least, ascending."""
-    from collections import Counter
-
-    from heapfit.trace.profile import profile_trace
 
     common: Counter[int] | None = None
     for run in runs:
@@ -117,7 +112,6 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
 
 def _least_live(run: Trace, sizes: Sequence[int], alignment: int) -> list[int]:
     """Of each size the fewest blocks live while the run is at its fullest."""
-    from heapfit.design.budgets.live_points import live_points
 
     points = live_points(run, sizes, alignment, _MOST_MOMENTS)
     is_full = points.live >= _FULL * points.live.max(initial=0)

@@ -8,7 +8,6 @@ trace, and, of several traces, on those that a plan has not seen.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.design.budgets import greedy_budgets
@@ -18,9 +17,7 @@ from heapfit.design.placement.stacks import learn_stacks, no_stacks
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 ALLOCATOR = "tailored"
 BY_LIFETIME = "tailored_by_lifetime"

@@ -14,21 +14,18 @@ pools take: they do not share it, so more classes may need more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import MOST_POOLS
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import Workload
+from heapfit.trace.profile import Profile
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.profile import Profile
-
-    Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 MOST_BOUNDS = 256  # sizes tried as classes
 _MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: seconds

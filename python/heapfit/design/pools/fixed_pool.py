@@ -7,10 +7,8 @@ A buffer holds the largest request, and there are as many as are ever live at on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 ALLOCATOR = "fixed_pool"
 

@@ -9,13 +9,10 @@ fits (39 -> 64), else the smallest special that fits (1200 -> 1500).
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
-
-if TYPE_CHECKING:
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 ALLOCATOR = "class_pools"
 SHARED = "tlsf"

@@ -7,13 +7,9 @@ P_i,max. It is also what traces of many sizes cannot afford.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
-
-if TYPE_CHECKING:
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 ALLOCATOR = "static_pools"
 MOST_POOLS = 4096  # an allocator's own limit

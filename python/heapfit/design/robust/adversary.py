@@ -11,27 +11,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.compare.candidate import Portfolio
+from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.compare.comparison import Comparison, Row, measure, refuse_nothing
+from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import save_plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import load_workload
-from heapfit.trace.stored import TraceInfo, write_trace
-
-if TYPE_CHECKING:
-    from heapfit.compare.candidate import Candidate, NotApplicable
-    from heapfit.compare.jobs import Contestants
-    from heapfit.trace.loaded import Workload
-    from heapfit.trace.stored import Columns, Trace
+from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 STANDARD_EVENTS = 20_000_000  # replayed for each plan
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.compare.gap import are_worth_it
@@ -28,9 +27,7 @@ from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
-
-if TYPE_CHECKING:
-    from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.trace.stored import Trace, TraceInfo
 
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 STANDARD_FOLDS = 4

@@ -8,31 +8,26 @@ make opening it worth while, one for a long trace.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
+from heapfit.compare.candidate import Portfolio
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import events_for, load_workload
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from heapfit.compare.candidate import Portfolio
-    from heapfit.design.plan_options import PlanOptions
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.stored import TraceInfo
-
-    Work: TypeAlias = Callable[..., Sequence[Any]]
+Work: TypeAlias = Callable[..., Sequence[Any]]
 
 T = TypeVar("T")
 

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit.trace.stored import Columns
+from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
 
 _LAST_ALLOCATION = 2  # alloc, zeroed and aligned are ops 0 to 2
 _RESIZE = 3
@@ -56,7 +53,6 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
 
 
 def _columns(given: dict[str, NDArray[Any]]) -> Columns:
-    import numpy as np
 
     return {
         name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
@@ -68,13 +64,11 @@ class _Left:
     """The objects a trace leaves live."""
 
     def __init__(self) -> None:
-        import numpy as np
 
         self.born = 0
         self._is_live = np.zeros(0, np.bool_)
 
     def take(self, batch: dict[str, NDArray[Any]]) -> None:
-        import numpy as np
 
         ops, objects = batch["op"], batch["object"]
         self.born += int(np.count_nonzero(ops <= _LAST_ALLOCATION))
@@ -85,6 +79,5 @@ class _Left:
         self._is_live[objects] = ~is_free  # of several events of one object the last counts
 
     def objects(self) -> NDArray[np.int64]:
-        import numpy as np
 
         return np.flatnonzero(self._is_live[: self.born])

@@ -9,18 +9,15 @@ over `best_fit`, which needs no luck with the region's end.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.design.budgets import greedy_budgets
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.portfolio import once, standard_portfolio
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.design.plan_options import PlanOptions
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 SHARED = "best_fit"
 MOST_SIZES = 256  # with a pool each; a plan of more is a long table in ROM

@@ -14,20 +14,15 @@ from one trace it may not hold on another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.design.search.moves import Moves, Sizes
 from heapfit.design.search.pooled_design import PooledDesign, Shared, design_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 FAST = Shared("best_fit")  # ignores where its region ends
 OTHERS = (Shared("tailored"), Shared("tlsf"), Shared("first_fit"))

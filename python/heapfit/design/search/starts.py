@@ -9,15 +9,14 @@ bounded search proves them, and those that price the shared heap's fragmentation
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_sizes_at
+from heapfit.design.budgets.live_points import live_points
+from heapfit.design.budgets.priced import priced_budgets
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.plan.plan import Plan
-    from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import Workload
 
 CLASSES = 16
 PRICES = (0.05, 0.15)
@@ -50,8 +49,6 @@ def _choices(workload: Workload) -> Iterator[list[int]]:
 
 def _most_hit(workload: Workload) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
-    from heapfit.design.budgets.live_points import live_points
-    from heapfit.design.budgets.priced import priced_budgets
 
     profile, alignment = workload.profile, workload.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
@@ -63,8 +60,6 @@ def _most_hit(workload: Workload) -> list[int]:
 
 
 def _budgets(workload: Workload, sizes: list[int]) -> Iterator[list[int]]:
-    from heapfit.design.budgets.live_points import live_points
-    from heapfit.design.budgets.priced import priced_budgets
 
     exact = _engine.budget_points(workload.events, sizes, workload.alignment)
     nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.plan.plan import Plan, Pool
 from heapfit.report.drawing.figure import Extremes
+from heapfit.trace.stored import Trace
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heapfit import _engine
-    from heapfit.plan.plan import Plan, Pool
-    from heapfit.trace.stored import Trace
-
-    Sizes = NDArray[np.uint64]
+Sizes = NDArray[np.uint64]
 
 NO_POOL = 1 << 32  # no pool is that large
 RESIZE = 3  # number of the op; a resize to 0 bytes is a free
@@ -42,7 +39,6 @@ class LiveBlocks:
 
 def live_blocks(trace: Trace, plan: Plan, samples: int) -> list[LiveBlocks]:
     """The plan's pools in order, each with at least `samples` steps; one pass over the trace."""
-    from heapfit import _engine
 
     if not plan.pools:
         return []
@@ -62,9 +58,6 @@ def _extremes(lowest: Sizes, highest: Sizes, width: int) -> Extremes:
 
 def _requests_by_pool(trace: Trace, plan: Plan) -> Iterator[_engine.EventArray]:
     """The trace's events with the size of its pool for each request."""
-    import numpy as np
-
-    from heapfit import _engine
 
     engine_plan = plan.engine()
     pool_sizes = np.array([*(pool.size for pool in plan.pools), NO_POOL], np.uint64)

@@ -13,15 +13,14 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import jinja2
+from plotly.offline import get_plotlyjs
 
 from heapfit import _engine
+from heapfit.atomic_file import file_aside
 from heapfit.report.drawing import number_text
-
-if TYPE_CHECKING:
-    import jinja2
-
-    from heapfit.report.drawing.figure import Chart
+from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
 
@@ -55,7 +54,6 @@ def render(
 
 def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
-    from heapfit.atomic_file import file_aside
 
     with file_aside(path) as aside:
         aside.write_text(text, encoding="utf-8")
@@ -63,7 +61,6 @@ def write_page(path: Path, text: str) -> None:
 
 def _scripts() -> list[str]:
     """Plotly, then the page's own."""
-    from plotly.offline import get_plotlyjs
 
     return [get_plotlyjs(), _own("page.js")]
 
@@ -89,7 +86,6 @@ def _digest(script: str) -> str:
 
 
 def _environment(page: Path) -> jinja2.Environment:
-    import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([page, _SHARED]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
 
+from heapfit.compare.comparison import Row
 from heapfit.report.drawing.figure import (
     ACCENT,
     OTHERS,
@@ -21,10 +21,7 @@ from heapfit.report.drawing.figure import (
     line,
 )
 from heapfit.report.drawing.number_text import plotly_text, ratio, size
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 MOST_CURVES = 8  # candidates drawn over time, best first: nobody reads a longer legend
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from heapfit.compare.comparison import Row
+from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
+from heapfit.fit_result import Fit
 from heapfit.front.preference import Preference
 from heapfit.report.drawing.figure import Chart
-from heapfit.report.drawing.live_blocks import live_blocks
+from heapfit.report.drawing.live_blocks import LiveBlocks, live_blocks
 from heapfit.report.drawing.number_text import count, size
 from heapfit.report.fit.candidate_charts import fragmentation_chart, memory_chart, region_chart
 from heapfit.report.fit.plan_layers import Layer, plan_layers
@@ -20,12 +22,7 @@ from heapfit.report.fit.size_charts import (
     live_blocks_chart,
     size_chart,
 )
-
-if TYPE_CHECKING:
-    from heapfit.compare.comparison import Row
-    from heapfit.fit_result import Fit
-    from heapfit.report.drawing.live_blocks import LiveBlocks
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 MOST_POOL_CHARTS = 16
 
@@ -90,7 +87,6 @@ class Content:
 
 def gather(fit: Fit) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
-    from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from heapfit.fit_result import Fit
 from heapfit.report.drawing import rendering
-
-if TYPE_CHECKING:
-    from heapfit.fit_result import Fit
-
+from heapfit.report.fit.content import gather
 
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
@@ -22,7 +19,6 @@ def write_report(path: Path, fit: Fit) -> None:
 
 def render(fit: Fit) -> str:
     """The page as text, the same for the same fit."""
-    from heapfit.report.fit.content import gather
 
     content = gather(fit)
     return rendering.render(_TEMPLATE, content.title, content.charts, content=content, fit=fit)

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from heapfit import _engine
+from heapfit.compare.comparison import Row
+from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
+from heapfit.plan.plan import Plan, Pool
 from heapfit.report.drawing.number_text import count
-
-if TYPE_CHECKING:
-    from heapfit import _engine
-    from heapfit.compare.comparison import Row
-    from heapfit.plan.plan import Plan, Pool
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
 
@@ -62,7 +60,6 @@ class Layer:
 
 def plan_layers(row: Row) -> tuple[Layer, ...]:
     """The plan's allocators from the outermost in."""
-    from heapfit import _engine
 
     known = {info.name: info for info in _engine.allocators()}
     return tuple(
@@ -106,7 +103,6 @@ def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
 
 def _serves(plan: Plan, pool: Pool) -> str:
     """The requests that the pool is there for, as the allocator's rule chooses."""
-    from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
 
     if not pool.is_exact:
         return "what fits"

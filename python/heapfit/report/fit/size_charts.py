@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, band, event_axis, level
+from heapfit.report.drawing.live_blocks import LiveBlocks
 from heapfit.report.drawing.number_text import count, percent, size
-
-if TYPE_CHECKING:
-    from heapfit.report.drawing.live_blocks import LiveBlocks
-    from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile
 
 BAR_WIDTH = 0.006  # of the axis
 LABEL_WIDTH = 0.15  # of the panel, on a phone: closer labels would overlap

@@ -7,15 +7,12 @@ Which two, and the front over them, is up to front.js; here is all it needs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from heapfit.front.design_front import Configuration, Front
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Trace
 from heapfit.report.drawing.number_text import plotly_text
-
-if TYPE_CHECKING:
-    from heapfit.front.design_front import Configuration, Front
 
 _COLOURS = (ACCENT, *OTHERS)
 _SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again

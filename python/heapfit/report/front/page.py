@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.front.axes import AXES
-from heapfit.front.design_front import cost_of_choice
+from heapfit.front.design_front import Configuration, Front, cost_of_choice
+from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
 from heapfit.report.front.charts import axis_titles, front_chart
-
-if TYPE_CHECKING:
-    from heapfit.front.design_front import Configuration, Front
-    from heapfit.front.instruction_model import Off
 
 _TEMPLATE = Path(__file__).with_name("front.html.j2")
 _TILES = (Measure.MEMORY, Measure.TIME, Measure.ENERGY, Measure.SIZE)

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
 from heapfit.report.drawing.number_text import plotly_text
 from heapfit.simulation.metrics import METRICS
-
-if TYPE_CHECKING:
-    from heapfit.simulation.simulate import Result, SimulationResult
+from heapfit.simulation.simulate import Result, SimulationResult
 
 _COLOURS = (ACCENT, *OTHERS)
 _MOST_CURVES = 24  # nobody reads a longer legend

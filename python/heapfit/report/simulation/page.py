@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED
 from heapfit.report.simulation.charts import metric_chart, refusal_chart
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
-
-if TYPE_CHECKING:
-    from heapfit.simulation.simulate import Result, SimulationResult
-
+from heapfit.simulation.simulate import Result, SimulationResult
 
 _TEMPLATE = Path(__file__).with_name("simulation.html.j2")
 

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
 from heapfit.report.drawing.number_text import plotly_text
-
-if TYPE_CHECKING:
-    from heapfit.sizing.from_traffic import SizedScheme
-    from heapfit.sizing.pools import PoolSizing
+from heapfit.sizing.from_traffic import SizedScheme
+from heapfit.sizing.pools import PoolSizing
 
 _COLOURS = (ACCENT, *OTHERS)
 _DASHES = ("solid", "dot", "dash")  # told apart where colours come again

@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heapfit.report.drawing import rendering
 from heapfit.report.sizing.charts import pool_chart, scheme_chart
+from heapfit.sizing.from_traffic import TrafficSizing
+from heapfit.sizing.pools import PoolSizing
 from heapfit.sizing.settings import share_told
-
-if TYPE_CHECKING:
-    from heapfit.sizing.from_traffic import TrafficSizing
-    from heapfit.sizing.pools import PoolSizing
-
 
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")
 

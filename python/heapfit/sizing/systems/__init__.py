@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from heapfit.sizing.settings import Assumption, Settings
-    from heapfit.trace.stored import Trace
+from heapfit.sizing.run_out import check_admission
+from heapfit.sizing.settings import Assumption, Settings
+from heapfit.trace.stored import Trace
 
 SYSTEMS = ("lwip", "zephyr", "openthread", "freertos")
 
@@ -36,7 +34,6 @@ def settings_for(
     system: str, trace: Trace, wanted: Wanted, progress: Progress = no_progress
 ) -> Settings:
     """The system's settings for a trace."""
-    from heapfit.sizing.run_out import check_admission
 
     check_admission(wanted.admission)
     found: Settings = _module(system).settings_for(trace, wanted, progress)

@@ -7,17 +7,13 @@ and split, neighbours coalesce; BlockLink_t stands before every block, and once 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from heapfit.plan.plan import Plan
+from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Form, Setting, Settings, assumed
+from heapfit.sizing.systems import Wanted
 from heapfit.sizing.systems.named import named_settings
-
-if TYPE_CHECKING:
-    from heapfit.progress import Progress
-    from heapfit.sizing.systems import Wanted
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption("alignment", 8, "portBYTE_ALIGNMENT in bytes", "most 32-bit ports"),

@@ -8,20 +8,16 @@ priv/memp_std.h). mem_malloc takes the lowest chunk that fits, behind a header (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
+from heapfit.sizing.systems import Wanted
 from heapfit.sizing.systems.named import named_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from heapfit.sizing.systems import Wanted
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption("alignment", 4, "MEM_ALIGNMENT in bytes", "32-bit ports; opt.h itself has 1"),

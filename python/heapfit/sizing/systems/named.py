@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from heapfit.errors import HeapfitError
-from heapfit.sizing.demand import measure_demand
+from heapfit.progress import Progress
+from heapfit.sizing.demand import Assign, Integers, measure_demand
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting
-
-if TYPE_CHECKING:
-    from heapfit.progress import Progress
-    from heapfit.sizing.demand import Assign, Integers
-    from heapfit.sizing.systems import Wanted
-    from heapfit.trace.stored import Trace
+from heapfit.sizing.systems import Wanted
+from heapfit.trace.stored import Trace
 
 
 def named_settings(

@@ -7,18 +7,14 @@ the next, the first the message's metadata too (src/core/common/message.hpp).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from heapfit.errors import HeapfitError
+from heapfit.progress import Progress
 from heapfit.sizing.buffers import Layout, least_memory, size_buffers
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from heapfit.progress import Progress
-    from heapfit.sizing.systems import Wanted
-    from heapfit.trace.stored import Trace
+from heapfit.sizing.systems import Wanted
+from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption(

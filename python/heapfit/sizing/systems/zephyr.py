@@ -8,21 +8,17 @@ kernel's heap has chunks of 8 bytes behind a header of 4, or 8 from 256 KiB on (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from heapfit.plan.plan import Plan
+from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
+from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
+from heapfit.sizing.systems import Wanted
 from heapfit.sizing.systems.named import named_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from heapfit.progress import Progress
-    from heapfit.sizing.run_out import RunOut
-    from heapfit.sizing.systems import Wanted
-    from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
     Assumption(
