@@ -20,12 +20,11 @@ from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_ch
 from heapfit.front.preference import Preference
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan.plan_file import save_plan
+from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.report.fit.page import write_report
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, Workload, load_workload
 from heapfit.trace.names import different_names, source_name
-from heapfit.trace.pointer_size import pointer_size_warning
 from heapfit.trace.stored import Trace, TraceInfo
 
 

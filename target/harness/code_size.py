@@ -8,7 +8,10 @@ with what the compiler itself calls, are weighed; the plan's tables are not.
 from __future__ import annotations
 
 import re
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness import sources
 from harness.board import Board
@@ -42,10 +45,42 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     write_plan(design, folder)
     core = core_objects(workbench, board, build, design, folder)
     memory = workbench.shared_object(board, build, "target/board/memory.c")
-    kept = [f"-Wl,-u,hfit_{plan.allocator}_{operation}" for operation in _KEPT]
-    script = f"-T{sources.root() / 'target/size/size.ld'}"
     linked = folder / "size.elf"
-    workbench.link(board, linked, [*core, memory], ("-Wl,--entry=0", *kept, script))
-    listing = run([f"{board.tools}size", "-A", linked.name], folder)
-    found = {name: int(size) for name, size in _SECTION.findall(listing)}
-    return CodeSize(found["code"], found.get("constants", 0), found.get("memory", 0))
+    workbench.link(board, linked, [*core, memory], _link_options(plan.allocator))
+    sections = _sections(board, linked)
+    return CodeSize(sections["code"], sections.get("constants", 0), sections.get("memory", 0))
+
+
+def allocator_code_sizes(allocators: Sequence[str], board: Board) -> dict[str, int]:
+    """Bytes of code and constants of each, at -Os and level 0, built for any plan.
+
+    Core's and the baselines' alike: init, alloc and free, linked without the rest.
+    """
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        workbench = Workbench(Path(folder))
+        return {name: _allocator_code(workbench, board, name) for name in allocators}
+
+
+def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
+    build = Build("Os", safety=0)
+    here = sources.root()
+    options = (f"-I{here / 'baselines/include'}", f"-I{here / 'baselines'}")
+    objects = [
+        workbench.shared_object(board, build, sources.allocator_source(name), options),
+        workbench.shared_object(board, build, "target/board/memory.c"),
+    ]
+    linked = workbench.image_folder() / "size.elf"
+    workbench.link(board, linked, objects, _link_options(name))
+    sections = _sections(board, linked)
+    return sections["code"] + sections.get("constants", 0)
+
+
+def _link_options(allocator: str) -> tuple[str, ...]:
+    """Keeps what is weighed of an allocator, and nothing else."""
+    kept = (f"-Wl,-u,hfit_{allocator}_{operation}" for operation in _KEPT)
+    return ("-Wl,--entry=0", *kept, f"-T{sources.root() / 'target/size/size.ld'}")
+
+
+def _sections(board: Board, linked: Path) -> dict[str, int]:
+    listing = run([f"{board.tools}size", "-A", linked.name], linked.parent)
+    return {name: int(size) for name, size in _SECTION.findall(listing)}

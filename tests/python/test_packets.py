@@ -15,8 +15,8 @@ import pytest
 from captures import ETHERNET, Reading, ethernet, ipv4, pcap
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.options import ImportOptions
 from heapfit.importers.packets import is_packets, load_packets, open_packets
+from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 
 TITLE = b"# packet-sizes 1\n"

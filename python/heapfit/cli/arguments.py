@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.front.preference import Preference
-from heapfit.importers.options import ImportOptions
+from heapfit.importers.source import ImportOptions
 
 
 class PointerBits(StrEnum):

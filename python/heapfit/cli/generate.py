@@ -11,8 +11,7 @@ import typer
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
 from heapfit.generate import generate
-from heapfit.plan.plan_file import load_plan
-from heapfit.trace.pointer_size import pointer_size_warning
+from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
 
 def command(

@@ -14,7 +14,7 @@ from heapfit import _engine
 from heapfit.cli.arguments import AsJson, Seed
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-from heapfit.importers.options import ImportOptions
+from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.drawn_set import LIMITS

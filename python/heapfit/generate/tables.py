@@ -17,8 +17,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, identifier, printable, word
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.plan_file import PlanFile
-from heapfit.trace.pointer_size import pointer_size_warning
+from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target

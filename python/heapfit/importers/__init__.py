@@ -9,8 +9,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, STORED_MAGIC, Format, format_of
-from heapfit.importers.options import ImportOptions
-from heapfit.importers.source import Source
+from heapfit.importers.source import ImportOptions, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.names import source_name

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.options import ImportOptions
 from heapfit.importers.packets import is_packets, open_packets
-from heapfit.importers.source import ReaderSource, Source
+from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import

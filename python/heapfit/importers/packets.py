@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.options import ImportOptions
+from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, TraceInfo

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every importer offers, and the one made from an engine reader that is fed with bytes."""
+"""What every importer offers and takes, and the one made from an engine reader fed with bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from heapfit import _engine
@@ -19,6 +20,15 @@ Reader: TypeAlias = (
 )
 
 _BATCH = 1 << 17  # events; a batch may exceed it by a chunk's
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """Choices for an import; each format uses those that mean something to it."""
+
+    drop_unknown: bool = False  # drop and count events of unknown objects instead of refusing
+    queue: str = "fill-drain:1000"  # for packets: when a packet's buffer is released
+    pointer_bits: int | None = None  # 32 or 64; overrides what the source says
 
 
 class Source(Protocol):

@@ -185,3 +185,14 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
                 f"{size} is below the {smallest} bytes this plan needs to start "
                 "(`heapfit compare TRACE --plan` tells the region it needs)",
             )
+
+
+def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:
+    """One sentence for a heap not recorded on 32 bit, None otherwise.
+
+    >>> pointer_size_warning("packets", 0)
+    """
+    if kind != "heap" or pointer_bits == 32:
+        return None
+    recorded = f"recorded on {pointer_bits} bit" if pointer_bits else "recorded on unknown bits"
+    return f"{recorded}: sizes on a 32-bit target will differ; record on the target or with -m32"

@@ -1,15 +1,186 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a fit: everything it shows gathered from a Fit and rendered."""
+"""The report of a fit: what it shows, gathered from a Fit in the template's terms, and rendered."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.compare.comparison import Row
+from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.fit_result import Fit
+from heapfit.front.preference import Preference
 from heapfit.report.drawing import rendering
-from heapfit.report.fit.content import gather
+from heapfit.report.drawing.figure import Chart
+from heapfit.report.drawing.live_blocks import LiveBlocks, live_blocks
+from heapfit.report.drawing.number_text import count, size
+from heapfit.report.fit.candidate_charts import fragmentation_chart, memory_chart, region_chart
+from heapfit.report.fit.plan_layers import Layer, plan_layers
+from heapfit.report.fit.size_charts import (
+    SMALL_CHART_POINTS,
+    lifetime_chart,
+    live_blocks_chart,
+    size_chart,
+)
+from heapfit.trace.profile import Profile
 
+MOST_POOL_CHARTS = 16
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialSize:
+    """A size with at least the special share of the allocations."""
+
+    size: int
+    allocations: int
+    share: float
+    peak: int  # P_i,max
+
+
+@dataclass(frozen=True, slots=True)
+class PoolChart:
+    """Live blocks of one pool, one of many small charts."""
+
+    title: str
+    remark: str
+    chart: Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command to type, and what it does."""
+
+    purpose: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Everything on the page that is not a field of the Fit as it stands."""
+
+    title: str
+    kind: str
+    source: str
+    operations: str
+    step: str
+    warnings: tuple[str, ...]
+    special_percent: int
+    special: tuple[SpecialSize, ...]
+    distinct: int
+    regions: Chart
+    memory: Chart
+    fragmentation: Chart
+    sizes: Chart
+    lifetimes: Chart
+    pool_charts: tuple[PoolChart, ...]
+    pool_count: int
+    layers: tuple[Layer, ...]
+    plan_lines: tuple[str, ...]
+    commands: tuple[Command, ...]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Every chart, in reading order."""
+        first = [self.regions, self.memory, self.fragmentation, self.sizes]
+        return [*first, *(pool.chart for pool in self.pool_charts), self.lifetimes]
+
+
+def gather(fit: Fit) -> Content:
+    """All content of the page; reads the plan file that the fit wrote."""
+
+    info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
+    special = special_sizes(profile)
+    winner = fit.winner
+    led = (winner, *(row for row in rows if row is not winner))
+    pools = live_blocks(fit.trace, winner.plan, SMALL_CHART_POINTS)
+    return Content(
+        title=info.program or fit.name,
+        kind="packet capture" if info.kind == "packets" else "heap trace",
+        source=_source(fit),
+        operations=_operations(profile),
+        step=_step(winner),
+        warnings=tuple(w for w in fit.warnings if w not in info.notes),
+        special_percent=SPECIAL_PERCENT,
+        special=_special_rows(profile, special),
+        distinct=len(profile.sizes),
+        regions=region_chart(rows),
+        memory=memory_chart(profile, led),
+        fragmentation=fragmentation_chart(profile, led),
+        sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
+        lifetimes=lifetime_chart(profile),
+        pool_charts=_pool_charts(pools, profile.events),
+        pool_count=len(pools),
+        layers=plan_layers(winner),
+        plan_lines=tuple(fit.paths.plan.read_text(encoding="utf-8").splitlines()),
+        commands=_commands(fit),
+    )
+
+
+def _source(fit: Fit) -> str:
+    """Where the requests come from; for packets also how long each one stays."""
+    info = fit.trace.info
+    source = info.source or str(fit.source)
+    return f"{source}, queue {info.queue}" if info.kind == "packets" and info.queue else source
+
+
+def _operations(profile: Profile) -> str:
+    alloc, zeroed, aligned, resizes, frees = profile.operations.tolist()
+    allocations = alloc + zeroed + aligned
+    return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
+
+
+def _step(winner: Row) -> str:
+    return f"step {size(winner.step)}" if winner.step else "follows from the plan, not searched"
+
+
+def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize, ...]:
+    total = max(int(profile.allocations.sum()), 1)
+    figures = zip(
+        profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist(), strict=True
+    )
+    return tuple(
+        SpecialSize(request, allocations, allocations / total, peak)
+        for request, allocations, peak in figures
+        if max(request, 1) in special
+    )
+
+
+def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, ...]:
+    """The pools with the most bytes, in order of size."""
+    largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
+    shown = sorted(largest, key=lambda live: live.pool.size)
+    return tuple(
+        PoolChart(
+            title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
+            remark=f"{count(live.pool.count)} set aside, at most {count(live.peak)} live",
+            chart=live_blocks_chart(live, number, events),
+        )
+        for number, live in enumerate(shown)
+    )
+
+
+def _commands(fit: Fit) -> tuple[Command, ...]:
+    plan = _argument(fit.paths.plan)
+    return (
+        Command("This fit, from the recording on:", _fit_command(fit)),
+        Command("The plan on another recording:", f"heapfit compare OTHER --plan {plan}"),
+        Command("The C code of the plan:", f"heapfit generate {plan}"),
+    )
+
+
+def _fit_command(fit: Fit) -> str:
+    """With the options that decide the result; what has its standard value is said as well."""
+    info = fit.trace.info
+    queue = f" --queue {_argument(info.queue)}" if info.kind == "packets" else ""
+    prefer = "" if fit.prefer is Preference.MEMORY else f" --prefer {fit.prefer}"
+    return f"heapfit fit {_argument(fit.source)} --alignment {fit.winner.alignment}{queue}{prefer}"
+
+
+def _argument(path: object) -> str:
+    return shlex.quote(str(path))
 
 
 def write_report(path: Path, fit: Fit) -> None:
@@ -19,6 +190,5 @@ def write_report(path: Path, fit: Fit) -> None:
 
 def render(fit: Fit) -> str:
     """The page as text, the same for the same fit."""
-
     content = gather(fit)
     return rendering.render(_TEMPLATE, content.title, content.charts, content=content, fit=fit)
