@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from heapfit.sweep import Sweep
-from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_told
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce
@@ -63,7 +63,7 @@ def main() -> None:
     with Sweep() as sweep:
         results = reproduce(chosen_rows([]), Laboratory(sweep=sweep))
     print(HEAD)
-    print(verdicts_told(results))
+    print(verdicts_in_words(results))
     for number in published().papers:
         mine = [result for result in results if result.row.paper == number]
         print("\n".join(section(mine)))

@@ -60,7 +60,7 @@ def fit(
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
     portfolio = standard_portfolio(workload, progress=progress, call_sites=options.call_sites)
     comparison = compare(workload, portfolio, progress)
-    comparison, winner, told = _preferred(comparison, workload, options.prefer, progress)
+    comparison, winner, verdict_text = _preferred(comparison, workload, options.prefer, progress)
     if winner.r_safe is None:
         raise HeapfitError(
             f"{source}: no candidate has a safe region for this trace (regions end below 4 GiB; "
@@ -74,7 +74,7 @@ def fit(
         comparison=comparison,
         winner=winner,
         plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
-        verdict=told,
+        verdict=verdict_text,
         warnings=_warnings(trace.info, winner, comparison),
         paths=_paths(folder, trace),
         prefer=options.prefer,
@@ -118,8 +118,8 @@ def _preferred(
     front = front_of(comparison, workload, progress=progress)
     choice = chosen(front, prefer)
     comparison = with_choice_first(comparison, choice)
-    told = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
-    return comparison, choice.row, told
+    verdict_text = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    return comparison, choice.row, verdict_text
 
 
 def _paths(folder: Path, trace: Trace) -> FitPaths:

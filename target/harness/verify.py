@@ -91,14 +91,14 @@ def verify(
     target, calls = counted_replay(
         image, case.plan.allocator, trace, workbench.plugin, build.frees_by_size
     )
-    found = _compare(target, plain, "counted replay", "uncounted replay")
-    found += _compare(target, _as_printed(host.result, target), board.name, "host")
+    differences = _compare(target, plain, "counted replay", "uncounted replay")
+    differences += _compare(target, _as_printed(host.result, target), board.name, "host")
     if target.placement_hash != host.result.placement_hash:
-        found.append(first_difference(case, image, trace, build.frees_by_size))
+        differences.append(first_difference(case, image, trace, build.frees_by_size))
     if build.compares_accesses:
-        found += _compare_payload(calls, host)
-        found += _compare_accesses(calls, host)
-    return Verification(board, build, target, calls, host, tuple(found))
+        differences += _compare_payload(calls, host)
+        differences += _compare_accesses(calls, host)
+    return Verification(board, build, target, calls, host, tuple(differences))
 
 
 def first_difference(

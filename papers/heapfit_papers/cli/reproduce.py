@@ -12,7 +12,7 @@ import typer
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
 from heapfit.cli.printing import console
 from heapfit.sweep import Sweep
-from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_told
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce
@@ -67,7 +67,7 @@ def _print(results: Sequence[RowResult]) -> None:
         if mine:
             console.out(f"{number}  {paper.title}")
             console.out_wrapped(_COLUMNS, list(_lines(mine)), wide=_COLUMNS[1:3])
-    console.out(verdicts_told(results))
+    console.out(verdicts_in_words(results))
 
 
 def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:

@@ -32,11 +32,11 @@ from heapfit_papers.slotbuf.measures import SIZES
 
 def figures_of(rows: Sequence[str], laboratory: Laboratory) -> dict[str, list[PaperFigure]]:
     """By paper, the figures that the rows measured have, in the order of the rows."""
-    found: dict[str, list[PaperFigure]] = {}
+    figures: dict[str, list[PaperFigure]] = {}
     for row in rows:
         for draw in _DRAWN.get(row, ()):
-            found.setdefault(row.partition("-")[0], []).append(draw(laboratory))
-    return found
+            figures.setdefault(row.partition("-")[0], []).append(draw(laboratory))
+    return figures
 
 
 def requests(_: Laboratory) -> PaperFigure:
@@ -108,12 +108,12 @@ def packets(_: Laboratory) -> PaperFigure:
 def queue_costs(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Mamagkakis et al."""
 
-    found = laboratory.once(costs)
-    traces = list(range(1, len(found) + 1))
+    figures = laboratory.once(costs)
+    traces = list(range(1, len(figures) + 1))
     names = ((POOLS, ACCENT), (STACK, OTHERS[1]), ("lea", OTHERS[0]), (MODEL, OTHERS[2]))
     data: list[Trace] = []
     for name, colour in names:
-        each = [one[name] for one in found]
+        each = [one[name] for one in figures]
         panels = (
             ("", [one.accesses for one in each]),
             ("2", [float(one.footprint) for one in each]),
@@ -146,13 +146,13 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
 
     def draw(laboratory: Laboratory) -> PaperFigure:
 
-        found = laboratory.once(experiments)[figure]
+        figures = laboratory.once(experiments)[figure]
         data: list[Trace] = []
-        for i, name in enumerate(found.results):
+        for i, name in enumerate(figures.results):
             for panel, metric in (("", ADMISSION), ("2", MEMORY)):
-                shares = [100 * value for value in found.values(name, metric)]
+                shares = [100 * value for value in figures.values(name, metric)]
                 data.append(
-                    draw_curve(name, found.axis, shares, colour_of(i))
+                    draw_curve(name, figures.axis, shares, colour_of(i))
                     | {"yaxis": f"y{panel}", "legendgroup": name, "showlegend": panel == ""}
                 )
         layout: Layout = {
@@ -160,8 +160,8 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
             "xaxis": {
                 "title": {"text": axis},
                 "anchor": "y2",
-                "tickvals": found.axis,
-                "ticktext": [f"{value:g}" for value in found.axis],
+                "tickvals": figures.axis,
+                "ticktext": [f"{value:g}" for value in figures.axis],
             },
             "yaxis": panel_axis("admission, %", [0.55, 1.0]),
             "yaxis2": panel_axis("memory used, %", [0.0, 0.45]),
@@ -175,7 +175,7 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
             layout,
             460,
         )
-        run = found.scenario.run
+        run = figures.scenario.run
         return PaperFigure(
             title,
             chart,

@@ -10,7 +10,7 @@ from pathlib import Path
 from heapfit.report.drawing import rendering
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
-from heapfit_papers.reproduce.finding import RowResult, verdicts_told
+from heapfit_papers.reproduce.finding import RowResult, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import Paper, published
 
@@ -48,6 +48,6 @@ def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
         "reproduce",
         [figure.chart for section in sections for figure in section.figures],
         sections=sections,
-        told=verdicts_told(results),
+        verdicts=verdicts_in_words(results),
         is_small=laboratory.is_small,
     )

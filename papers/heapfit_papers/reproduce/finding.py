@@ -45,15 +45,15 @@ class RowResult:
         return next((one for one in order if one in verdicts), Verdict.UNKNOWN)
 
 
-def near(row: str, name: str, ours: Value, why: str = "", told: str = "") -> Finding:
-    """A number against the published one; `told` says more than the number alone.
+def near(row: str, name: str, ours: Value, why: str = "", facts: str = "") -> Finding:
+    """A number against the published one; `facts` says more than the number alone.
 
     >>> near("000-9", "share", 0.79).verdict
     <Verdict.MATCHES: 'matches'>
     """
     its = figure(row, name)
     verdict = Verdict.MATCHES if its.agrees(ours) else Verdict.DIFFERS
-    return Finding(its, told or shown(ours, its.unit), verdict, why, ours)
+    return Finding(its, facts or shown(ours, its.unit), verdict, why, ours)
 
 
 def holds(row: str, name: str, is_so: bool, ours: str, why: str = "") -> Finding:
@@ -66,7 +66,7 @@ def unknown(row: str, name: str, why: str, ours: str = "-") -> Finding:
     return Finding(figure(row, name), ours, Verdict.UNKNOWN, why)
 
 
-def verdicts_told(results: Sequence[RowResult]) -> str:
+def verdicts_in_words(results: Sequence[RowResult]) -> str:
     """The counts in words."""
     words = {
         Verdict.MATCHES: "match",
@@ -74,8 +74,8 @@ def verdicts_told(results: Sequence[RowResult]) -> str:
         Verdict.UNKNOWN: "cannot be known",
     }
     counts = verdict_counts(results)
-    told = ", ".join(f"{counts[one]} {words[one]}" for one in Verdict if counts[one])
-    return f"{sum(counts.values())} figures in {len(results)} rows: {told}."
+    counted = ", ".join(f"{counts[one]} {words[one]}" for one in Verdict if counts[one])
+    return f"{sum(counts.values())} figures in {len(results)} rows: {counted}."
 
 
 def verdict_counts(results: Sequence[RowResult]) -> dict[Verdict, int]:

@@ -67,8 +67,8 @@ def deviating(one: Spread) -> str:
 def live_half(runs: ReportRuns) -> Finding:
     """Row 1."""
     live = spread([run.counts.live_blocks for run in runs.version_2[SIZES]])
-    told = f"{deviating(live)} of {REPORT_SLOTS}"
-    return near("000-1", "live", live.mean / REPORT_SLOTS, told=told)
+    facts = f"{deviating(live)} of {REPORT_SLOTS}"
+    return near("000-1", "live", live.mean / REPORT_SLOTS, facts=facts)
 
 
 def almost_all_freed(runs: ReportRuns) -> Finding:
@@ -87,8 +87,8 @@ def size_law(_laboratory: Laboratory) -> list[Finding]:
     counts, _ = np.histogram(drawn, edges)
     off = float(np.abs(counts[3:] / (SAMPLES / 10) - 1).max())
     middle = float(np.median(np.exp(drawn)))
-    told = f"median {middle:.0f} B of {spec.least} to {spec.most} B; tenths within {off:.0%}"
-    return [holds("000-2", "law", off < 0.15 and int(counts.sum()) == SAMPLES, told)]
+    facts = f"median {middle:.0f} B of {spec.least} to {spec.most} B; tenths within {off:.0%}"
+    return [holds("000-2", "law", off < 0.15 and int(counts.sum()) == SAMPLES, facts)]
 
 
 def seen_free_list(_: Laboratory) -> list[Finding]:
@@ -99,8 +99,8 @@ def seen_free_list(_: Laboratory) -> list[Finding]:
     while buffer.counts.free.calls == 0:
         buffer.run(1)
     after = buffer.free_sizes().tolist()
-    told = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
-    return [holds("000-3", "outputs", whole == 1 and after[0] == 8, told)]
+    facts = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
+    return [holds("000-3", "outputs", whole == 1 and after[0] == 8, facts)]
 
 
 def four_outputs(_: Laboratory) -> list[Finding]:
@@ -113,8 +113,8 @@ def four_outputs(_: Laboratory) -> list[Finding]:
         and sum(count for _, count in listed) == run.free_blocks
         and sum(size * count for size, count in listed) == run.free_bytes
     )
-    told = f"{calls:,} calls, list of {run.free_blocks}, {run.free_bytes:,} B free in dist.dat too"
-    return [holds("000-4", "outputs", agree, told)]
+    facts = f"{calls:,} calls, list of {run.free_blocks}, {run.free_bytes:,} B free in dist.dat too"
+    return [holds("000-4", "outputs", agree, facts)]
 
 
 def header(runs: ReportRuns) -> Finding:
@@ -124,7 +124,7 @@ def header(runs: ReportRuns) -> Finding:
         // (run.counts.live_blocks + run.free_blocks)
         for run in _first(runs)
     ]
-    return near("000-5", "header", float(median(over)), told=f"{median(over):.0f} B a chunk")
+    return near("000-5", "header", float(median(over)), facts=f"{median(over):.0f} B a chunk")
 
 
 def alignment(runs: ReportRuns) -> Finding:
@@ -136,42 +136,42 @@ def alignment(runs: ReportRuns) -> Finding:
 def constant_free(runs: ReportRuns) -> Finding:
     """Row 5."""
     worst = {max(run.counts.free.worst for run in runs.version_1[slots]) for slots in BUFFERS}
-    told = f"at most {max(worst)} accesses to metadata in any free, for every buffer"
-    return holds("000-5", "constant", len(worst) == 1, told)
+    facts = f"at most {max(worst)} accesses to metadata in any free, for every buffer"
+    return holds("000-5", "constant", len(worst) == 1, facts)
 
 
 def small_blocks(runs: ReportRuns) -> Finding:
     """Row 6."""
     shares = [float((run.free_sizes <= SMALL).mean()) for run in _first(runs)]
     middle = median(float(median(run.free_sizes.tolist())) for run in _first(runs))
-    told = (
+    facts = (
         f"{spread(shares).mean:.0%} of them have at most {SMALL} B; the middle one has "
         f"{middle:.0f} B"
     )
-    return holds("000-6", "small", min(shares) > 0.5, told)
+    return holds("000-6", "small", min(shares) > 0.5, facts)
 
 
 def out_of_memory(runs: ReportRuns) -> Finding:
     """Row 7."""
     loops = {slots: _loops(runs.version_1[slots]) for slots in BUFFERS}
-    told = ", ".join(f"{slots}: {deviating(loops[slots])}" for slots in BUFFERS)
+    facts = ", ".join(f"{slots}: {deviating(loops[slots])}" for slots in BUFFERS)
     its = figure("000-7", "loops")
     is_so = all(its.agrees(one.mean) for one in loops.values())
-    return holds("000-7", "loops", is_so, f"by buffer {told}")
+    return holds("000-7", "loops", is_so, f"by buffer {facts}")
 
 
 def slow_change(runs: ReportRuns) -> Finding:
     """Row 8."""
     first, last = (_loops(runs.version_1[slots]).mean for slots in (BUFFERS[0], BUFFERS[-1]))
     factor = BUFFERS[-1] // BUFFERS[0]
-    told = f"{last / first - 1:+.0%} while the buffer grows {factor} times"
-    return holds("000-8", "change", abs(last / first - 1) < 0.25, told)
+    facts = f"{last / first - 1:+.0%} while the buffer grows {factor} times"
+    return holds("000-8", "change", abs(last / first - 1) < 0.25, facts)
 
 
 def unused(runs: ReportRuns) -> Finding:
     """Row 9."""
     share = spread([run.share_unused for run in _first(runs)])
-    return near("000-9", "share", share.mean, told=f"{share.mean:.1%} ± {share.deviation:.1%}")
+    return near("000-9", "share", share.mean, facts=f"{share.mean:.1%} ± {share.deviation:.1%}")
 
 
 def free_at_the_end(runs: ReportRuns) -> Finding:
@@ -180,9 +180,9 @@ def free_at_the_end(runs: ReportRuns) -> Finding:
         slots: spread([run.free_bytes for run in runs.version_1[slots]]).mean / 1024
         for slots in BUFFERS
     }
-    told = ", ".join(f"{slots}: {free[slots]:.1f} KiB" for slots in BUFFERS)
+    facts = ", ".join(f"{slots}: {free[slots]:.1f} KiB" for slots in BUFFERS)
     is_so = min(free.values()) < figure("000-10", "free").number < max(free.values())
-    return holds("000-10", "free", is_so, f"by buffer {told}")
+    return holds("000-10", "free", is_so, f"by buffer {facts}")
 
 
 def sixteen_bytes(runs: ReportRuns) -> Finding:

@@ -68,7 +68,7 @@ def list_readings(laboratory: Laboratory) -> list[Finding]:
         spec = SlotbufSpec(REPORT_SLOTS, 50_000, plan, *SIZES)
         lengths.append(mean(run_slotbuf(replace(spec, seed=seed)).free_blocks for seed in seeds))
     taken, upward, few, many = lengths
-    told = (
+    facts = (
         f"{taken:.0f} free blocks as taken (16 lists, general list first); upward through the "
         f"exact lists {upward:.0f}, 8 lists {few:.0f}, 32 lists {many:.0f}"
     )
@@ -76,7 +76,7 @@ def list_readings(laboratory: Laboratory) -> list[Finding]:
         f"Row 000-14 publishes {figure('000-14', 'blocks').number:.0f} blocks of one run, which "
         "8 lists and 16 both explain: runs differ by some 4. 16 is taken."
     )
-    return [unknown("000-12", "lists", why, told)]
+    return [unknown("000-12", "lists", why, facts)]
 
 
 def internal(runs: ReportRuns) -> Finding:
@@ -131,8 +131,8 @@ def large_blocks(runs: ReportRuns) -> Finding:
         float(run.free_sizes[run.free_sizes > VERY_BIG].sum()) / run.free_bytes for run in second
     ]
     count = spread([int((run.free_sizes > VERY_BIG).sum()) for run in second])
-    told = f"{spread(shares).mean:.0%} of it in {count.mean:.0f} blocks above {VERY_BIG:,} B"
-    return holds("000-15", "large", min(shares) > 0.5, told)
+    facts = f"{spread(shares).mean:.0%} of it in {count.mean:.0f} blocks above {VERY_BIG:,} B"
+    return holds("000-15", "large", min(shares) > 0.5, facts)
 
 
 def two_thousand(runs: ReportRuns) -> Finding:
@@ -153,15 +153,15 @@ def two_thousand(runs: ReportRuns) -> Finding:
 
 def utilisation(runs: ReportRuns) -> Finding:
     """Row 17."""
-    told = runs.version_2[SIZES][0].counts.live_peak / REPORT_REGION
+    filled = runs.version_2[SIZES][0].counts.live_peak / REPORT_REGION
     smallest = runs.smallest
     best = smallest.counts.live_peak / smallest.spec.region
     return holds(
         "000-17",
         "utilisation",
-        told > 0.8,
-        f"at most {told:.0%} of the region are live bytes; {best:.0%} in the smallest region that "
-        f"lasts, {smallest.spec.region:,} B",
+        filled > 0.8,
+        f"at most {filled:.0%} of the region are live bytes; {best:.0%} in the smallest region "
+        f"that lasts, {smallest.spec.region:,} B",
         "Headers of 24 B weigh on requests of 90 B on average.",
     )
 
@@ -207,14 +207,14 @@ def _of_version_2(
 ) -> Finding:
     """A figure of section 4: it holds if it lies within two deviations of ours, for some sizes."""
     its = figure("000-14", name)
-    found = {sizes: spread(figures(some)) for sizes, some in runs.version_2.items()}
-    assert set(found) == {SIZES, OTHER_SIZES}
-    told = "; ".join(
-        f"{deviating(one)}{unit} for {least} to {most} B" for (least, most), one in found.items()
+    spreads = {sizes: spread(figures(some)) for sizes, some in runs.version_2.items()}
+    assert set(spreads) == {SIZES, OTHER_SIZES}
+    facts = "; ".join(
+        f"{deviating(one)}{unit} for {least} to {most} B" for (least, most), one in spreads.items()
     )
-    is_near = any(abs(its.number - one.mean) < 2 * one.deviation for one in found.values())
+    is_near = any(abs(its.number - one.mean) < 2 * one.deviation for one in spreads.values())
     verdict = Verdict.MATCHES if is_near else Verdict.DIFFERS
-    return Finding(its, told, verdict, number=found[SIZES].mean)
+    return Finding(its, facts, verdict, number=spreads[SIZES].mean)
 
 
 def _lengths(some: Sequence[Slotbuf]) -> list[float]:

@@ -90,21 +90,21 @@ def over_requested(some: list[dict[str, Cost]], name: str) -> float:
 
 def linux_model(laboratory: Laboratory) -> list[Finding]:
     """Row 10."""
-    found = laboratory.once(costs)
-    model, lea = over_requested(found, MODEL), over_requested(found, "lea")
+    measured = laboratory.once(costs)
+    model, lea = over_requested(measured, MODEL), over_requested(measured, "lea")
     why = f"The paper's model explains its number; Lea's allocator as published needs {lea:+.1%}."
     return [near("001-10", "model", model, why, f"{model:+.1%} for the model, {lea:+.1%} for lea")]
 
 
 def execution_time(laboratory: Laboratory) -> list[Finding]:
     """Row 11: time is not ours to give; accesses are what it depends on."""
-    found = laboratory.once(costs)
-    saved = [1 - one[POOLS].accesses / one["lea"].accesses for one in found]
-    stack = mean(1 - one[STACK].accesses / one["lea"].accesses for one in found)
+    measured = laboratory.once(costs)
+    saved = [1 - one[POOLS].accesses / one["lea"].accesses for one in measured]
+    stack = mean(1 - one[STACK].accesses / one["lea"].accesses for one in measured)
     why = "Machine and clock are not told. Accesses to metadata stand beside the published time."
-    told = f"{mean(saved):.0%} fewer accesses than lea; {stack:.0%} with a stack of free blocks"
+    facts = f"{mean(saved):.0%} fewer accesses than lea; {stack:.0%} with a stack of free blocks"
     return [
-        unknown("001-11", "mean", why, told),
+        unknown("001-11", "mean", why, facts),
         unknown("001-11", "best", why, f"{max(saved):.0%} fewer at best"),
         unknown("001-11", "pools", why),
     ]
@@ -112,19 +112,24 @@ def execution_time(laboratory: Laboratory) -> list[Finding]:
 
 def footprints(laboratory: Laboratory) -> list[Finding]:
     """Row 12."""
-    found = laboratory.once(costs)
-    pools, model = mean_cost(found, POOLS), mean_cost(found, MODEL)
+    measured = laboratory.once(costs)
+    pools, model = mean_cost(measured, POOLS), mean_cost(measured, MODEL)
     requested, ours, linux = (
         figure("001-12", name).number for name in ("requested", "footprint", "linux")
     )
-    more = over_requested(found, POOLS)
-    saved = mean(1 - one[POOLS].footprint / one[MODEL].footprint for one in found)
-    against_lea = mean(one[POOLS].footprint / one["lea"].footprint for one in found) - 1
+    more = over_requested(measured, POOLS)
+    saved = mean(1 - one[POOLS].footprint / one[MODEL].footprint for one in measured)
+    against_lea = mean(one[POOLS].footprint / one["lea"].footprint for one in measured) - 1
     return [
         near("001-12", "arithmetic", (ours / requested - 1, linux / requested - 1)),
         near("001-12", "requested", float(pools.requested)),
         near("001-12", "footprint", float(pools.footprint)),
-        near("001-12", "linux", float(model.footprint), told=f"{model.footprint:,} B, their model"),
+        near(
+            "001-12",
+            "linux",
+            float(model.footprint),
+            facts=f"{model.footprint:,} B, their model",
+        ),
         near("001-12", "pools", more),
         near(
             "001-12",
@@ -137,23 +142,23 @@ def footprints(laboratory: Laboratory) -> list[Finding]:
 
 def accesses(laboratory: Laboratory) -> list[Finding]:
     """Row 13."""
-    found = laboratory.once(costs)
-    each = {name: mean_cost(found, name).accesses for name in (POOLS, STACK, "lea", "tlsf")}
-    told = (
+    measured = laboratory.once(costs)
+    each = {name: mean_cost(measured, name).accesses for name in (POOLS, STACK, "lea", "tlsf")}
+    facts = (
         f"per operation {each[POOLS]:.1f}, with a stack {each[STACK]:.1f}; lea {each['lea']:.1f}, "
         f"tlsf {each['tlsf']:.1f}"
     )
-    return [holds("001-13", "fewer", each[POOLS] < min(each["lea"], each["tlsf"]), told)]
+    return [holds("001-13", "fewer", each[POOLS] < min(each["lea"], each["tlsf"]), facts)]
 
 
 def energy(laboratory: Laboratory) -> list[Finding]:
     """Row 14: a ratio, by an SRAM table of ours."""
-    found = laboratory.once(costs)
-    lea, tlsf, stack = (mean_cost(found, name).energy for name in ("lea", "tlsf", STACK))
+    measured = laboratory.once(costs)
+    lea, tlsf, stack = (mean_cost(measured, name).energy for name in ("lea", "tlsf", STACK))
     both = mean(
-        1 - one[MODEL].accesses / (one["lea"].accesses * one[MODEL].energy) for one in found
+        1 - one[MODEL].accesses / (one["lea"].accesses * one[MODEL].energy) for one in measured
     )
-    told = (
+    facts = (
         f"{1 - 1 / lea:.0%} less than lea, {1 - 1 / tlsf:.0%} less than tlsf; with a stack "
         f"{1 - stack / lea:.0%} and {1 - stack / tlsf:.0%}"
     )
@@ -161,17 +166,17 @@ def energy(laboratory: Laboratory) -> list[Finding]:
         f"lea's accesses in a memory of their model's size, both factors at once, give {both:.0%}. "
         "The published 16 J for 2,000 operations are implausible; ratios alone are compared."
     )
-    return [near("001-14", "saved", 1 - 1 / lea, why, told)]
+    return [near("001-14", "saved", 1 - 1 / lea, why, facts)]
 
 
 def steadiness(laboratory: Laboratory) -> list[Finding]:
     """Row 15."""
-    found = laboratory.once(costs)
+    measured = laboratory.once(costs)
     varies = {
-        name: pstdev([one[name].accesses for one in found]) / mean_cost(found, name).accesses
+        name: pstdev([one[name].accesses for one in measured]) / mean_cost(measured, name).accesses
         for name in (POOLS, STACK, "lea")
     }
-    told = (
+    facts = (
         f"accesses vary by {varies[POOLS]:.1%} for the pools, {varies[STACK]:.1%} with a stack, "
         f"{varies['lea']:.1%} for lea"
     )
@@ -179,7 +184,7 @@ def steadiness(laboratory: Laboratory) -> list[Finding]:
         "It is told of 18 captures, which are not to be had. Seeds of one mix are alike to every "
         "allocator; the pools' traversal even varies most."
     )
-    return [unknown("001-15", "steady", why, told)]
+    return [unknown("001-15", "steady", why, facts)]
 
 
 def object_code(_: Laboratory) -> list[Finding]:
@@ -197,8 +202,8 @@ def delegation(_: Laboratory) -> list[Finding]:
     alone = Plan(POOLS, pools=(Pool(40, 4, True),))
     beside = Plan(POOLS, pools=(Pool(40, 4, True),), shared=Plan("tlsf"))
     refused, served = refusals(alone, [40, 4000], 1 << 14), refusals(beside, [40, 4000], 1 << 14)
-    told = "4000 B are refused by pools alone, and served with TLSF behind them"
-    return [holds("001-17", "rest", (refused, served) == (1, 0), told)]
+    facts = "4000 B are refused by pools alone, and served with TLSF behind them"
+    return [holds("001-17", "rest", (refused, served) == (1, 0), facts)]
 
 
 ROWS = {

@@ -102,18 +102,18 @@ def stability(laboratory: Laboratory) -> list[Finding]:
         for shares in ([one.ack for one in drawn], [one.mtu for one in drawn])
         for means in [[sum(column) / len(drawn) for column in zip(*shares, strict=True)]]
     ]
-    told = f"{moved[0]:.2%} and {moved[1]:.2%}"
+    facts = f"{moved[0]:.2%} and {moved[1]:.2%}"
     why = (
         f"Independent draws, so sampling alone: 1,000 packets of {len(drawn)} traces cannot be "
         "further off. Real traffic comes in flows; the captures are not to be had."
     )
-    return [near("001-2", "change", max(moved), why, told)]
+    return [near("001-2", "change", max(moved), why, facts)]
 
 
 def fragments(_: Laboratory) -> list[Finding]:
     """Row 3."""
     exact = _DATAGRAM / (MTU - _IP_HEADERS)
-    return [near("001-3", "packets", float(math.ceil(exact)), told=f"{exact:.3f}, so 45")]
+    return [near("001-3", "packets", float(math.ceil(exact)), facts=f"{exact:.3f}, so 45")]
 
 
 def selection(_: Laboratory) -> list[Finding]:
@@ -128,8 +128,8 @@ def neither_split_nor_joined(_: Laboratory) -> list[Finding]:
     small = Plan("class_pools", pools=(Pool(64, 16, False),))
     split = refusals(large, [100, 100]) == 0
     joined = refusals(small, [1000], 1 << 14) == 0
-    told = "a block of 1024 B serves one request of 100 B; 16 blocks of 64 B serve none of 1000 B"
-    return [holds("001-5", "reused", not split and not joined, told)]
+    facts = "a block of 1024 B serves one request of 100 B; 16 blocks of 64 B serve none of 1000 B"
+    return [holds("001-5", "reused", not split and not joined, facts)]
 
 
 def pools(_: Laboratory) -> list[Finding]:
@@ -152,9 +152,9 @@ def fits(_: Laboratory) -> list[Finding]:
 
     sizes = np.arange(1, MTU + 1, dtype=np.uint64)
     chosen = _plan({}).engine()
-    found = [chosen.pools[int(pool)][0] for pool in chosen.pools_for(sizes)]
+    chosen_sizes = [chosen.pools[int(pool)][0] for pool in chosen.pools_for(sizes)]
     by_text = [_by_the_text(int(size)) for size in sizes]
-    same = sum(one == other for one, other in zip(found, by_text, strict=True))
+    same = sum(one == other for one, other in zip(chosen_sizes, by_text, strict=True))
     return [holds("001-7", "fits", same == len(by_text), f"{same:,} of {len(by_text):,} sizes")]
 
 
@@ -177,8 +177,8 @@ def queue(_: Laboratory) -> list[Finding]:
     source = _engine.WorkloadSource("queue_fill", {"packets": 1000}, 1)
     ops = np.asarray(source.take(1 << 12)["op"])
     allocations, frees = int((ops == 0).sum()), int((ops == 4).sum())
-    told = f"{allocations:,} and {frees:,}"
-    return [near("001-9", "calls", float(allocations if allocations == frees else 0), told=told)]
+    facts = f"{allocations:,} and {frees:,}"
+    return [near("001-9", "calls", float(allocations if allocations == frees else 0), facts=facts)]
 
 
 ROWS = {

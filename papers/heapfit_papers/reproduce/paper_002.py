@@ -40,13 +40,13 @@ def two_roads(laboratory: Laboratory) -> list[Finding]:
     for experiment in laboratory.once(experiments).values():
         for one in experiment.all_results():
             for metric, exact in one.exact.items():
-                found = one.estimates[metric]
-                is_none_refused = found.mean == 1 and 1 - exact < 1e-9
-                inside += found.holds(exact) or is_none_refused
+                answers = one.estimates[metric]
+                is_none_refused = answers.mean == 1 and 1 - exact < 1e-9
+                inside += answers.holds(exact) or is_none_refused
                 total += 1
-    told = f"{inside} of {total} figures of fixed and scattered pools within their 99 % interval"
+    facts = f"{inside} of {total} figures of fixed and scattered pools within their 99 % interval"
     why = "Holding times are exponential; by theory these pools do not mind which law they have."
-    return [holds("002-1", "method", inside >= _SURE * total, told, why)]
+    return [holds("002-1", "method", inside >= _SURE * total, facts, why)]
 
 
 def fixed_bytes(_: Laboratory) -> list[Finding]:
@@ -63,74 +63,77 @@ def equal_memory(_: Laboratory) -> list[Finding]:
     """Row 4."""
     schemes = {one.name: one for one in scenario_of("figure-5").points[0].schemes}
     fixed, together = schemes[FIXED].region, schemes[TOGETHER].region
-    told = f"{fixed:,} and {together:,} B"
-    return [holds("002-4", "difference", abs(fixed / together - 1) < 0.01, told)]
+    facts = f"{fixed:,} and {together:,} B"
+    return [holds("002-4", "difference", abs(fixed / together - 1) < 0.01, facts)]
 
 
 def metrics(_: Laboratory) -> list[Finding]:
     """Row 5."""
 
     wanted = ("bandwidth_admission", "memory_utilisation", "pool_utilisation")
-    told = "; ".join(METRICS[name].definition for name in wanted)
+    facts = "; ".join(METRICS[name].definition for name in wanted)
     why = f"Ours: {METRICS['combined_utility'].definition}"
     return [
-        holds("002-5", "definitions", set(wanted) <= set(METRICS), told),
+        holds("002-5", "definitions", set(wanted) <= set(METRICS), facts),
         unknown("002-5", "utility", why),
     ]
 
 
 def figure_5(laboratory: Laboratory) -> list[Finding]:
     """Row 6."""
-    found = laboratory.once(experiments)["figure-5"]
-    at = found.axis.index(0.003)
-    fixed, together, chained = (found.values(name)[at] for name in (FIXED, TOGETHER, CHAINED))
-    used = found.values(TOGETHER, MEMORY)
+    experiment = laboratory.once(experiments)["figure-5"]
+    at = experiment.axis.index(0.003)
+    fixed, together, chained = (experiment.values(name)[at] for name in (FIXED, TOGETHER, CHAINED))
+    used = experiment.values(TOGETHER, MEMORY)
     peak = used.index(max(used))
     return [
-        near("002-6", "fixed", fixed, told=_percent([fixed], 2)),
-        near("002-6", "variable", together, told=f"{together:.2%}; scattered {chained:.2%}"),
-        _always_better(found, "002-6"),
+        near("002-6", "fixed", fixed, facts=_percent([fixed], 2)),
+        near("002-6", "variable", together, facts=f"{together:.2%}; scattered {chained:.2%}"),
+        _always_better(experiment, "002-6"),
         holds(
             "002-6",
             "maximum",
             0 < peak < len(used) - 1,
-            f"{used[peak]:.1%} at an inter-arrival time of {found.axis[peak]:g}",
+            f"{used[peak]:.1%} at an inter-arrival time of {experiment.axis[peak]:g}",
         ),
     ]
 
 
 def figure_6(laboratory: Laboratory) -> list[Finding]:
     """Row 7."""
-    found = laboratory.once(experiments)["figure-6"]
-    fixed, together = found.values(FIXED), found.values(TOGETHER)
-    crossings = [_crossing(found, metric) for metric in (ADMISSION, MEMORY)]
-    told = ", in utilisation ".join(f"between {low:g} and {high:g} B" for low, high in crossings)
+    experiment = laboratory.once(experiments)["figure-6"]
+    fixed, together = experiment.values(FIXED), experiment.values(TOGETHER)
+    crossings = [_crossing(experiment, metric) for metric in (ADMISSION, MEMORY)]
+    facts = ", in utilisation ".join(f"between {low:g} and {high:g} B" for low, high in crossings)
     return [
         holds("002-7", "fixed", max(fixed) - min(fixed) < 0.01, _percent(fixed)),
-        holds("002-7", "variable", together == sorted(together, reverse=True), _beside(found)),
-        holds("002-7", "crossing", all(low < high for low, high in crossings), told),
+        holds("002-7", "variable", together == sorted(together, reverse=True), _beside(experiment)),
+        holds("002-7", "crossing", all(low < high for low, high in crossings), facts),
     ]
 
 
 def figure_7(laboratory: Laboratory) -> list[Finding]:
     """Row 8."""
-    found = laboratory.once(experiments)["figure-7"]
-    fixed = found.values(FIXED)
+    experiment = laboratory.once(experiments)["figure-7"]
+    fixed = experiment.values(FIXED)
     its = figure("002-8", "fixed")
     farthest = max(fixed, key=lambda one: abs(one - its.number))
     all_admitted = {
         size: used
         for size, admitted, used in zip(
-            found.axis, found.values(TOGETHER), found.values(TOGETHER, MEMORY), strict=True
+            experiment.axis,
+            experiment.values(TOGETHER),
+            experiment.values(TOGETHER, MEMORY),
+            strict=True,
         )
         if admitted >= _ALL
     }
-    told = ", ".join(f"{used:.1%} at {size:g} B" for size, used in all_admitted.items())
+    facts = ", ".join(f"{used:.1%} at {size:g} B" for size, used in all_admitted.items())
     in_range = any(figure("002-8", "utilisation").agrees(used) for used in all_admitted.values())
     return [
-        near("002-8", "fixed", farthest, told=_percent(fixed)),
-        _always_better(found, "002-8"),
-        holds("002-8", "utilisation", in_range, told),
+        near("002-8", "fixed", farthest, facts=_percent(fixed)),
+        _always_better(experiment, "002-8"),
+        holds("002-8", "utilisation", in_range, facts),
     ]
 
 
@@ -151,13 +154,13 @@ def overheads(_: Laboratory) -> list[Finding]:
         for total in ("64K", "512K")
         for theirs, ours in zip(curves[f"fixed-{total}"], curves[f"chained-{total}"], strict=True)
     )
-    told = "; ".join(
+    facts = "; ".join(
         f"{name.replace('chained', 'variable')} {curve[0]:.0%} to {curve[-1]:.1%}"
         for name, curve in curves.items()
     )
     why = "The bytes are inferred, so the curves' shape is compared and not their height."
     return [
-        holds("002-10", "smaller", smaller, told, why),
+        holds("002-10", "smaller", smaller, facts, why),
         holds("002-10", "fixed", fixed, "at all sizes, 16 B a buffer against 36 B a partition"),
     ]
 
@@ -166,8 +169,8 @@ def tool(_: Laboratory) -> list[Finding]:
     """Row 11."""
 
     answers = [one for one in solve(scenario_of("figure-5")).results if one.exact]
-    told = "heapfit simulate: these scenarios are in examples/partitions"
-    return [holds("002-11", "tool", bool(answers), told)]
+    facts = "heapfit simulate: these scenarios are in examples/partitions"
+    return [holds("002-11", "tool", bool(answers), facts)]
 
 
 def portable(_: Laboratory) -> list[Finding]:
@@ -176,8 +179,8 @@ def portable(_: Laboratory) -> list[Finding]:
     if missing is not None:
         return [unknown("002-12", "portable", f"Not compiled for a target here: {missing}.")]
     sizes = code_sizes.code_sizes(("fixed_pool", "partition_pool", "chained_pool"))
-    told = ", ".join(f"{name} {size:,} B" for name, size in sizes.items())
-    return [holds("002-12", "portable", True, f"{told}, no library ({code_sizes.HOW})")]
+    facts = ", ".join(f"{name} {size:,} B" for name, size in sizes.items())
+    return [holds("002-12", "portable", True, f"{facts}, no library ({code_sizes.HOW})")]
 
 
 def better_structure(_: Laboratory) -> list[Finding]:
@@ -187,18 +190,18 @@ def better_structure(_: Laboratory) -> list[Finding]:
         scalars = {"partition_size": 512, "partitions": 1024, "metadata": metadata}
         region = Plan("partition_pool", scalars).engine().smallest_region
         each[metadata] = (region - 1024 * 512) / 1024
-    told = f"{each[1]:.2f} B a partition with two bits each, {each[0]:.2f} B with a linked list"
+    facts = f"{each[1]:.2f} B a partition with two bits each, {each[0]:.2f} B with a linked list"
     is_so = each[1] < each[0] < _PUBLISHED_OVERHEAD
-    return [holds("002-13", "structure", is_so, told)]
+    return [holds("002-13", "structure", is_so, facts)]
 
 
 def overhead_curves() -> dict[str, list[float]]:
     """Figure 9: by scheme, from 16 to 1024 B."""
 
-    found = solve(scenario_of("figure-9")).results
-    names = [scheme.name for scheme in found[0].point.schemes]
+    experiment = solve(scenario_of("figure-9")).results
+    names = [scheme.name for scheme in experiment[0].point.schemes]
     return {
-        name: [one.overhead_ratio or 0.0 for one in found if one.scheme.name == name]
+        name: [one.overhead_ratio or 0.0 for one in experiment if one.scheme.name == name]
         for name in names
     }
 
@@ -230,25 +233,25 @@ def _capacity(name: str) -> int:
     return scheme.capacity()
 
 
-def _always_better(found: Experiment, row: str) -> Finding:
+def _always_better(experiment: Experiment, row: str) -> Finding:
     better = all(
         ours > theirs
         for metric in (ADMISSION, MEMORY)
         for ours, theirs in zip(
-            found.values(TOGETHER, metric), found.values(FIXED, metric), strict=True
+            experiment.values(TOGETHER, metric), experiment.values(FIXED, metric), strict=True
         )
     )
-    return holds(row, "better", better, _beside(found))
+    return holds(row, "better", better, _beside(experiment))
 
 
-def _crossing(found: Experiment, metric: str) -> tuple[float, float]:
+def _crossing(experiment: Experiment, metric: str) -> tuple[float, float]:
     """The sizes between which fixed buffers become better; equal ones if they never do."""
-    pairs = zip(found.values(FIXED, metric), found.values(TOGETHER, metric), strict=True)
+    pairs = zip(experiment.values(FIXED, metric), experiment.values(TOGETHER, metric), strict=True)
     better = [fixed > together for fixed, together in pairs]
     if better[0] or True not in better:
-        return found.axis[0], found.axis[0]
+        return experiment.axis[0], experiment.axis[0]
     first = better.index(True)
-    return found.axis[first - 1], found.axis[first]
+    return experiment.axis[first - 1], experiment.axis[first]
 
 
 def _smaller(total: Experiment) -> Finding:
@@ -271,9 +274,9 @@ def _smaller(total: Experiment) -> Finding:
 
 def _drop(total: Experiment) -> Finding:
     together, chained = (total.values(name, MEMORY)[:2] for name in (TOGETHER, CHAINED))
-    told = f"{_percent(together)} at 256 and 512 B; scattered {_percent(chained)}"
+    facts = f"{_percent(together)} at 256 and 512 B; scattered {_percent(chained)}"
     why = "Which speaks for groups that lie together, if weakly." if chained[0] > chained[1] else ""
-    return holds("002-9", "drop", together[0] < together[1], told, why)
+    return holds("002-9", "drop", together[0] < together[1], facts, why)
 
 
 def _more_of_the_same(number: Experiment) -> Finding:
@@ -288,16 +291,16 @@ def _more_of_the_same(number: Experiment) -> Finding:
     )
 
 
-def _by_size(found: Experiment) -> str:
-    sizes = ", ".join(f"{size:g}" for size in found.axis)
-    admitted, used = (_percent(found.values(TOGETHER, one)) for one in (ADMISSION, MEMORY))
+def _by_size(experiment: Experiment) -> str:
+    sizes = ", ".join(f"{size:g}" for size in experiment.axis)
+    admitted, used = (_percent(experiment.values(TOGETHER, one)) for one in (ADMISSION, MEMORY))
     return f"at {sizes} B admission {admitted}, utilisation {used}"
 
 
-def _beside(found: Experiment) -> str:
+def _beside(experiment: Experiment) -> str:
     """Admission of all three."""
     names = ((TOGETHER, "together"), (CHAINED, "scattered"), (FIXED, "fixed"))
-    return "; ".join(f"{told} {_percent(found.values(name))}" for name, told in names)
+    return "; ".join(f"{facts} {_percent(experiment.values(name))}" for name, facts in names)
 
 
 def _percent(values: Sequence[float], digits: int = 1) -> str:

@@ -33,10 +33,10 @@ def dedicated(_: Laboratory) -> list[Finding]:
     lost = replay.result().internal_peak
     refused = refusals(alone, [528, 528, 1040])
     served = refusals(shared, [528, 528, 1040], _REGION)
-    told = "a second block of 528 B is refused beside a free one of 1040 B; TLSF behind serves it"
+    facts = "a second block of 528 B is refused beside a free one of 1040 B; TLSF behind serves it"
     return [
         near("003-1", "dedicated", float(lost)),
-        holds("003-1", "miss", (refused, served) == (1, 0), told),
+        holds("003-1", "miss", (refused, served) == (1, 0), facts),
     ]
 
 
@@ -45,8 +45,8 @@ def free_by_range(_: Laboratory) -> list[Finding]:
     plan = Plan("budgeted", pools=_PAIR)
     own = refusals(plan, [528, 1040, -0, -1, 528, 1040])
     other = refusals(plan, [528, 1040, -0, 1040])
-    told = "both blocks freed are given again, and a freed 528 B never for 1040 B"
-    return [holds("003-2", "pointer", (own, other) == (0, 1), told)]
+    facts = "both blocks freed are given again, and a freed 528 B never for 1040 B"
+    return [holds("003-2", "pointer", (own, other) == (0, 1), facts)]
 
 
 def low_level(laboratory: Laboratory) -> list[Finding]:
@@ -54,9 +54,9 @@ def low_level(laboratory: Laboratory) -> list[Finding]:
     one = next(one for one in laboratory.once(table_2) if one.case.workload == 4)
     high = one.needs[BUDGETED].high_water
     stepped = -(-high // LEA_STEP) * LEA_STEP
-    told = f"workload 4, budgeted: {high:,} B as high-water mark, {stepped:,} B in steps of 64 KiB"
+    facts = f"workload 4, budgeted: {high:,} B as high-water mark, {stepped:,} B in steps of 64 KiB"
     why = "The control structures are charged here, in every R."
-    return [holds("003-3", "maximum", high <= stepped < high + LEA_STEP, told, why)]
+    return [holds("003-3", "maximum", high <= stepped < high + LEA_STEP, facts, why)]
 
 
 def profile(_: Laboratory) -> list[Finding]:
@@ -72,8 +72,8 @@ def profile(_: Laboratory) -> list[Finding]:
         and highest.tolist() == np.maximum(before, walk.live)[:, column].tolist()
         for column, (lowest, highest) in enumerate(result.blocks)
     )
-    told = f"{len(_sizes(4))} sizes at each of {_EVENTS:,} events"
-    return [holds("003-4", "profile", equal, told)]
+    facts = f"{len(_sizes(4))} sizes at each of {_EVENTS:,} events"
+    return [holds("003-4", "profile", equal, facts)]
 
 
 def constraints(_: Laboratory) -> list[Finding]:
@@ -85,8 +85,8 @@ def constraints(_: Laboratory) -> list[Finding]:
         raised = int(walk.used_with(budgets).max())
         kept &= raised <= walk.u_max and bool((walk.peaks >= budgets).all())
         tightest = max(tightest, raised / walk.u_max)
-    told = f"U^B_max is at most {tightest:.3f} U_max on workloads 1 to 5, N_i at most P_i,max"
-    return [holds("003-5", "constraints", kept, told)]
+    facts = f"U^B_max is at most {tightest:.3f} U_max on workloads 1 to 5, N_i at most P_i,max"
+    return [holds("003-5", "constraints", kept, facts)]
 
 
 def example(_: Laboratory) -> list[Finding]:
@@ -96,11 +96,11 @@ def example(_: Laboratory) -> list[Finding]:
     raised = int(walk.used_with([at_peak, 0, 0]).max())
     smaller = walk.greedy()[0]
     kept = int(walk.used_with([smaller, 0, 0]).max())
-    told = (
+    facts = (
         f"U_max {walk.u_max} B; N_1 = {at_peak} makes U^B_max {raised} B, N_1 = {smaller} leaves it"
     )
     is_so = raised > walk.u_max == kept and 0 < smaller < at_peak
-    return [holds("003-6", "example", is_so, told)]
+    return [holds("003-6", "example", is_so, facts)]
 
 
 def greedy(laboratory: Laboratory) -> list[Finding]:
@@ -120,13 +120,13 @@ def greedy(laboratory: Laboratory) -> list[Finding]:
 
 def exhaustive(laboratory: Laboratory) -> list[Finding]:
     """Row 8."""
-    found = laboratory.once(budgeting)
-    larger = [one for one in found if one.shape.row is None]
-    told = "; ".join(
+    budgeted = laboratory.once(budgeting)
+    larger = [one for one in budgeted if one.shape.row is None]
+    facts = "; ".join(
         f"n = {one.shape.sizes}, P_i,max = {one.shape.limit}: {_time(one.exact_ms)}"
         for one in larger
     )
-    tried = max(one.exhaustive_ms for one in found)
+    tried = max(one.exhaustive_ms for one in budgeted)
     why = (
         f"Trying all is exponential, as said ({_time(tried)} for n = 5), but the optimum does not "
         "need it: a few moments of a trace limit budgets, and bounds cut most combinations."
@@ -137,7 +137,7 @@ def exhaustive(laboratory: Laboratory) -> list[Finding]:
             "003-8",
             "infeasible",
             not solved,
-            f"the optimum, proven by branch and bound: {told}",
+            f"the optimum, proven by branch and bound: {facts}",
             why,
         )
     ]

@@ -41,29 +41,29 @@ _DYNAMIC = tuple(name for name in OTHERS if name != STATIC)
 
 def workloads(laboratory: Laboratory) -> list[Finding]:
     """Row 10."""
-    found = []
+    measured = []
     for number in WORKLOADS:
         values = _engine.WorkloadSource(f"t2_w{number}", {}, 1).parameters
         sizes = tuple(float(values[f"size_{i}"]) for i in range(1, 5))
-        found.append(near("003-10", f"w{number}", sizes))
+        measured.append(near("003-10", f"w{number}", sizes))
     peaks = [peak for one in laboratory.once(table_2) for peak in one.peaks]
-    return [*found, near("003-10", "limit", float(max(peaks)))]
+    return [*measured, near("003-10", "limit", float(max(peaks)))]
 
 
 def allocators(_: Laboratory) -> list[Finding]:
     """Row 11."""
     known = {info.name for info in _engine.allocators()}
-    told = ", ".join(ALLOCATORS)
-    return [near("003-11", "count", float(len(known.intersection(ALLOCATORS))), told=told)]
+    facts = ", ".join(ALLOCATORS)
+    return [near("003-11", "count", float(len(known.intersection(ALLOCATORS))), facts=facts)]
 
 
 def static(laboratory: Laboratory) -> list[Finding]:
     """Row 12."""
-    found = laboratory.once(table_2)
-    over = max(abs(one.region(STATIC) / one.worst_case - 1) for one in found)
-    first = [one for one in found if one.case.seed == found[0].case.seed]
-    told = ", ".join(f"w{one.case.workload} {one.region(STATIC):,}" for one in first)
-    return [holds("003-12", "static", over < 0.01, f"{told} B; at most {over:.2%} off the sum")]
+    measured = laboratory.once(table_2)
+    over = max(abs(one.region(STATIC) / one.worst_case - 1) for one in measured)
+    first = [one for one in measured if one.case.seed == measured[0].case.seed]
+    facts = ", ".join(f"w{one.case.workload} {one.region(STATIC):,}" for one in first)
+    return [holds("003-12", "static", over < 0.01, f"{facts} B; at most {over:.2%} off the sum")]
 
 
 def trial(laboratory: Laboratory) -> list[Finding]:
@@ -73,21 +73,21 @@ def trial(laboratory: Laboratory) -> list[Finding]:
     )
     close = all(0 <= one.reached - one.r_safe <= one.step for one in trials)
     lower = max(1 - one.r_min / one.r_safe for one in trials)
-    told = (
+    facts = (
         f"shrinking stops within the step of R_safe on {len(trials)} workloads; a smaller heap "
         f"works again {lower:.1%} below on one of them"
     )
-    return [holds("003-13", "trial", close, told)]
+    return [holds("003-13", "trial", close, facts)]
 
 
 def figure_5(laboratory: Laboratory) -> list[Finding]:
     """Row 14."""
-    found = laboratory.once(table_2)
-    bars = bars_of(found)
+    measured = laboratory.once(table_2)
+    bars = bars_of(measured)
     own_best = {name: _own_best(bars, name) for name in ("test1", "test3", "test4", "test6", TLSF)}
     return [
         _always_least(laboratory, bars),
-        *_less_than_lea(found),
+        *_less_than_lea(measured),
         _lea_is_steady(bars),
         *(_efficient_in(bars, name, best) for name, best in own_best.items()),
         _never_best(bars),
@@ -101,9 +101,9 @@ def code(_: Laboratory) -> list[Finding]:
     if missing is not None:
         return [unknown("003-15", "large", f"Not weighed: {missing}.")]
     sizes = all_code()
-    told = ", ".join(f"{_short(name)} {sizes[name]:,}" for name in ALLOCATORS)
+    facts = ", ".join(f"{_short(name)} {sizes[name]:,}" for name in ALLOCATORS)
     is_so = sizes[BUDGETED] > sizes[TLSF]
-    return [holds("003-15", "large", is_so, f"{told} B ({code_sizes.HOW})")]
+    return [holds("003-15", "large", is_so, f"{facts} B ({code_sizes.HOW})")]
 
 
 def figure_7(laboratory: Laboratory) -> list[Finding]:
@@ -134,13 +134,13 @@ def _crossing(totals: Mapping[int, Mapping[str, float]]) -> Finding:
     first = max(lasting)
     ours = totals[first][BUDGETED] / 1024
     before = [scale for scale in totals if scale > first]
-    told = f"{ours:.1f} KB, 1/{first} of the sizes; {_before(before, totals)}"
+    facts = f"{ours:.1f} KB, 1/{first} of the sizes; {_before(before, totals)}"
     static_wins = [f"1/{scale}" for scale in totals if _is_beaten(totals[scale], STATIC)]
     why = (
         "Against the dynamic allocators. Static pools, less code, need less at "
         f"{', '.join(static_wins) or 'no scale'}. Code sizes are another compiler's."
     )
-    return near("003-16", "crossing", ours, why, told)
+    return near("003-16", "crossing", ours, why, facts)
 
 
 def _before(scales: Sequence[int], totals: Mapping[int, Mapping[str, float]]) -> str:
@@ -179,10 +179,10 @@ ROWS = {
 }
 
 
-def bars_of(found: Sequence[Measured]) -> dict[str, dict[int, float]]:
+def bars_of(measured: Sequence[Measured]) -> dict[str, dict[int, float]]:
     """Figure 5: by allocator and workload, R over that of budgeted."""
     return {
-        name: {number: relative(list(found), number, name) for number in WORKLOADS}
+        name: {number: relative(list(measured), number, name) for number in WORKLOADS}
         for name in ALLOCATORS
     }
 
@@ -207,9 +207,9 @@ def _scaled_totals(laboratory: Laboratory) -> dict[int, dict[str, float]]:
         for scale in scales
         for seed in seeds
     ]
-    found = laboratory.map("figure 7", measured, cases)
+    results = laboratory.map("figure 7", measured, cases)
     weights = all_code()
-    each = {scale: found[i * len(seeds) : (i + 1) * len(seeds)] for i, scale in enumerate(scales)}
+    each = {scale: results[i * len(seeds) : (i + 1) * len(seeds)] for i, scale in enumerate(scales)}
     return {
         scale: {name: mean(one.region(name) for one in mine) + weights[name] for name in ALLOCATORS}
         for scale, mine in each.items()
@@ -217,7 +217,7 @@ def _scaled_totals(laboratory: Laboratory) -> dict[int, dict[str, float]]:
 
 
 def _always_least(laboratory: Laboratory, bars: Mapping[str, Mapping[int, float]]) -> Finding:
-    is_so, told = _least(bars)
+    is_so, facts = _least(bars)
     others = laboratory.once(other_lengths)
     lengths = sorted({one.case.events for one in others})
     beside = "; with ".join(
@@ -230,7 +230,7 @@ def _always_least(laboratory: Laboratory, bars: Mapping[str, Mapping[int, float]
         "static allocator. Where it is one small block short of that, equation 5 costs whole large "
         f"blocks, and static pools need less. With {beside}."
     )
-    return holds("003-14", "always_least", is_so, told, why)
+    return holds("003-14", "always_least", is_so, facts, why)
 
 
 def _least(bars: Mapping[str, Mapping[int, float]]) -> tuple[bool, str]:
@@ -246,9 +246,9 @@ def _least(bars: Mapping[str, Mapping[int, float]]) -> tuple[bool, str]:
     )
 
 
-def _less_than_lea(found: Sequence[Measured]) -> list[Finding]:
+def _less_than_lea(measured: Sequence[Measured]) -> list[Finding]:
     """The smallest and the largest saving; and if Lea's grew by its own step."""
-    by_workload = [[one for one in found if one.case.workload == number] for number in WORKLOADS]
+    by_workload = [[one for one in measured if one.case.workload == number] for number in WORKLOADS]
     saved = [
         mean(1 - one.region(BUDGETED) / one.region(LEA) for one in some) for some in by_workload
     ]
@@ -257,14 +257,14 @@ def _less_than_lea(found: Sequence[Measured]) -> list[Finding]:
         for some in by_workload
     ]
     at = max(range(len(stepped)), key=stepped.__getitem__)
-    told = ", ".join(f"w{n} {one:.1%}" for n, one in zip(WORKLOADS, saved, strict=True))
+    facts = ", ".join(f"w{n} {one:.1%}" for n, one in zip(WORKLOADS, saved, strict=True))
     steps = (
         f"If Lea's allocator takes memory {LEA_STEP // 1024} KiB at a time, as dlmalloc's does by "
         f"default, savings are {min(stepped):.1%} to {max(stepped):.1%}, the most on "
         f"w{WORKLOADS[at]}: the published 49.5 % may be that step (inferred), not fragmentation."
     )
     return [
-        near("003-14", "lea_least", min(saved), steps, f"{min(saved):.1%} ({told})"),
+        near("003-14", "lea_least", min(saved), steps, f"{min(saved):.1%} ({facts})"),
         near("003-14", "lea_most", max(saved), steps, f"{max(saved):.1%}"),
     ]
 
@@ -275,8 +275,8 @@ def _in_steps(size: int) -> int:
 
 def _lea_is_steady(bars: Mapping[str, Mapping[int, float]]) -> Finding:
     over = [bars[LEA][n] / min(bars[name][n] for name in _DYNAMIC) - 1 for n in WORKLOADS]
-    told = f"{min(over):.1%} to {max(over):.1%} above the best of the dynamic comparators"
-    return holds("003-14", "lea_steady", max(over) < 0.15, told)
+    facts = f"{min(over):.1%} to {max(over):.1%} above the best of the dynamic comparators"
+    return holds("003-14", "lea_steady", max(over) < 0.15, facts)
 
 
 def _own_best(bars: Mapping[str, Mapping[int, float]], name: str) -> list[int]:
@@ -293,10 +293,10 @@ def _efficient_in(
     least = [n for n in WORKLOADS if mine[n] <= (1 + _TIE) * min(bars[o][n] for o in _DYNAMIC)]
     its = figure("003-14", name)
     listed = ", ".join(f"w{n} {mine[n]:.3f}" for n in WORKLOADS)
-    told = f"best in {_named(best)} ({listed})"
+    facts = f"best in {_named(best)} ({listed})"
     why = f"By the other reading, least of the dynamic comparators: in {_named(least)}."
     is_so = tuple(map(float, best)) == its.numbers
-    return Finding(its, told, Verdict.MATCHES if is_so else Verdict.DIFFERS, why)
+    return Finding(its, facts, Verdict.MATCHES if is_so else Verdict.DIFFERS, why)
 
 
 def _never_best(bars: Mapping[str, Mapping[int, float]]) -> Finding:
@@ -304,9 +304,9 @@ def _never_best(bars: Mapping[str, Mapping[int, float]]) -> Finding:
         min(bars[name][n] / min(bars[o][n] for o in _DYNAMIC) for n in WORKLOADS)
         for name in ("djgpp_test2", "kingsley")
     ]
-    told = f"at least {over[0] - 1:.0%} and {over[1] - 1:.0%} above the least comparator"
+    facts = f"at least {over[0] - 1:.0%} and {over[1] - 1:.0%} above the least comparator"
     why = "So not every allocator has a workload of its own, as section V also claims."
-    return holds("003-14", "never_best", min(over) > 1 + _TIE, told, why)
+    return holds("003-14", "never_best", min(over) > 1 + _TIE, facts, why)
 
 
 def _alike(bars: Mapping[str, Mapping[int, float]]) -> Finding:

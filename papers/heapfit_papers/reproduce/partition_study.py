@@ -64,12 +64,12 @@ def _experiment(figure: str, laboratory: Laboratory) -> Experiment:
     scenario = scenario_of(figure)
     if laboratory.is_small:
         scenario = replace(scenario, run=SHORT)
-    found = simulate(
+    simulation = simulate(
         scenario,
         laboratory.sweep,
         lambda _, done: laboratory.progress(f"simulate {figure}", done),
     ).results
-    names = [scheme.name for scheme in found[0].point.schemes]
+    names = [scheme.name for scheme in simulation[0].point.schemes]
     return Experiment(
-        scenario, {name: [one for one in found if one.scheme.name == name] for name in names}
+        scenario, {name: [one for one in simulation if one.scheme.name == name] for name in names}
     )

@@ -61,10 +61,10 @@ class Figure:
             low, high = self.least or 0.0, self.most if self.most is not None else float("inf")
             return all(low <= one <= high for one in _several(ours))
         assert self.value is not None, f"{self.row}.{self.name} has no value"
-        told = _several(self.value)
-        return len(told) == len(_several(ours)) and all(
+        published = _several(self.value)
+        return len(published) == len(_several(ours)) and all(
             abs(one - its) <= self._slack(its)
-            for one, its in zip(_several(ours), told, strict=True)
+            for one, its in zip(_several(ours), published, strict=True)
         )
 
     def _slack(self, value: float) -> float:

@@ -35,10 +35,10 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
 
 def rows_of(paper: str) -> dict[str, Row]:
     """The rows of one paper by id, in the published order."""
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     for module in _MODULES[paper]:
-        found |= import_module(f"heapfit_papers.reproduce.{module}").ROWS
-    return {row.identity: found[row.identity] for row in published().of_paper(paper)}
+        rows |= import_module(f"heapfit_papers.reproduce.{module}").ROWS
+    return {row.identity: rows[row.identity] for row in published().of_paper(paper)}
 
 
 def chosen_rows(papers: Sequence[str]) -> list[str]:

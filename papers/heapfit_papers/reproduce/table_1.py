@@ -66,13 +66,13 @@ LARGER = (Shape(6, 10), Shape(8, 10), Shape(16, 10))
 def budgeting(laboratory: Laboratory) -> list[Budgeting]:
     """Every shape; in one process, as times are taken."""
     shapes = (*TABLE_1, *LARGER)
-    found = []
+    budgetings = []
     for done, shape in enumerate(shapes):
         laboratory.progress("table 1", done / len(shapes))
         seeds = range(1, (_SMALL_SEEDS if laboratory.is_small else SEEDS) + 1)
-        found.append(_summed(shape, [_solved(shape, seed) for seed in seeds]))
+        budgetings.append(_summed(shape, [_solved(shape, seed) for seed in seeds]))
     laboratory.progress("table 1", 1.0)
-    return found
+    return budgetings
 
 
 def sizes_of(shape: Shape) -> list[int]:

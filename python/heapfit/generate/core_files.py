@@ -74,21 +74,21 @@ def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
     """Name and text of the allocators' sources, and of every header these and `wrapper` include."""
     sources = [_source_name(allocator) for allocator in allocators]
     left = [*sources, *included(wrapper)]
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     while left:
         name = left.pop()
-        if name not in found:
-            found[name] = core_text(name)
-            left += included(found[name])
-    return dict(sorted(found.items()))
+        if name not in texts:
+            texts[name] = core_text(name)
+            left += included(texts[name])
+    return dict(sorted(texts.items()))
 
 
 def _source_name(allocator: str) -> str:
     """Where an allocator's source lies, as a name in a generated folder."""
-    found = sorted(core_folder().glob(f"src/**/{allocator}.c"))
-    if len(found) != 1:
+    sources = sorted(core_folder().glob(f"src/**/{allocator}.c"))
+    if len(sources) != 1:
         raise HeapfitError(f"{core_folder()}: has no {allocator}.c (install heapfit again)")
-    return found[0].relative_to(core_folder()).as_posix()
+    return sources[0].relative_to(core_folder()).as_posix()
 
 
 def operation_names() -> list[Text]:
@@ -100,7 +100,7 @@ def operation_names() -> list[Text]:
 
 def contract_number() -> int:
     """What HFIT_CONTRACT is in this core."""
-    found = _CONTRACT.search(core_text("hfit/version.h"))
-    if found is None:
+    match = _CONTRACT.search(core_text("hfit/version.h"))
+    if match is None:
         raise HeapfitError(f"{core_folder()}: has no HFIT_CONTRACT (install heapfit again)")
-    return int(found.group(1))
+    return int(match.group(1))

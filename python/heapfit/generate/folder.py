@@ -102,5 +102,5 @@ def _listed(folder: Path) -> dict[str, str]:
         lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
-    found = (_LINE.fullmatch(line) for line in lines)
-    return {match[2]: match[1] for match in found if match}
+    matches = (_LINE.fullmatch(line) for line in lines)
+    return {match[2]: match[1] for match in matches if match}

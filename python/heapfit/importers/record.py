@@ -86,10 +86,10 @@ def record(
 
 def _found(name: str) -> Path:
     """The program a shell would run, if the recorder can be loaded into it."""
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")
-    program = Path(found)
+    program = Path(path)
     try:
         reason = _obstacle(program)
     except OSError as error:

@@ -56,10 +56,10 @@ def places_of(program: Path, sites: Collection[int]) -> dict[int, Place]:
     """
     mapping = _mapping_of(program)
     addresses = _addresses(mapping, sites)
-    told = _looked_up(program, list(addresses.values()))
+    answers = _looked_up(program, list(addresses.values()))
     return {
         site: Place(program.name, address, function if _is_within(address, mapping) else None, line)
-        for (site, address), (function, line) in zip(addresses.items(), told, strict=True)
+        for (site, address), (function, line) in zip(addresses.items(), answers, strict=True)
     }
 
 
@@ -147,8 +147,10 @@ def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
 
     words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
-    told = run([*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent)
-    lines = told.splitlines()
+    answers = run(
+        [*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent
+    )
+    lines = answers.splitlines()
     if len(lines) != 2 * len(addresses):
         raise HeapfitError(f"{program}: {_TOOL} told {len(lines)} lines of {len(addresses)} places")
     pairs = zip(lines[::2], lines[1::2], strict=True)

@@ -60,7 +60,9 @@ def load_sram(path: Path | None = None) -> Sram:
     (1.811, 5.259)
     """
     if path is None:
-        return _sram_of("sram.toml", (files("heapfit.plan") / "sram.toml").read_text(encoding="utf-8"))
+        return _sram_of(
+            "sram.toml", (files("heapfit.plan") / "sram.toml").read_text(encoding="utf-8")
+        )
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)

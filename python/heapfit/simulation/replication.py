@@ -79,8 +79,10 @@ def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
         return True
     if run.half_width is None or len(seen) + run.replications > run.most_replications:
         return False
-    found = estimate_metric(seen, run.metric, run.confidence)
-    return found is not None and (found.half_width is None or found.half_width > run.half_width)
+    estimate = estimate_metric(seen, run.metric, run.confidence)
+    return estimate is not None and (
+        estimate.half_width is None or estimate.half_width > run.half_width
+    )
 
 
 def estimate_metric(seen: list[Observation], name: str, confidence: float) -> Estimate | None:

@@ -23,18 +23,18 @@ from heapfit.simulation.simulate import Result, SimulationResult
 SCHEMA = 1
 
 
-def write_table(path: Path, found: SimulationResult) -> None:
+def write_table(path: Path, simulation: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all."""
 
-    rows = [row for result in found.results for row in _rows(result)]
+    rows = [row for result in simulation.results for row in _rows(result)]
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
-    told = {
+    origin = {
         "schema": SCHEMA,
         "heapfit": _engine.version,
-        "scenario": found.scenario.name,
-        "run": asdict(found.scenario.run),
+        "scenario": simulation.scenario.name,
+        "run": asdict(simulation.scenario.run),
     }
-    table = table.replace_schema_metadata({b"heapfit": json.dumps(told).encode()})
+    table = table.replace_schema_metadata({b"heapfit": json.dumps(origin).encode()})
     with file_aside(path) as aside:
         pq.write_table(table, aside)
 
@@ -50,11 +50,11 @@ def _rows(result: Result) -> Iterator[dict[str, Any]]:
         "replications": len(result.observations),
     }
     for name in METRICS:
-        found = result.estimates.get(name)
+        estimate = result.estimates.get(name)
         yield {
             **shared,
             "metric": name,
-            "mean": None if found is None else found.mean,
-            "half_width": None if found is None else found.half_width,
+            "mean": None if estimate is None else estimate.mean,
+            "half_width": None if estimate is None else estimate.half_width,
             "exact": result.exact.get(name),
         }

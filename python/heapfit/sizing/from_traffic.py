@@ -151,10 +151,10 @@ class _Search:
         requests = 0 if self._is_exact else _requests(admission)
         if requests and requests * (1 - admission) < _LEAST_REFUSALS:
             return self._none(admission, f"too rare to simulate: {1 - admission:.1e} refused")
-        number = self._first(admission, requests, lambda found: found.admission)
+        number = self._first(admission, requests, lambda estimate: estimate.admission)
         if number is None:
             return self._none(admission, "no memory reaches it")
-        found = self._measure(number, requests)
+        estimate = self._measure(number, requests)
         ends = [number, number]
         if requests:
             ends = [
@@ -164,7 +164,9 @@ class _Search:
         scheme = self._family.make(number)
         low, high = (self._family.make(end).region for end in ends)
         name = self._family.name
-        return SizedScheme(name, admission, scheme, low, high, found.admission, found.half_width)
+        return SizedScheme(
+            name, admission, scheme, low, high, estimate.admission, estimate.half_width
+        )
 
     def _none(self, admission: float, why: str) -> SizedScheme:
         return SizedScheme(self._family.name, admission, None, 0, 0, 0.0, None, why)
@@ -192,9 +194,9 @@ class _Search:
         return self._known[key]
 
     def _solve(self, scheme: Scheme) -> _Found:
-        found = exact_metrics(self._traffic, scheme)
-        assert found is not None
-        return _Found(found[METRICS[self._aim.by]], None)
+        estimate = exact_metrics(self._traffic, scheme)
+        assert estimate is not None
+        return _Found(estimate[METRICS[self._aim.by]], None)
 
     def _simulate(self, scheme: Scheme, requests: int) -> _Found:
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
@@ -202,8 +204,12 @@ class _Search:
             Task(self._traffic, scheme, run, number) for number in range(self._aim.replications)
         ]
         seen = [one for some in self._executor.map(replicate, tasks) for one in some]
-        found = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
-        return _Found(0.0, 0.0) if found is None else _Found(found.mean, found.half_width or 0.0)
+        estimate = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
+        return (
+            _Found(0.0, 0.0)
+            if estimate is None
+            else _Found(estimate.mean, estimate.half_width or 0.0)
+        )
 
 
 def _is_exact(traffic: Traffic, family: Family) -> bool:

@@ -98,22 +98,20 @@ def told(setting: Setting) -> str:
     return f"{setting.why}{chance} Default: {setting.standard}."
 
 
-def chance_told(found: RunOut) -> str:
+def chance_told(run_out: RunOut) -> str:
     """How often it runs out, in a sentence."""
-    if found.is_beyond and found.share > 0:
+    if run_out.is_beyond and run_out.share > 0:
         return (
-            f"Runs out for {share_told(found.share)} of requests by EXTRAPOLATION; the trace "
-            f"itself shows no more than: below {share_told(found.highest)}."
+            f"Runs out for {share_told(run_out.share)} of requests by EXTRAPOLATION; the trace "
+            f"itself shows no more than: below {share_told(run_out.highest)}."
         )
-    if found.share == 0:
+    if run_out.share == 0:
         return (
-            f"Never ran out in the trace, which shows: below {share_told(found.highest)} of "
+            f"Never ran out in the trace, which shows: below {share_told(run_out.highest)} of "
             "requests."
         )
-    return (
-        f"Runs out for {share_told(found.share)} of requests (95 %: {share_told(found.lowest)} to "
-        f"{share_told(found.highest)})."
-    )
+    between = f"{share_told(run_out.lowest)} to {share_told(run_out.highest)}"
+    return f"Runs out for {share_told(run_out.share)} of requests (95 %: {between})."
 
 
 def share_told(share: float) -> str:

@@ -110,8 +110,8 @@ def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -
 def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
     """Places of equal sizes, the first with the first, as far as both go."""
 
-    found = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
-    return found[1], found[2]
+    both = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
+    return both[1], both[2]
 
 
 def _with_rank(sizes: Integers) -> NDArray[Any]:

@@ -171,7 +171,7 @@ def _better(front: Front, one: Configuration) -> str:
 def _offs(front: Front) -> tuple[str, ...]:
     """How far the model is off, over the codes of this space."""
     found = []
-    for told, offs in (
+    for subject, offs in (
         ("the mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
         ("its longest call", [one.measures.longest_off for one in front.configurations]),
     ):
@@ -179,5 +179,5 @@ def _offs(front: Front) -> tuple[str, ...]:
         if known:
             mean = sum(off.mean for off in known) / len(known)
             worst = max(off.worst for off in known)
-            found.append(f"{told}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
+            found.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
     return tuple(found)

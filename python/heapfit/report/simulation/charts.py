@@ -14,40 +14,41 @@ _COLOURS = (ACCENT, *OTHERS)
 _MOST_CURVES = 24  # nobody reads a longer legend
 
 
-def curves_of(found: SimulationResult) -> dict[str, list[Result]]:
+def curves_of(simulation: SimulationResult) -> dict[str, list[Result]]:
     """The results along the first axis, by the scheme and what else differs."""
-    short = found.scenario.short_keys()
+    short = simulation.scenario.short_keys()
     curves: dict[str, list[Result]] = {}
-    for result in found.results:
+    for result in simulation.results:
         others = [f"{name} {result.point.values[key]}" for key, name in list(short.items())[1:]]
         curves.setdefault(", ".join([result.scheme.name, *others]), []).append(result)
     return dict(list(curves.items())[:_MOST_CURVES])
 
 
-def metric_chart(found: SimulationResult, metric: str) -> Chart | None:
+def metric_chart(simulation: SimulationResult, metric: str) -> Chart | None:
     """One metric over the first axis; None where nothing has it, or there is no axis."""
-    axes = found.scenario.axes
-    curves = curves_of(found)
+    axes = simulation.scenario.axes
+    curves = curves_of(simulation)
     if not axes or all(one.value(metric) is None for some in curves.values() for one in some):
         return None
     key = axes[0].key
+    short_key = simulation.scenario.short_keys()[key]
     data: list[Trace] = []
     for i, (name, results) in enumerate(curves.items()):
         colour = _COLOURS[i % len(_COLOURS)]
         data += _curve(name, key, results, metric, colour)
     return Chart(
         identity=f"chart-{metric.replace('_', '-')}",
-        meaning=f"{METRICS[metric].title} of each scheme over {found.scenario.short_keys()[key]}.",
+        meaning=f"{METRICS[metric].title} of each scheme over {short_key}.",
         data=data,
-        layout=_layout(found.scenario.short_keys()[key], axes[0].values[key], metric),
+        layout=_layout(short_key, axes[0].values[key], metric),
         height=400,
     )
 
 
-def refusal_chart(found: SimulationResult) -> Chart | None:
+def refusal_chart(simulation: SimulationResult) -> Chart | None:
     """What share of the requests of each size is refused at the first point."""
-    point = found.results[0].point
-    shown = [one for one in found.results if one.point is point and one.observations]
+    point = simulation.results[0].point
+    shown = [one for one in simulation.results if one.point is point and one.observations]
     if not shown:
         return None
     sizes = {bound for one in shown for bound, _, _ in one.refusals_by_size()}

@@ -25,50 +25,50 @@ class MetricFigure:
     chart: Chart
 
 
-def write_simulation_page(path: Path, found: SimulationResult) -> None:
+def write_simulation_page(path: Path, simulation: SimulationResult) -> None:
     """Writes the page of a simulation to `path`."""
-    rendering.write_page(path, render(found))
+    rendering.write_page(path, render(simulation))
 
 
-def render(found: SimulationResult) -> str:
+def render(simulation: SimulationResult) -> str:
     """The page as text, the same for the same results."""
-    charts = {name: metric_chart(found, name) for name in METRICS}
+    charts = {name: metric_chart(simulation, name) for name in METRICS}
     figures = [
         MetricFigure(name, METRICS[name], chart)
         for name, chart in charts.items()
         if chart is not None
     ]
-    refusals = refusal_chart(found)
+    refusals = refusal_chart(simulation)
     point = [
-        f"{name} {found.results[0].point.values[key]}"
-        for key, name in found.scenario.short_keys().items()
+        f"{name} {simulation.results[0].point.values[key]}"
+        for key, name in simulation.scenario.short_keys().items()
     ]
     return rendering.render(
         _TEMPLATE,
-        found.scenario.name,
+        simulation.scenario.name,
         [*(figure.chart for figure in figures), *([refusals] if refusals else [])],
         refusals=refusals,
         first_point=", ".join(point),
-        scenario=found.scenario,
-        keys=found.scenario.short_keys(),
-        results=found.results,
+        scenario=simulation.scenario,
+        keys=simulation.scenario.short_keys(),
+        results=simulation.results,
         figures_shown=figures,
         metrics=METRICS,
         overhead_ratio=OVERHEAD_RATIO,
         lines=_lines,
         plan_text=_plan_text,
-        requests=sum(result.requests for result in found.results),
-        command=f"heapfit simulate {found.scenario.path.name}",
+        requests=sum(result.requests for result in simulation.results),
+        command=f"heapfit simulate {simulation.scenario.path.name}",
     )
 
 
 def _lines(result: Result, name: str) -> list[str]:
     """A metric as lines of a cell: the mean, its half-width, the exact value; what there is."""
     decimals = 4 if METRICS[name].is_share else 0
-    found, exact = result.estimates.get(name), result.exact.get(name)
-    lines = [NOT_MEASURED if found is None else f"{found.mean:,.{decimals}f}"]
-    if found is not None and found.half_width is not None:
-        lines.append(f"±{NO_BREAK}{found.half_width:,.{decimals}f}")
+    simulation, exact = result.estimates.get(name), result.exact.get(name)
+    lines = [NOT_MEASURED if simulation is None else f"{simulation.mean:,.{decimals}f}"]
+    if simulation is not None and simulation.half_width is not None:
+        lines.append(f"±{NO_BREAK}{simulation.half_width:,.{decimals}f}")
     if exact is not None:
         lines.append(f"exact{NO_BREAK}{exact:,.{decimals}f}")
     return lines

@@ -14,18 +14,18 @@ from heapfit.sizing.settings import share_told
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")
 
 
-def write_traffic_page(path: Path, found: TrafficSizing, traffic: Path, command: str) -> None:
+def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command: str) -> None:
     """Writes the page of a sizing for offered traffic to `path`."""
-    chart = scheme_chart(found.curve)
+    chart = scheme_chart(sizing.curve)
     text = rendering.render(
         _TEMPLATE,
         f"sizing for {traffic.name}",
         [chart],
         chart_shown=chart,
         subject=traffic.name,
-        unit=found.aim.by,
-        admission=f"{found.aim.admission:g}",
-        schemes=found.schemes,
+        unit=sizing.aim.by,
+        admission=f"{sizing.aim.admission:g}",
+        schemes=sizing.schemes,
         pools=None,
         told=share_told,
         command=command,
@@ -33,9 +33,9 @@ def write_traffic_page(path: Path, found: TrafficSizing, traffic: Path, command:
     rendering.write_page(path, text)
 
 
-def write_trace_page(path: Path, found: PoolSizing, source: Path, command: str) -> None:
+def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str) -> None:
     """Writes the page of a sizing from a trace to `path`."""
-    chart = pool_chart(found.curve())
+    chart = pool_chart(sizing.curve())
     text = rendering.render(
         _TEMPLATE,
         f"sizing from {source.name}",
@@ -43,9 +43,9 @@ def write_trace_page(path: Path, found: PoolSizing, source: Path, command: str) 
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        admission=f"{found.admission:g}",
+        admission=f"{sizing.admission:g}",
         schemes=None,
-        pools=found,
+        pools=sizing,
         told=share_told,
         command=command,
     )

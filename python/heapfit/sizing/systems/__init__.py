@@ -36,8 +36,8 @@ def settings_for(
     """The system's settings for a trace."""
 
     check_admission(wanted.admission)
-    found: Settings = _module(system).settings_for(trace, wanted, progress)
-    return found
+    settings: Settings = _module(system).settings_for(trace, wanted, progress)
+    return settings
 
 
 def assumptions_of(system: str) -> tuple[Assumption, ...]:

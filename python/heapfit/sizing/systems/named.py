@@ -22,7 +22,7 @@ def named_settings(
     if not sizes:
         return ()
     demands = measure_demand(trace, len(sizes), _just(sizes), progress)
-    found = []
+    pools = []
     for size, demand in zip(sizes, demands, strict=True):
         if demand.requests == 0:
             raise HeapfitError(
@@ -30,10 +30,10 @@ def named_settings(
             )
         run_out = least_count(demand, wanted.admission)
         why = f"Blocks of {size} bytes at once."
-        found.append(
+        pools.append(
             (Setting(wanted.named[size], run_out.count, "see the system", run_out, why), size)
         )
-    return tuple(found)
+    return tuple(pools)
 
 
 def _just(sizes: list[int]) -> Assign:
