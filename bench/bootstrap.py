@@ -25,7 +25,7 @@ from heapfit.design.robust.design import MARGINS, with_margin
 from heapfit.design.robust.jobs import runs_in
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.drawn_set import draw_set
@@ -64,9 +64,9 @@ def u_max_of(events: _engine.EventArray) -> int:
 
 
 def plans_of(trace: Trace) -> dict[str, Plan]:
-    workload = load_workload(trace, ALIGNMENT)
-    sizes = frequent_classes(workload.profile, ALIGNMENT)
-    counts = certified_budgets(workload.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
+    loaded = load_trace(trace, ALIGNMENT)
+    sizes = frequent_classes(loaded.profile, ALIGNMENT)
+    counts = certified_budgets(loaded.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
     best_fit = Plan("best_fit", {"alignment": ALIGNMENT})
     budgets = budgeted_plan(sizes, counts.counts, ALIGNMENT)
     return dict(zip(PLANS, (best_fit, budgets or best_fit), strict=True))

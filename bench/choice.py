@@ -34,7 +34,7 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.jobs import runs_in
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
@@ -88,9 +88,9 @@ class Choice:
 
 def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choice:
     started = time.perf_counter()
-    load = load_workload(trace, alignment)
+    loaded = load_trace(trace, alignment)
     budgets = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
-    comparison = compare(load, standard_portfolio(load, budgets))
+    comparison = compare(loaded, standard_portfolio(loaded, budgets))
     chosen = chosen_row(comparison)
     singles = [row for row in comparison.rows if not row.plan.pools and row.r_safe is not None]
     assert chosen.r_safe is not None
@@ -102,7 +102,7 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
         single_name=singles[0].name,
         chosen=chosen.r_safe,
         chosen_name=told_plan(chosen.name, chosen.plan),
-        lower=tuple(lower_baselines(load, chosen.r_safe, comparison)),
+        lower=tuple(lower_baselines(loaded, chosen.r_safe, comparison)),
         verdict=verdict(comparison),
         seconds=time.perf_counter() - started,
     )
@@ -113,14 +113,14 @@ def told_plan(name: str, plan: Plan) -> str:
     return f"{name}: {len(plan.pools)} pools{shared}" if plan.pools else name
 
 
-def lower_baselines(load: Workload, region: int, comparison: Comparison) -> list[str]:
+def lower_baselines(loaded: LoadedTrace, region: int, comparison: Comparison) -> list[str]:
     base = max(16, comparison.base_alignment)
     return [
         info.name
         for info in find_allocators()
         if not (info.ships or info.in_pieces or takes_pools(info))
         and runs_in(
-            Plan(info.name, {"alignment": load.alignment}), load.events, region - STEP, base
+            Plan(info.name, {"alignment": loaded.alignment}), loaded.events, region - STEP, base
         )
     ]
 

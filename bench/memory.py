@@ -21,7 +21,7 @@ from heapfit.compare.comparison import Row, compare
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, serving_region
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
@@ -133,36 +133,36 @@ def opened(name: str, folder: Path) -> Trace:
     return open_any(file, ImportOptions(), folder)
 
 
-def measured(load: Workload, allocator: str) -> Row:
+def measured(loaded: LoadedTrace, allocator: str) -> Row:
     """The allocator's row; of one that has several plans for the trace, the best."""
-    print(f"  {allocator}, alignment {load.alignment}", file=sys.stderr, flush=True)
-    return compare(load, named_portfolio(load, [allocator], [])).rows[0]
+    print(f"  {allocator}, alignment {loaded.alignment}", file=sys.stderr, flush=True)
+    return compare(loaded, named_portfolio(loaded, [allocator], [])).rows[0]
 
 
-def worst_case(load: Workload) -> int:
+def worst_case(loaded: LoadedTrace) -> int:
     """Sum of S_i P_i,max, each size rounded up to the alignment."""
-    sizes, peaks = load.profile.sizes.tolist(), load.profile.peaks.tolist()
-    blocks = [-(-size // load.alignment) * load.alignment for size in sizes]
+    sizes, peaks = loaded.profile.sizes.tolist(), loaded.profile.peaks.tolist()
+    blocks = [-(-size // loaded.alignment) * loaded.alignment for size in sizes]
     return sum(block * peak for block, peak in zip(blocks, peaks, strict=True))
 
 
-def aimed_at(aim: Aim, load: Workload) -> float | None:
+def aimed_at(aim: Aim, loaded: LoadedTrace) -> float | None:
     """The largest R_safe that would do, in bytes; None if the rival has none."""
     if aim.reference == "U_max":
-        return aim.most * load.profile.u_max
+        return aim.most * loaded.profile.u_max
     if aim.reference == "static":
-        return worst_case(load) + STATIC_SLACK
-    rival = measured(load, aim.reference).r_safe
+        return worst_case(loaded) + STATIC_SLACK
+    rival = measured(loaded, aim.reference).r_safe
     return None if rival is None else aim.most * rival
 
 
 Line = tuple[str, int, str, str, str, float | None, str, str]
 
 
-def line(aim: Aim, load: Workload) -> Line:
-    row = measured(load, aim.allocator)
-    most = aimed_at(aim, load)
-    u_max = load.profile.u_max
+def line(aim: Aim, loaded: LoadedTrace) -> Line:
+    row = measured(loaded, aim.allocator)
+    most = aimed_at(aim, loaded)
+    u_max = loaded.profile.u_max
     is_reached = row.r_safe is not None and most is not None and row.r_safe <= most
     return (
         row.name,
@@ -183,10 +183,10 @@ def lines(aims: list[Aim]) -> Iterator[Line]:
         with tempfile.TemporaryDirectory() as folder:
             stored = opened(trace, Path(folder))
             for alignment in dict.fromkeys(aim.alignment for aim in aims if aim.trace == trace):
-                load = load_workload(stored, alignment)
+                loaded = load_trace(stored, alignment)
                 for aim in aims:
                     if (aim.trace, aim.alignment) == (trace, alignment):
-                        yield line(aim, load)
+                        yield line(aim, loaded)
 
 
 def smallest_regions() -> Iterator[tuple[str, int, int | None, int, str]]:

@@ -30,7 +30,7 @@ from heapfit.design.pools.special_pools import (
     special_sizes,
 )
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 QUEUES = {
@@ -58,34 +58,34 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
     """All designs on one queue, by their names."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
-        load = load_workload(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
-        plans = plans_for(load, best_classes(load))
+        loaded = load_trace(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
+        plans = plans_for(loaded, best_classes(loaded))
         told = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
-        rows = {row.name: row for row in compare(load, Portfolio(told, ())).rows}
-        return {name: design(rows[name], load) for name in plans}
+        rows = {row.name: row for row in compare(loaded, Portfolio(told, ())).rows}
+        return {name: design(rows[name], loaded) for name in plans}
 
 
-def plans_for(load: Workload, classes: BestClasses) -> Mapping[str, Plan]:
-    largest = max(load.profile.sizes.tolist())
+def plans_for(loaded: LoadedTrace, classes: BestClasses) -> Mapping[str, Plan]:
+    largest = max(loaded.profile.sizes.tolist())
     scalars = {"alignment": ALIGNMENT}
     fewest = classes.fewest_bytes
     assert fewest is not None
-    rule = pool_sizes(special_sizes(load.profile), largest)
+    rule = pool_sizes(special_sizes(loaded.profile), largest)
     return {
-        "pools by the 10 % rule": pools(load, rule),
-        f"{FEW} pools, least waste": pools(load, ranges(classes.least_waste[FEW - 1])),
-        f"{MANY} pools, least waste": pools(load, ranges(classes.least_waste[MANY - 1])),
-        "pools, least sum of peaks": pools(load, ranges(fewest)),
+        "pools by the 10 % rule": pools(loaded, rule),
+        f"{FEW} pools, least waste": pools(loaded, ranges(classes.least_waste[FEW - 1])),
+        f"{MANY} pools, least waste": pools(loaded, ranges(classes.least_waste[MANY - 1])),
+        "pools, least sum of peaks": pools(loaded, ranges(fewest)),
         "tlsf": Plan("tlsf", scalars),
         "best_fit": Plan("best_fit", scalars),
-        "greedy budgets, best_fit": budgets(load, Method.GREEDY),
-        "exact budgets, best_fit": budgets(load, Method.EXACT),
+        "greedy budgets, best_fit": budgets(loaded, Method.GREEDY),
+        "exact budgets, best_fit": budgets(loaded, Method.EXACT),
     }
 
 
-def pools(load: Workload, shapes: Sequence[tuple[int, bool]]) -> Plan:
+def pools(loaded: LoadedTrace, shapes: Sequence[tuple[int, bool]]) -> Plan:
     """Each as large as its own peak, free blocks linked."""
-    plan = special_pools_plan(ALLOCATOR, load.events, list(shapes), ALIGNMENT)
+    plan = special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT)
     return Plan(plan.allocator, {**plan.scalars, **LINKED}, plan.pools, plan.shared)
 
 
@@ -93,20 +93,20 @@ def ranges(classes: Classes) -> list[tuple[int, bool]]:
     return [(size, False) for size in classes.sizes]
 
 
-def budgets(load: Workload, method: Method) -> Plan:
+def budgets(loaded: LoadedTrace, method: Method) -> Plan:
     """For the two frequent sizes."""
-    certified = certified_budgets(load.events, BUDGETED, ALIGNMENT, method)
+    certified = certified_budgets(loaded.events, BUDGETED, ALIGNMENT, method)
     plan = budgeted_plan(BUDGETED, certified.counts, ALIGNMENT)
     best = Plan("best_fit", {"alignment": ALIGNMENT})
     return best if plan is None else Plan(plan.allocator, plan.scalars, plan.pools, best)
 
 
-def design(row: Row, load: Workload) -> Design:
+def design(row: Row, loaded: LoadedTrace) -> Design:
     is_pools = row.plan.allocator == ALLOCATOR
     return Design(
         name=row.name,
         pools=len(row.plan.pools) or None,
-        waste=100 * classes_of(row.plan, load.profile).waste if is_pools else None,
+        waste=100 * classes_of(row.plan, loaded.profile).waste if is_pools else None,
         ratio=row.over_u_max or float("inf"),
         accesses=row.accesses_per_operation or 0.0,
     )

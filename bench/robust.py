@@ -27,7 +27,7 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.jobs import runs_in
 from heapfit.design.robust.objective import Objective
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
 
@@ -90,9 +90,9 @@ def settled(fails: int, works: int, holds: Callable[[int], bool]) -> int:
 
 def paper_plan(trace: Trace, alignment: int) -> Plan:
     """Greedy budgets of all sizes, of one trace."""
-    workload = load_workload(trace, alignment)
-    sizes = frequent_classes(workload.profile, alignment)
-    counts = certified_budgets(workload.events, sizes, alignment, PUBLISHED_BUDGETS.methods[0])
+    loaded = load_trace(trace, alignment)
+    sizes = frequent_classes(loaded.profile, alignment)
+    counts = certified_budgets(loaded.events, sizes, alignment, PUBLISHED_BUDGETS.methods[0])
     plan = budgeted_plan(sizes, counts.counts, alignment)
     return plan or Plan("tlsf", {"alignment": alignment})
 

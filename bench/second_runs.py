@@ -32,7 +32,7 @@ from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, ta
 from heapfit.design.portfolio import named_portfolio
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 # Ours, of the kind of espressif's TLSF, dlmalloc and FreeRTOS heap_4, aligned as these are.
@@ -51,22 +51,22 @@ class Runs:
     """Two runs of a program, and perhaps a third that nothing is made from."""
 
     name: str
-    loads: tuple[Workload, Workload]
-    third: Workload | None
+    loaded: tuple[LoadedTrace, LoadedTrace]
+    third: LoadedTrace | None
 
     @property
     def u_max(self) -> int:
-        return max(load.profile.u_max for load in self.loads)
+        return max(loaded.profile.u_max for loaded in self.loaded)
 
     @property
     def peaks_differ(self) -> float:
         """The second run's U_max over the first's."""
-        first, second = (load.profile.u_max for load in self.loads)
+        first, second = (loaded.profile.u_max for loaded in self.loaded)
         return second / first
 
     def joint(self, plan: Plan) -> float:
         """R of one region for both runs."""
-        return max(region(load, plan) for load in self.loads) / self.u_max
+        return max(region(loaded, plan) for loaded in self.loaded) / self.u_max
 
     def third_alone(self, plan: Plan) -> float:
         """R of a run that nothing was made from over its own U_max."""
@@ -98,10 +98,10 @@ class Row:
         return self.two_ends < self.rival
 
 
-def region(load: Workload, plan: Plan) -> float:
+def region(loaded: LoadedTrace, plan: Plan) -> float:
     """R_safe; infinite if there is none."""
-    base = max(HOST_BASE, load.trace.largest_alignment, plan.alignment)
-    found = _engine.find_region(plan.engine(), load.events_for(plan), base_alignment=base).r_safe
+    base = max(HOST_BASE, loaded.trace.largest_alignment, plan.alignment)
+    found = _engine.find_region(plan.engine(), loaded.events_for(plan), base_alignment=base).r_safe
     return float("inf") if found is None else float(found)
 
 
@@ -109,16 +109,16 @@ def plans(layouts: Iterable[tuple[str, int]]) -> list[Plan]:
     return [Plan(allocator, {"alignment": alignment}) for allocator, alignment in layouts]
 
 
-def chosen(load: Workload, candidates: Sequence[Plan]) -> Plan:
+def chosen(loaded: LoadedTrace, candidates: Sequence[Plan]) -> Plan:
     """The one that serves this run in the smallest region."""
-    return min(candidates, key=lambda plan: region(load, plan))
+    return min(candidates, key=lambda plan: region(loaded, plan))
 
 
-def learned(load: Workload) -> tuple[Plan, Plan, Plan]:
+def learned(loaded: LoadedTrace) -> tuple[Plan, Plan, Plan]:
     """The best layout, with size classes placed, and with call sites, where the designer does."""
     plain = layouts(ALIGNMENT)
-    best = two_ends = by_site = chosen(load, list(plain.values()))
-    for one in tailored_candidates(load, call_sites=True):
+    best = two_ends = by_site = chosen(loaded, list(plain.values()))
+    for one in tailored_candidates(loaded, call_sites=True):
         if isinstance(one, Candidate) and one.name not in plain:
             by_site = one.plan
             two_ends = two_ends if one.name == BY_SITE else one.plan
@@ -128,9 +128,9 @@ def learned(load: Workload) -> tuple[Plan, Plan, Plan]:
 def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
     """The best without stacks and, where the designer has some, with them."""
     plain = layouts(ALIGNMENT)
-    traces = tuple(load.trace for load in runs.loads)
+    traces = tuple(loaded.trace for loaded in runs.loaded)
     with tempfile.TemporaryDirectory() as folder:
-        joined = load_workload(join_traces(Path(folder) / "joined.parquet", traces), ALIGNMENT)
+        joined = load_trace(join_traces(Path(folder) / "joined.parquet", traces), ALIGNMENT)
         two_ends = chosen(joined, list(plain.values()))
         stacks: Plan | None = None
         for one in tailored_candidates(replace(joined, runs=traces)):
@@ -141,16 +141,16 @@ def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
     return two_ends, stacks or two_ends
 
 
-def budgets(load: Workload) -> Plan | None:
+def budgets(loaded: LoadedTrace) -> Plan | None:
     """The best of the designer's budgets, by this run."""
-    candidates = named_portfolio(load, ["budgeted"], []).candidates
-    return chosen(load, [one.plan for one in candidates]) if candidates else None
+    candidates = named_portfolio(loaded, ["budgeted"], []).candidates
+    return chosen(loaded, [one.plan for one in candidates]) if candidates else None
 
 
 def row(runs: Runs) -> Row:
     print(runs.name, file=sys.stderr, flush=True)
-    first, second = runs.loads
-    rivals = [min(region(load, plan) for plan in plans(RIVALS)) for load in runs.loads]
+    first, second = runs.loaded
+    rivals = [min(region(loaded, plan) for plan in plans(RIVALS)) for loaded in runs.loaded]
     budgeted = budgets(first)
     plain, two_ends, by_site = learned(first)
     from_both, stacks = learned_from_both(runs)
@@ -174,7 +174,7 @@ def row(runs: Runs) -> Row:
 def opened(folder: Path, name: str) -> Runs:
     paths = [folder / f"{name}-{number}.parquet" for number in (1, 2, 3)]
     first, second, *third = [
-        load_workload(Trace.open(path), ALIGNMENT) for path in paths if path.exists()
+        load_trace(Trace.open(path), ALIGNMENT) for path in paths if path.exists()
     ]
     return Runs(name, (first, second), third[0] if third else None)
 

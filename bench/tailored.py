@@ -32,7 +32,7 @@ from heapfit.design.placement.tailored_plans import (
     tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 ALIGNMENT = 4  # of blocks, at least
@@ -72,21 +72,23 @@ class Program:
         return min(self.best, self.trained.get(STACKS, self.best))
 
 
-def ratio(load: Workload, allocator: str) -> float:
+def ratio(loaded: LoadedTrace, allocator: str) -> float:
     """R_safe over U_max; infinite where there is none."""
-    over = measured(load, allocator).over_u_max
+    over = measured(loaded, allocator).over_u_max
     return float("inf") if over is None else over
 
 
-def ratios(load: Workload, candidates: list[Candidate]) -> dict[str, float]:
-    rows = compare(load, Portfolio(tuple(candidates), ())).rows if candidates else ()
+def ratios(loaded: LoadedTrace, candidates: list[Candidate]) -> dict[str, float]:
+    rows = compare(loaded, Portfolio(tuple(candidates), ())).rows if candidates else ()
     return {row.name: row.over_u_max or float("inf") for row in rows}
 
 
-def learned(load: Workload, names: tuple[str, ...] = (BY_LIFETIME, TWO_ENDS)) -> list[Candidate]:
+def learned(
+    loaded: LoadedTrace, names: tuple[str, ...] = (BY_LIFETIME, TWO_ENDS)
+) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    found = tailored_candidates(replace(load, runs=(load.trace, load.trace)))
+    found = tailored_candidates(replace(loaded, runs=(loaded.trace, loaded.trace)))
     return [one for one in found if isinstance(one, Candidate) and one.name in names]
 
 
@@ -94,14 +96,14 @@ def program(name: str) -> Program:
     print(name, file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         stored = opened(name, Path(folder))
-        loads = {alignment: load_workload(stored, alignment) for alignment in (ALIGNMENT, 8)}
-        load = loads[ALIGNMENT]
+        by_alignment = {alignment: load_trace(stored, alignment) for alignment in (ALIGNMENT, 8)}
+        loaded = by_alignment[ALIGNMENT]
         plain = [Candidate(key, plan, "", False) for key, plan in layouts(ALIGNMENT).items()]
         found = Program(
             name.removesuffix(".heap.gz"),
-            ratios(load, plain),
-            ratios(load, learned(load, (BY_LIFETIME, TWO_ENDS, STACKS))),
-            tuple(ratio(loads[alignment], one) for one, alignment in RIVALS),
+            ratios(loaded, plain),
+            ratios(loaded, learned(loaded, (BY_LIFETIME, TWO_ENDS, STACKS))),
+            tuple(ratio(by_alignment[alignment], one) for one, alignment in RIVALS),
         )
     print(f"  plain {found.plain:.4f}, trained {found.best:.4f}", file=sys.stderr, flush=True)
     return found
@@ -166,9 +168,9 @@ def print_synthetic(names: list[str]) -> None:
         print(name, file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             stored = generate_workload(parse_workload(name), Path(folder) / "t.parquet")
-            load = load_workload(stored, ALIGNMENT)
-            found = ratios(load, learned(load))
-            whole = compare(load, standard_portfolio(load)).rows[0]
+            loaded = load_trace(stored, ALIGNMENT)
+            found = ratios(loaded, learned(loaded))
+            whole = compare(loaded, standard_portfolio(loaded)).rows[0]
         best = whole.over_u_max or float("inf")
         most = SYNTHETIC[name]
         two_ends = min(found.values(), default=None)

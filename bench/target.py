@@ -30,7 +30,7 @@ from harness.workbench import Build, Workbench
 from heapfit.cli.printing.console import out_table
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 
 TRACES = ("slotbuf_100k", "t2_w2", "t2_w4", "queue_slide", "poisson_500")
 FOUR_SIZES = "t2_w2"  # of 256, 512, 1024 and 2048 B, at most ten of each live
@@ -123,12 +123,12 @@ def row(case: Case, done: Verification) -> tuple[object, ...]:
     )
 
 
-def cases(load: Workload) -> Iterator[Case]:
+def cases(loaded: LoadedTrace) -> Iterator[Case]:
     specs = [name.replace(":", ",").replace(",", ":", 1) for name in TAILORED]
     for allocator in [*shipped_allocators(), *specs]:
         print(f"  {allocator}", file=sys.stderr, flush=True)
         try:
-            yield from cases_of(load, [allocator])
+            yield from cases_of(loaded, [allocator])
         except HeapfitError as error:
             print(f"{allocator}: {error}")
 
@@ -141,11 +141,11 @@ def replays(
 
 
 def trace_rows(
-    workbench: Workbench, load: Workload, events: int, measured: Measured
+    workbench: Workbench, loaded: LoadedTrace, events: int, measured: Measured
 ) -> Iterator[tuple[object, ...]]:
-    trace = pack(load.trace).first(events)
+    trace = pack(loaded.trace).first(events)
     builds = [(M4, Build(safety=0)), *((board, Build()) for board in BOARDS.values())]
-    for case in cases(load):
+    for case in cases(loaded):
         for done in replays(workbench, case, trace, builds):
             measured.note(case, done)
             yield row(case, done)
@@ -157,9 +157,9 @@ def peer_rows(name: str) -> Iterator[tuple[object, ...]]:
         yield (f"({peer})", M4.name, "", f"{alloc} at worst", f"{free} at worst", "", "", "")
 
 
-def dedicated_cases(load: Workload) -> Iterator[Case]:
+def dedicated_cases(loaded: LoadedTrace) -> Iterator[Case]:
     """Pools of the four sizes that serve the whole trace, so that no other path is taken."""
-    sizes = sorted(load.profile.sizes.tolist())
+    sizes = sorted(loaded.profile.sizes.tolist())
     pools = tuple(Pool(size, PEAK, True) for size in sizes)
     exact = {"search": 1, "overflow": 2}  # a stack a pool, and no other pool than the size's own
     plans = [
@@ -174,12 +174,12 @@ def dedicated_cases(load: Workload) -> Iterator[Case]:
         yield Case(plan.allocator, plan, region, 16)
 
 
-def dedicated(workbench: Workbench, load: Workload, events: int) -> Measured:
+def dedicated(workbench: Workbench, loaded: LoadedTrace, events: int) -> Measured:
     """Worst calls where every block is of a pool, freed by free and by free_sized."""
     found = Measured()
-    trace = pack(load.trace).first(events)
+    trace = pack(loaded.trace).first(events)
     builds = [(M4, Build("O2", safety, sized)) for safety in (0, 1) for sized in (False, True)]
-    for case in dedicated_cases(load):
+    for case in dedicated_cases(loaded):
         for done in replays(workbench, case, trace, builds):
             if done.differences or done.target.refusals:
                 print(f"{case.name}: {done.target.refusals} refusals; {done.differences}")
@@ -213,9 +213,9 @@ def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[ob
     yield from ((f"({peer})", size, "", "", "", "") for peer, size in CODE.items())
 
 
-def size_plans(load: Workload) -> dict[str, Plan]:
+def size_plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """A plan of each allocator; of pools without a shared heap where they need none."""
-    plans = {case.plan.allocator: case.plan for case in dedicated_cases(load)}
+    plans = {case.plan.allocator: case.plan for case in dedicated_cases(loaded)}
     plans |= {name: Plan(name) for name in shipped_allocators() if name not in plans}
     return plans | {name: Plan("tailored", scalars) for name, scalars in TAILORED.items()}
 
@@ -233,18 +233,18 @@ def main() -> None:
         columns = ("plan", "board", "level", "alloc", "free", "loads", "stores", "replay")
         for name in wish.traces:
             print(name, file=sys.stderr, flush=True)
-            load = load_workload(opened(name, Path(scratch)))
+            loaded = load_trace(opened(name, Path(scratch)))
             print(f"\n{name}: instructions a call at -O2, mean/p99.9/worst; accesses a call")
             out_table(
-                columns, [*trace_rows(workbench, load, wish.events, measured), *peer_rows(name)]
+                columns, [*trace_rows(workbench, loaded, wish.events, measured), *peer_rows(name)]
             )
-        load = load_workload(opened(FOUR_SIZES, Path(scratch)))
+        loaded = load_trace(opened(FOUR_SIZES, Path(scratch)))
         print("\nworst instructions of a call, cortex-m4 -O2; pools: all blocks set aside")
-        pools = dedicated(workbench, load, wish.events)
+        pools = dedicated(workbench, loaded, wish.events)
         speed = list(speed_rows(measured, pools))
         out_table(("allocator", "operation", "level", "worst", "at most", ""), speed)
         print("\ncode of init, alloc and free, -Os, bytes at level 0/1/2")
-        sizes = list(size_rows(workbench, size_plans(load)))
+        sizes = list(size_rows(workbench, size_plans(loaded)))
         out_table(("allocator", *BOARDS, "at most 0/1", ""), sizes)
         print("\nstack of alloc and free, -O2: the deepest byte touched below the caller's")
         names = dict.fromkeys(name for name, _ in measured.stack)

@@ -38,7 +38,7 @@ from heapfit.front import measured
 from heapfit.front.code_label import code_label
 from heapfit.front.space import SHARED, configurations
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
@@ -95,10 +95,10 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
     return write_trace(path, [columns], TraceInfo())
 
 
-def plans(load: Workload) -> dict[str, Plan]:
+def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
-    found = [one.plan for one in configurations(load).candidates]
-    found += [one.plan for one in named_portfolio(load, ["chained_pool"], []).candidates]
+    found = [one.plan for one in configurations(loaded).candidates]
+    found += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
     pools = [plan for plan in found if plan.allocator == "class_pools"]
     found += [variant for plan in pools for variant in pool_variants(plan)]
     return {code_label(plan): plan for plan in reversed(found)}
@@ -118,11 +118,11 @@ def pool_variants(plan: Plan) -> Iterator[Plan]:
 
 
 def measure(
-    workbench: Workbench, plan: Plan, load: Workload, packed: PackedTrace
+    workbench: Workbench, plan: Plan, loaded: LoadedTrace, packed: PackedTrace
 ) -> Iterator[list[Any]]:
     """Replays on the board and on the host; nothing where no region serves the trace."""
-    base = max(16, load.trace.largest_alignment)
-    region = _engine.find_region(plan.engine(), load.events, base_alignment=base).r_safe
+    base = max(16, loaded.trace.largest_alignment)
+    region = _engine.find_region(plan.engine(), loaded.events, base_alignment=base).r_safe
     if region is None:
         return
     case = Case(code_label(plan), plan, region, base)
@@ -191,13 +191,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         workbench = Workbench(Path(scratch))
         for name, trace in traces(Path(scratch)):
-            load, packed = load_workload(trace), pack(trace)
-            for code, plan in plans(load).items():
+            loaded, packed = load_trace(trace), pack(trace)
+            for code, plan in plans(loaded).items():
                 if not re.search(pattern, code):
                     continue
                 print(f"{name} {code}", file=sys.stderr, flush=True)
                 try:
-                    found = [[code, name, *row] for row in measure(workbench, plan, load, packed)]
+                    found = [[code, name, *row] for row in measure(workbench, plan, loaded, packed)]
                 except HeapfitError as error:
                     print(f"left out: {error}", file=sys.stderr)
                     continue

@@ -23,7 +23,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.report.fit.page import write_report
-from heapfit.trace.loaded import STANDARD_ALIGNMENT, Workload, load_workload
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace, TraceInfo
 
@@ -55,12 +55,12 @@ def fit(
     """Fits one source and writes everything into `folder`; HeapfitError if it cannot be done."""
     options = options or FitOptions()
     trace = open_any(source, options.importing, folder, progress)
-    workload = load_workload(trace, options.alignment, progress)
-    if workload.profile.u_max == 0:
+    loaded = load_trace(trace, options.alignment, progress)
+    if loaded.profile.u_max == 0:
         raise HeapfitError(f"{source}: nothing is ever allocated (record a run that uses its heap)")
-    portfolio = standard_portfolio(workload, progress=progress, call_sites=options.call_sites)
-    comparison = compare(workload, portfolio, progress)
-    comparison, winner, verdict_text = _preferred(comparison, workload, options.prefer, progress)
+    portfolio = standard_portfolio(loaded, progress=progress, call_sites=options.call_sites)
+    comparison = compare(loaded, portfolio, progress)
+    comparison, winner, verdict_text = _preferred(comparison, loaded, options.prefer, progress)
     if winner.r_safe is None:
         raise HeapfitError(
             f"{source}: no candidate has a safe region for this trace (regions end below 4 GiB; "
@@ -70,7 +70,7 @@ def fit(
         name=source_name(source),
         source=source,
         trace=trace,
-        profile=workload.profile,
+        profile=loaded.profile,
         comparison=comparison,
         winner=winner,
         plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
@@ -109,13 +109,13 @@ def folders_for(sources: Sequence[Path], output: Path | None) -> list[Path]:
 
 
 def _preferred(
-    comparison: Comparison, workload: Workload, prefer: Preference, progress: Progress
+    comparison: Comparison, loaded: LoadedTrace, prefer: Preference, progress: Progress
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
         return comparison, chosen_row(comparison), verdict(comparison)
 
-    front = front_of(comparison, workload, progress=progress)
+    front = front_of(comparison, loaded, progress=progress)
     choice = chosen(front, prefer)
     comparison = with_choice_first(comparison, choice)
     verdict_text = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))

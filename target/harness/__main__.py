@@ -17,7 +17,7 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 
@@ -46,7 +46,7 @@ def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
 
     trace = open_any(wish.trace, ImportOptions(), folder)
     names = wish.allocators or ([] if wish.plan else shipped_allocators())
-    return trace, cases_of(load_workload(trace, wish.alignment), names, wish.plan, wish.region)
+    return trace, cases_of(load_trace(trace, wish.alignment), names, wish.plan, wish.region)
 
 
 def _count(wish: argparse.Namespace, folder: Path) -> None:

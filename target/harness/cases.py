@@ -12,7 +12,7 @@ from heapfit.compare.candidate import Candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 _HOST_BASE = 16  # bytes; no region of the host is aligned to less
 
@@ -23,21 +23,21 @@ def shipped_allocators() -> list[str]:
 
 
 def cases_of(
-    workload: Workload,
+    loaded: LoadedTrace,
     allocators: Sequence[str],
     plans: Sequence[Path] = (),
     region: int | None = None,
 ) -> list[Case]:
     """One case for each plan that these names and files stand for, in `region` or R_safe."""
-    portfolio = named_portfolio(workload, allocators, [load_plan(path) for path in plans])
-    return [_case(candidate, workload, region) for candidate in portfolio.candidates]
+    portfolio = named_portfolio(loaded, allocators, [load_plan(path) for path in plans])
+    return [_case(candidate, loaded, region) for candidate in portfolio.candidates]
 
 
-def _case(candidate: Candidate, workload: Workload, region: int | None) -> Case:
+def _case(candidate: Candidate, loaded: LoadedTrace, region: int | None) -> Case:
     plan = candidate.plan
-    base = max(_HOST_BASE, plan.alignment, workload.trace.largest_alignment)
+    base = max(_HOST_BASE, plan.alignment, loaded.trace.largest_alignment)
     if region is None:
-        events = workload.events_for(plan)
+        events = loaded.events_for(plan)
         found = _engine.find_region(plan.engine(), events, base_alignment=base)
         region = found.r_safe if found.r_safe is not None else found.r_min
     if region is None:

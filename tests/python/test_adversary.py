@@ -16,7 +16,7 @@ from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -100,11 +100,11 @@ def test_what_wears_down_has_no_proof() -> None:
 @pytest.mark.parametrize("make", [table2, bimodal])
 def test_no_replay_needs_more_than_is_proven(tmp_path: Path, make) -> None:
     trace = open_any(make(tmp_path / "t.heap", 1500), ImportOptions(), tmp_path)
-    workload = load_workload(trace)
+    loaded = load_trace(trace)
     names = ["first_fit", "best_fit", "tlsf", "tailored", "segregated_fit", "budgeted"]
-    rows = compare(workload, named_portfolio(workload, names, [])).rows
+    rows = compare(loaded, named_portfolio(loaded, names, [])).rows
     for row in rows:
-        proven = worst_case(row.plan, Limits.of(workload.profile))
+        proven = worst_case(row.plan, Limits.of(loaded.profile))
         assert proven is not None
         assert row.r_safe is not None
         assert row.r_safe <= proven.size + row.step

@@ -17,7 +17,7 @@ from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, class
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 
 ALLOC, RESIZE, FREE = 0, 3, 4
 Event = tuple[int, int, int]  # op, object, size
@@ -41,13 +41,13 @@ def random_events(sizes: list[int], seed: int, count: int) -> list[Event]:
     return events
 
 
-def stored(events: list[Event], folder: Path) -> Workload:
+def stored(events: list[Event], folder: Path) -> LoadedTrace:
     letters = {ALLOC: "a", RESIZE: "r", FREE: "f"}
     lines = ["# heap-events 1"]
     for op, number, size in events:
         lines.append(f"{letters[op]} {number}" + ("" if op == FREE else f" {size}"))
     (folder / "t.heap").write_text("\n".join(lines) + "\n")
-    return load_workload(open_any(folder / "t.heap", ImportOptions(), folder))
+    return load_trace(open_any(folder / "t.heap", ImportOptions(), folder))
 
 
 def engine_events(events: list[Event]) -> _engine.EventArray:
@@ -157,13 +157,11 @@ def test_of_many_sizes_those_with_most_live_bytes_may_be_classes(tmp_path: Path)
 
 
 def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: Path) -> None:
-    workload = load_workload(
-        open_any(bimodal(tmp_path / "p.heap", 4000), ImportOptions(), tmp_path)
-    )
-    special = special_sizes(workload.profile)
-    plan = special_pools_plan("class_pools", workload.events, pool_sizes(special, 1500), 8)
-    rule = classes_of(plan, workload.profile)
-    best = best_classes(workload)
+    loaded = load_trace(open_any(bimodal(tmp_path / "p.heap", 4000), ImportOptions(), tmp_path))
+    special = special_sizes(loaded.profile)
+    plan = special_pools_plan("class_pools", loaded.events, pool_sizes(special, 1500), 8)
+    rule = classes_of(plan, loaded.profile)
+    best = best_classes(loaded)
     assert len(rule.sizes) == 7
     assert best.least_waste[6].waste < rule.waste
     assert best.least_peaks[6].peaks < rule.peaks

@@ -14,24 +14,24 @@ from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PAIRS = 2_000_000
 
 
-def loaded(source: Path, folder: Path) -> Workload:
+def load_file(source: Path, folder: Path) -> LoadedTrace:
     folder.mkdir(exist_ok=True)
-    return load_workload(open_any(source, ImportOptions(), folder))
+    return load_trace(open_any(source, ImportOptions(), folder))
 
 
 @pytest.mark.parametrize("make", [table2, diverse, bimodal])
 def test_what_is_replayed_lies_between_the_bounds(tmp_path: Path, make) -> None:
-    workload = loaded(make(tmp_path / "t.heap", 1500), tmp_path / "in")
-    bounds = find_bounds(workload, pairs=PAIRS)
-    assert bounds.u_max == workload.profile.u_max
+    loaded = load_file(make(tmp_path / "t.heap", 1500), tmp_path / "in")
+    bounds = find_bounds(loaded, pairs=PAIRS)
+    assert bounds.u_max == loaded.profile.u_max
     assert bounds.u_max <= bounds.packing.height
     worst = {one.name: one.size for one in bounds.worst_cases}
-    rows = compare(workload, named_portfolio(workload, ["best_fit", "static_pools"], [])).rows
+    rows = compare(loaded, named_portfolio(loaded, ["best_fit", "static_pools"], [])).rows
     for row in rows:
         assert row.r_safe is not None
         assert bounds.packing.height < row.r_safe
@@ -41,7 +41,7 @@ def test_what_is_replayed_lies_between_the_bounds(tmp_path: Path, make) -> None:
 
 def test_static_is_every_size_at_its_own_peak(tmp_path: Path) -> None:
     (tmp_path / "t.heap").write_text("# heap-events 1\na 0 10\na 1 10\nf 0\nf 1\na 2 7\nr 2 100\n")
-    bounds = find_bounds(loaded(tmp_path / "t.heap", tmp_path / "in"), pairs=PAIRS)
+    bounds = find_bounds(load_file(tmp_path / "t.heap", tmp_path / "in"), pairs=PAIRS)
     assert bounds.static == 10 * 2 + 7 + 100
     worst = {one.name: one.size for one in bounds.worst_cases}
     assert worst["static_pools"] == 16 * 2 + 8 + 104
@@ -49,8 +49,8 @@ def test_static_is_every_size_at_its_own_peak(tmp_path: Path) -> None:
 
 
 def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
-    workload = loaded(table2(tmp_path / "t.heap", 300), tmp_path / "in")
-    lifetimes = _engine.Lifetimes(workload.events)
+    loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
+    lifetimes = _engine.Lifetimes(loaded.events)
     packed = _engine.pack(lifetimes, 1, PAIRS)
     assert _engine.check_placement(lifetimes, packed.offsets) == packed.height
     with pytest.raises(HeapfitError, match="overlaps another in time and place"):
@@ -58,14 +58,14 @@ def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
 
 
 def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
-    workload = loaded(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
-    count = save_lifetimes(tmp_path / "out.csv", workload)
+    loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
+    count = save_lifetimes(tmp_path / "out.csv", loaded)
     first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
     assert first == "id,lower,upper,size"
     assert second.startswith("0,0,")
     assert len(rest) == count - 1
-    again = _engine.Lifetimes(loaded(tmp_path / "out.csv", tmp_path / "again").events)
-    before = _engine.Lifetimes(workload.events)
+    again = _engine.Lifetimes(load_file(tmp_path / "out.csv", tmp_path / "again").events)
+    before = _engine.Lifetimes(loaded.events)
     assert again.sizes.tolist() == before.sizes.tolist()
     packed = _engine.pack(before, 1, PAIRS)
     assert _engine.check_placement(again, packed.offsets) == packed.height

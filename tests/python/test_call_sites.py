@@ -15,7 +15,7 @@ from heapfit.importers.record import record
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 
 LIBRARY = """
 #include <stdlib.h>
@@ -64,7 +64,7 @@ def recording(program):
 
 @pytest.fixture(scope="module")
 def sites(recording):
-    return call_sites(load_workload(recording))
+    return call_sites(load_trace(recording))
 
 
 def test_a_site_tells_its_requests_and_how_long_they_live(sites):
@@ -88,7 +88,7 @@ def test_a_site_is_found_in_the_file_that_has_it(program, sites):
 def test_a_program_at_a_fixed_address_is_told_too(program, monkeypatch):
     monkeypatch.chdir(program.parent)
     trace = record(["./fixed"], program.parent / "fixed.parquet").trace
-    note = call_sites(load_workload(trace))[1]
+    note = call_sites(load_trace(trace))[1]
     assert places_of(program.parent / "fixed", {note.site})[note.site].line == "program.c:6"
 
 

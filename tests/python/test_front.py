@@ -25,7 +25,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import TrainedOn, load_plan
 from heapfit.report.front.page import render
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def workload(folder):
-    return load_workload(open_any(folder / "packets.heap", ImportOptions(), folder))
+def loaded(folder):
+    return load_trace(open_any(folder / "packets.heap", ImportOptions(), folder))
 
 
 @pytest.fixture(scope="module")
-def front(workload):
-    return find_front(workload, configurations(workload))
+def front(loaded):
+    return find_front(loaded, configurations(loaded))
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,8 @@ def test_a_mean_call_takes_no_longer_than_the_longest(front):
             assert 0 < one.measures.time <= one.measures.longest
 
 
-def test_a_baseline_has_memory_and_energy_but_no_instructions(workload):
-    found = find_front(workload, named_configurations(workload, ["tlsf", "kingsley"]))
+def test_a_baseline_has_memory_and_energy_but_no_instructions(loaded):
+    found = find_front(loaded, named_configurations(loaded, ["tlsf", "kingsley"]))
     (kingsley,) = [one for one in found.configurations if one.name == "kingsley"]
     assert kingsley.measures.memory
     assert kingsley.measures.energy
@@ -167,7 +167,7 @@ def test_a_preference_nobody_has_a_figure_for_is_refused(front):
         chosen(none, Preference.TIME)
 
 
-def test_a_plan_file_for_each_member_runs_in_its_region(front, workload, tmp_path):
+def test_a_plan_file_for_each_member_runs_in_its_region(front, loaded, tmp_path):
     trained = TrainedOn("packets", "sha256:" + 64 * "0", 600)
     paths = save_front(front, tmp_path, trained)
     assert len(set(paths)) == len(front.members)
@@ -175,7 +175,7 @@ def test_a_plan_file_for_each_member_runs_in_its_region(front, workload, tmp_pat
         plan_file = load_plan(path)
         assert plan_file.name == file_name(one.name) == path.stem
         assert plan_file.region == one.measures.memory
-        assert _engine.Replay(plan_file.plan.engine(), plan_file.region).feed(workload.events)
+        assert _engine.Replay(plan_file.plan.engine(), plan_file.region).feed(loaded.events)
 
 
 def test_the_command_writes_what_it_lists(written, folder, front):
@@ -280,7 +280,7 @@ def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(fol
     lines += [f"f {i}" for i in range(0, 12_000, 2)]  # 6,000 holes
     lines += [f"a {12_000 + i} 40" for i in range(3_000)]  # that none of these fits into
     path.write_text("\n".join(lines) + "\n")
-    long = load_workload(open_any(path, ImportOptions(), folder))
+    long = load_trace(open_any(path, ImportOptions(), folder))
     left_out = {one.name: one.why for one in configurations(long).not_applicable}
     assert "accesses a call" in left_out["first_fit:list=2"]
     named = named_configurations(long, ["first_fit:list=2"])

@@ -25,7 +25,7 @@ from heapfit.design.placement.tailored_plans import (
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -33,9 +33,9 @@ EVENTS = 2_000_000
 PLAIN = Plan("tailored", {"alignment": 8})
 
 
-def loaded(path: Path, lines: list[str], alignment: int = 8) -> Workload:
+def load_file(path: Path, lines: list[str], alignment: int = 8) -> LoadedTrace:
     path.write_text("\n".join(["# pointer_bits 32", *lines]) + "\n")
-    return load_workload(open_any(path, ImportOptions(), path.parent), alignment)
+    return load_trace(open_any(path, ImportOptions(), path.parent), alignment)
 
 
 def phase_shift(count: int = 400) -> list[str]:
@@ -46,12 +46,12 @@ def phase_shift(count: int = 400) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def shifted(tmp_path_factory) -> Workload:
-    return loaded(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
+def shifted(tmp_path_factory) -> LoadedTrace:
+    return load_file(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
 
 
 @pytest.fixture(scope="module")
-def learned(shifted: Workload) -> Placement:
+def learned(shifted: LoadedTrace) -> Placement:
     found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
     assert found is not None
     return found
@@ -61,8 +61,8 @@ def trace_u_max(trace: Trace) -> int:
     return profile_trace(trace).u_max
 
 
-def region(plan: Plan, workload: Workload) -> int:
-    found = _engine.find_region(plan.engine(), workload.events).r_safe
+def region(plan: Plan, loaded: LoadedTrace) -> int:
+    found = _engine.find_region(plan.engine(), loaded.events).r_safe
     assert found is not None
     return found
 
@@ -83,21 +83,21 @@ def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
     tmp_path: Path, layout: Plan
 ) -> None:
     for size in (1, 24, 120, 128, 159, 160, 5000):
-        load = loaded(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
+        loaded = load_file(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
         own = 1 << class_of_size(size, layout)
-        low, high, all_but = (_replayed(load, layout, bits) for bits in (0, own, ~own % 2**64))
+        low, high, all_but = (_replayed(loaded, layout, bits) for bits in (0, own, ~own % 2**64))
         assert len({low, high, all_but}) == 3, size
 
 
-def _replayed(load: Workload, layout: Plan, high: int) -> int:
+def _replayed(loaded: LoadedTrace, layout: Plan, high: int) -> int:
     replay = _engine.Replay(Placed(layout, high, 0).plan.engine(), 1 << 16)
-    assert replay.feed(load.events)
+    assert replay.feed(loaded.events)
     return int(replay.result().placement_hash)
 
 
 def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
     lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
-    found = class_lifetimes(blocks_of(loaded(tmp_path / "t.heap", lines)), PLAIN)
+    found = class_lifetimes(blocks_of(load_file(tmp_path / "t.heap", lines)), PLAIN)
     assert found.classes == (2, 5)
     assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
     assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
@@ -105,7 +105,7 @@ def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path)
 
 
 def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
-    shifted: Workload, learned: Placement
+    shifted: LoadedTrace, learned: Placement
 ) -> None:
     u_max = shifted.profile.u_max
     assert learned.plain.region > 1.5 * u_max
@@ -116,16 +116,16 @@ def test_every_ingredient_is_as_good_as_the_one_before(learned: Placement) -> No
     assert learned.climbed.region <= learned.by_lifetime.region <= learned.plain.region
 
 
-def test_the_region_told_is_the_one_measured(shifted: Workload, learned: Placement) -> None:
+def test_the_region_told_is_the_one_measured(shifted: LoadedTrace, learned: Placement) -> None:
     for placed in (learned.plain, learned.by_lifetime, learned.climbed):
         assert region(placed.plan, shifted) == pytest.approx(placed.region, rel=0.004)
 
 
-def test_a_seed_gives_the_same_placement_again(shifted: Workload, learned: Placement) -> None:
+def test_a_seed_gives_the_same_placement_again(shifted: LoadedTrace, learned: Placement) -> None:
     assert learn_placement(shifted, list(layouts(4).values()), EVENTS) == learned
 
 
-def test_without_work_the_best_layout_is_found(shifted: Workload) -> None:
+def test_without_work_the_best_layout_is_found(shifted: LoadedTrace) -> None:
     found = learn_placement(shifted, list(layouts(4).values()), 0)
     assert found is not None
     assert found.plain == found.by_lifetime == found.climbed
@@ -134,14 +134,14 @@ def test_without_work_the_best_layout_is_found(shifted: Workload) -> None:
     )
 
 
-def test_the_work_is_bounded(shifted: Workload) -> None:
+def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     most = 100_000
     found = learn_placement(shifted, list(layouts(8).values()), most)
     assert found is not None
     assert found.tried <= most / len(shifted.events)
 
 
-def test_an_interrupt_keeps_the_best_so_far(shifted: Workload) -> None:
+def test_an_interrupt_keeps_the_best_so_far(shifted: LoadedTrace) -> None:
     told = 0
 
     def interrupting(step: str, done: float) -> None:
@@ -157,7 +157,7 @@ def test_an_interrupt_keeps_the_best_so_far(shifted: Workload) -> None:
     assert found.climbed.region <= found.plain.region
 
 
-def test_guesses_put_the_first_of_an_order_at_the_end(shifted: Workload) -> None:
+def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:
     found = class_lifetimes(blocks_of(shifted), PLAIN)
     assert found.classes == (8, 23, 24)
     shortest = min(zip(found.life, found.classes, strict=True))[1]
@@ -166,8 +166,8 @@ def test_guesses_put_the_first_of_an_order_at_the_end(shifted: Workload) -> None
 
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
-    load = loaded(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
-    found = {one.name: one for one in tailored_candidates(load)}
+    loaded = load_file(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
+    found = {one.name: one for one in tailored_candidates(loaded)}
     for name in (BY_LIFETIME, TWO_ENDS):
         left_out = found[name]
         assert isinstance(left_out, NotApplicable)
@@ -175,7 +175,7 @@ def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
     assert found[BY_LIFETIME].same_as == "tailored"
 
 
-def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: Workload) -> None:
+def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:
     assert [plan.scalars["alignment"] for plan in layouts(4).values()][:2] == [4, 8]
     assert {plan.scalars["alignment"] for plan in layouts(8).values()} == {8}
     (learned,) = [one for one in tailored_candidates(shifted) if one.name == BY_LIFETIME]
@@ -192,7 +192,7 @@ def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
     traces = [
-        loaded(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
+        load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
     ]
     rows = {row.name: row for row in design_robust(traces, RobustOptions(folds=2)).rows}
     assert "tailored" not in rows  # far off
@@ -208,7 +208,7 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
     zones = {
         name: next(
             one
-            for one in tailored_candidates(loaded(tmp_path / f"{name}.heap", lines))
+            for one in tailored_candidates(load_file(tmp_path / f"{name}.heap", lines))
             if one.name == STATIC_ZONES
         )
         for name, lines in (("together", together), ("apart", apart))

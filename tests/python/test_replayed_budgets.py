@@ -13,7 +13,7 @@ from heapfit.design.budgets.greedy_budgets import budgeted_plan
 from heapfit.design.search.replayed import FAST, OTHERS, search_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 SIZES = [528, 1040, 1984, 2952]
@@ -21,44 +21,44 @@ EVENTS = 3_000_000
 
 
 @pytest.fixture(scope="module")
-def workload(tmp_path_factory) -> Workload:
+def loaded(tmp_path_factory) -> LoadedTrace:
     folder: Path = tmp_path_factory.mktemp("search")
-    return load_workload(open_any(table2(folder / "t.heap", 1500), ImportOptions(), folder))
+    return load_trace(open_any(table2(folder / "t.heap", 1500), ImportOptions(), folder))
 
 
 @pytest.fixture(scope="module")
-def exact(workload: Workload) -> Plan:
-    certified = certified_budgets(workload.events, SIZES, 8)
+def exact(loaded: LoadedTrace) -> Plan:
+    certified = certified_budgets(loaded.events, SIZES, 8)
     plan = budgeted_plan(SIZES, certified.counts, 8)
     assert plan is not None
     return plan
 
 
-def region(plan: Plan, workload: Workload) -> int:
-    found = _engine.find_region(plan.engine(), workload.events).r_safe
+def region(plan: Plan, loaded: LoadedTrace) -> int:
+    found = _engine.find_region(plan.engine(), loaded.events).r_safe
     assert found is not None
     return found
 
 
 def test_the_search_finds_a_smaller_region_and_tells_it_rightly(
-    workload: Workload, exact: Plan
+    loaded: LoadedTrace, exact: Plan
 ) -> None:
-    found = search_plans(workload, [exact], EVENTS)
+    found = search_plans(loaded, [exact], EVENTS)
     assert found is not None
-    assert found.r_safe == region(found.plan, workload)
-    assert found.r_safe < region(exact, workload)
+    assert found.r_safe == region(found.plan, loaded)
+    assert found.r_safe < region(exact, loaded)
 
 
-def test_a_seed_gives_the_same_plan_again(workload: Workload, exact: Plan) -> None:
-    assert search_plans(workload, [exact], EVENTS) == search_plans(workload, [exact], EVENTS)
+def test_a_seed_gives_the_same_plan_again(loaded: LoadedTrace, exact: Plan) -> None:
+    assert search_plans(loaded, [exact], EVENTS) == search_plans(loaded, [exact], EVENTS)
 
 
-def test_without_work_the_best_of_all_starts_is_found(workload: Workload, exact: Plan) -> None:
+def test_without_work_the_best_of_all_starts_is_found(loaded: LoadedTrace, exact: Plan) -> None:
     few = budgeted_plan(SIZES, [1, 0, 0, 0], 8)
     assert few is not None
-    found = search_plans(workload, [few, exact], 0)
+    found = search_plans(loaded, [few, exact], 0)
     assert found is not None
-    assert found.r_safe <= region(exact, workload)
+    assert found.r_safe <= region(exact, loaded)
     assert found.plan.pools == exact.pools
 
 
@@ -66,7 +66,7 @@ def test_the_shared_allocator_alone_is_in_the_running(tmp_path: Path) -> None:
     lines = ["# heap-events 1", "# pointer_bits 32"]
     lines += [f"a {size} {8 * size}\nf {size}" for size in range(1, 100)]
     (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    rising = load_workload(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    rising = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
     poor = budgeted_plan([8, 792], [1, 1], 8)
     assert poor is not None
     found = search_plans(rising, [poor], 0)
@@ -75,11 +75,11 @@ def test_the_shared_allocator_alone_is_in_the_running(tmp_path: Path) -> None:
     assert found.r_safe == region(found.plan, rising) < region(poor, rising)
 
 
-def test_no_result_is_worse_than_any_allocator_of_the_search(workload: Workload) -> None:
-    found = search_plans(workload, [], EVENTS)
+def test_no_result_is_worse_than_any_allocator_of_the_search(loaded: LoadedTrace) -> None:
+    found = search_plans(loaded, [], EVENTS)
     assert found is not None
     for shared in (FAST, *OTHERS):
-        assert found.r_safe <= region(Plan(shared.allocator, {"alignment": 8}), workload)
+        assert found.r_safe <= region(Plan(shared.allocator, {"alignment": 8}), loaded)
 
 
 def test_a_start_without_pools_is_one_more_allocator_for_what_is_left(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_start_without_pools_is_one_more_allocator_for_what_is_left(tmp_path: 
     lines += [f"f {i + 9000}" for i in range(150)]
     lines += [f"a {i + 20000} {950 + 7 * i}" for i in range(150)]
     (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    shift = load_workload(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    shift = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
     ends = {"alignment": 8, "ends": 2, "high_0": 0xFFFF, "high_1": 0}  # up to 15 granules
     found = search_plans(shift, [Plan("tailored", ends)], 0)
     assert found is not None
@@ -104,7 +104,7 @@ def test_sizes_are_merged_where_that_saves(tmp_path: Path) -> None:
     lines += [f"f {i + 100}" for i in range(100)]
     lines += [f"a {i + 200} 512" for i in range(100)]
     (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    shift = load_workload(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    shift = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
     apart = budgeted_plan([448, 512], [50, 50], 8)
     assert apart is not None
     found = search_plans(shift, [apart], EVENTS)
@@ -115,7 +115,7 @@ def test_sizes_are_merged_where_that_saves(tmp_path: Path) -> None:
     assert len(set(found.plan.engine().pools_for(sizes).tolist())) == 1
 
 
-def test_an_interrupt_keeps_the_best_so_far(workload: Workload, exact: Plan) -> None:
+def test_an_interrupt_keeps_the_best_so_far(loaded: LoadedTrace, exact: Plan) -> None:
     told = 0
 
     def interrupting(step: str, done: float) -> None:
@@ -125,12 +125,12 @@ def test_an_interrupt_keeps_the_best_so_far(workload: Workload, exact: Plan) -> 
         if told == 20:
             raise KeyboardInterrupt
 
-    found = search_plans(workload, [exact], EVENTS, progress=interrupting)
+    found = search_plans(loaded, [exact], EVENTS, progress=interrupting)
     assert found is not None
     assert found.is_stopped
     assert found.told.endswith("interrupted")
-    assert found.r_safe == region(found.plan, workload)
-    assert found.r_safe <= region(exact, workload)
+    assert found.r_safe == region(found.plan, loaded)
+    assert found.r_safe <= region(exact, loaded)
 
 
 def test_design_adds_what_the_search_found(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_design_adds_what_the_search_found(tmp_path: Path) -> None:
 def test_the_search_leaves_static_zones_behind(tmp_path: Path) -> None:
     """All blocks ever live at once set aside is a trap: one block fewer alone saves nothing."""
     spec = parse_workload("phases_w4:events=2000", 1)
-    phases = load_workload(generate_workload(spec, tmp_path / "t.parquet"), 4)
+    phases = load_trace(generate_workload(spec, tmp_path / "t.parquet"), 4)
     static = budgeted_plan([528, 1040, 1980, 2952], [10, 10, 10, 10], 4)
     assert static is not None
     found = search_plans(phases, [static], 20_000_000)

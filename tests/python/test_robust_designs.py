@@ -25,7 +25,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -179,7 +179,7 @@ def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_pa
     plan = load_plan(path)
     assert [seen.trace for seen in plan.trained_on.traces] == ["first", "second"]
     for trace, is_seen in zip(runs[:3], (True, True, False), strict=True):
-        made = candidate_from_file(plan, load_workload(trace))
+        made = candidate_from_file(plan, load_trace(trace))
         assert made.trained_on_this_trace == is_seen
 
 

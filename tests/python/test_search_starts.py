@@ -14,15 +14,15 @@ from heapfit.design.search.pooled_design import Budget, PooledDesign, Shared, de
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 
 SIZES = [528, 1040, 1984, 2952]
 
 
-def loaded(folder: Path, lines: list[str]) -> Workload:
+def load_file(folder: Path, lines: list[str]) -> LoadedTrace:
     text = "\n".join(["# heap-events 1", "# pointer_bits 32", *lines, ""])
     (folder / "t.heap").write_text(text)
-    return load_workload(open_any(folder / "t.heap", ImportOptions(), folder))
+    return load_trace(open_any(folder / "t.heap", ImportOptions(), folder))
 
 
 def needed(points: LivePoints, counts: list[int], price: float) -> float:
@@ -33,7 +33,9 @@ def needed(points: LivePoints, counts: list[int], price: float) -> float:
 
 
 def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
-    trace = loaded(tmp_path, ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]).trace
+    trace = load_file(
+        tmp_path, ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
+    ).trace
     points = live_points(trace, [16, 40, 104], 8, 100)
     assert points.live.tolist() == [144, 120]
     assert points.blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
@@ -41,16 +43,16 @@ def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
 
 
 def test_of_many_moments_the_fullest_of_each_stretch_stay(tmp_path: Path) -> None:
-    workload = load_workload(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
-    every = live_points(workload.trace, SIZES, 8, 10**6)
-    few = live_points(workload.trace, SIZES, 8, 50)
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
+    every = live_points(loaded.trace, SIZES, 8, 10**6)
+    few = live_points(loaded.trace, SIZES, 8, 50)
     assert len(few.live) == 50 < len(every.live)
     assert few.live.max() == every.live.max()
 
 
 def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
-    workload = load_workload(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
-    points = live_points(workload.trace, SIZES, 8, 10**6)
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
+    points = live_points(loaded.trace, SIZES, 8, 10**6)
     best = min(
         needed(points, list(counts), 0.1)
         for counts in itertools.product(*(range(11) for _ in SIZES))
@@ -60,12 +62,12 @@ def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
 
 
 def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:
-    workload = load_workload(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
-    starts = search_starts(workload)
-    assert starts == search_starts(workload)
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
+    starts = search_starts(loaded)
+    assert starts == search_starts(loaded)
     assert len(starts) >= 2
     for start in starts:
-        assert _engine.find_region(start.engine(), workload.events).r_safe is not None
+        assert _engine.find_region(start.engine(), loaded.events).r_safe is not None
 
 
 def test_a_design_of_single_sizes_is_budgeted() -> None:

@@ -19,7 +19,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fit import FitOptions, fit
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 STAYS, GOES, LATE = 0xA11CE, 0xB0B, 0xCAB  # call sites
@@ -27,7 +27,7 @@ ROUNDS = 200
 
 
 @pytest.fixture(scope="module")
-def workload(tmp_path_factory: pytest.TempPathFactory) -> Workload:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
     """Blocks of one size alternate: one site's stay, the other's go. Larger ones come then."""
     first = [(0, i, 64, STAYS if i % 2 == 0 else GOES) for i in range(2 * ROUNDS)]
     freed = [(4, i, 0, 0) for i in range(1, 2 * ROUNDS, 2)]
@@ -44,25 +44,25 @@ def workload(tmp_path_factory: pytest.TempPathFactory) -> Workload:
         "site": np.array(sites, np.uint32),
     }
     path = tmp_path_factory.mktemp("sites") / "shift.parquet"
-    return load_workload(write_trace(path, [columns], TraceInfo()), 4)
+    return load_trace(write_trace(path, [columns], TraceInfo()), 4)
 
 
 @pytest.fixture(scope="module")
-def by_class(workload: Workload) -> Placed:
-    learned = learn_placement(workload, list(layouts(4).values()), 500_000)
+def by_class(loaded: LoadedTrace) -> Placed:
+    learned = learn_placement(loaded, list(layouts(4).values()), 500_000)
     assert learned is not None
     return learned.climbed
 
 
 @pytest.fixture(scope="module")
-def by_site(workload: Workload, by_class: Placed) -> Placed:
-    learned = learn_sites(workload, by_class, 500_000)
+def by_site(loaded: LoadedTrace, by_class: Placed) -> Placed:
+    learned = learn_sites(loaded, by_class, 500_000)
     assert learned is not None
     return learned
 
 
-def test_sites_get_tags_by_how_often_they_ask(workload: Workload) -> None:
-    assert busiest_sites(workload) == {GOES: 1, STAYS: 2, LATE: 3}
+def test_sites_get_tags_by_how_often_they_ask(loaded: LoadedTrace) -> None:
+    assert busiest_sites(loaded) == {GOES: 1, STAYS: 2, LATE: 3}
 
 
 def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) -> None:
@@ -72,15 +72,15 @@ def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) ->
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
-    workload: Workload, by_site: Placed
+    loaded: LoadedTrace, by_site: Placed
 ) -> None:
     candidate = Candidate("by site", by_site.plan, "", trained_on_this_trace=True)
-    row = compare(workload, Portfolio((candidate,), ())).rows[0]
+    row = compare(loaded, Portfolio((candidate,), ())).rows[0]
     assert row.r_safe is not None
     assert row.r_safe <= by_site.region + row.step
-    assert replay_trace(workload.trace, by_site.plan, row.r_safe).refusals == 0
+    assert replay_trace(loaded.trace, by_site.plan, row.r_safe).refusals == 0
     without = Plan("tailored", by_site.plan.scalars)
-    assert replay_trace(workload.trace, without, row.r_safe).refusals > 0
+    assert replay_trace(loaded.trace, without, row.r_safe).refusals > 0
 
 
 def test_tags_lead_to_the_same_placements_as_the_size_classes_that_say_the_same() -> None:
@@ -123,43 +123,43 @@ def test_a_plan_file_with_a_bad_site_is_refused(tmp_path: Path, by_site: Placed,
         load_plan(path)
 
 
-def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, workload: Workload) -> None:
+def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, loaded: LoadedTrace) -> None:
     batches = [
         {**batch, "site": np.zeros_like(batch["site"])}
-        for batch in workload.trace.batches(
+        for batch in loaded.trace.batches(
             ("op", "object", "size", "alignment", "time", "thread", "site")
         )
     ]
     trace: Trace = write_trace(tmp_path / "none.parquet", batches, TraceInfo())
     plain = Placed(Plan("tailored", {"alignment": 4}), 0, 1)
-    assert learn_sites(load_workload(trace, 4), plain, 1000) is None
+    assert learn_sites(load_trace(trace, 4), plain, 1000) is None
 
 
 @pytest.mark.usefixtures("unmeasured")
 def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
-    tmp_path: Path, workload: Workload
+    tmp_path: Path, loaded: LoadedTrace
 ) -> None:
-    without = fit(workload.trace.path, tmp_path / "without", FitOptions(4))
+    without = fit(loaded.trace.path, tmp_path / "without", FitOptions(4))
     assert BY_SITE not in [row.name for row in without.comparison.rows]
-    found = fit(workload.trace.path, tmp_path / "with", FitOptions(4, call_sites=True))
+    found = fit(loaded.trace.path, tmp_path / "with", FitOptions(4, call_sites=True))
     assert found.winner.name == BY_SITE
-    assert load_plan(found.paths.plan).plan.sites == busiest_sites(workload)
+    assert load_plan(found.paths.plan).plan.sites == busiest_sites(loaded)
     assert "app_malloc_at" in (found.paths.code / "app_heap.h").read_text()
 
 
-def test_without_the_option_the_sites_that_are_there_are_told(workload: Workload) -> None:
-    told = {one.name: one for one in tailored_candidates(workload)}
+def test_without_the_option_the_sites_that_are_there_are_told(loaded: LoadedTrace) -> None:
+    told = {one.name: one for one in tailored_candidates(loaded)}
     assert "3 call sites are recorded" in str(told[BY_SITE])
 
 
-def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, workload: Workload) -> None:
-    joined = join_traces(tmp_path / "joined.parquet", [workload.trace, workload.trace])
-    assert busiest_sites(load_workload(joined, 4)) == busiest_sites(workload)
+def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: LoadedTrace) -> None:
+    joined = join_traces(tmp_path / "joined.parquet", [loaded.trace, loaded.trace])
+    assert busiest_sites(load_trace(joined, 4)) == busiest_sites(loaded)
 
 
-def test_a_design_for_several_runs_places_call_sites_too(workload: Workload) -> None:
+def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) -> None:
     options = RobustOptions(alignment=4, call_sites=True, folds=2)
-    designs = design_robust([workload.trace, workload.trace], options)
+    designs = design_robust([loaded.trace, loaded.trace], options)
     rows = {row.name: row for row in designs.rows}
     assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max_objective
     assert all(rows[BY_SITE].unseen_regions)

@@ -16,7 +16,7 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.drawn_set import draw_set
 
@@ -47,9 +47,9 @@ def session(seed: int, small: int = 200, large: int = 40) -> list[str]:
     return [*lines, "a 1500 3000", *freed, "a 1501 2500"]
 
 
-def joined(folder: Path, runs: list[Trace]) -> Workload:
-    load = load_workload(join_traces(folder / "joined.parquet", runs))
-    return replace(load, runs=tuple(runs))
+def joined(folder: Path, runs: list[Trace]) -> LoadedTrace:
+    loaded = load_trace(join_traces(folder / "joined.parquet", runs))
+    return replace(loaded, runs=tuple(runs))
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +59,12 @@ def runs(tmp_path_factory) -> list[Trace]:
 
 
 @pytest.fixture(scope="module")
-def load(runs: list[Trace], tmp_path_factory) -> Workload:
+def loaded(runs: list[Trace], tmp_path_factory) -> LoadedTrace:
     return joined(tmp_path_factory.mktemp("joined"), runs)
 
 
-def stacks_of(load: Workload) -> Candidate | NotApplicable:
-    return next(one for one in tailored_candidates(load) if one.name == STACKS)
+def stacks_of(loaded: LoadedTrace) -> Candidate | NotApplicable:
+    return next(one for one in tailored_candidates(loaded) if one.name == STACKS)
 
 
 def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
     assert with_stacks(PLAIN, []) == PLAIN
 
 
-def test_stacks_spare_small_blocks_the_second_granule(load: Workload) -> None:
-    found = stacks_of(load)
+def test_stacks_spare_small_blocks_the_second_granule(loaded: LoadedTrace) -> None:
+    found = stacks_of(loaded)
     assert isinstance(found, Candidate)
     assert "learned from 3 runs" in found.reason
     assert 8 in [pool.size for pool in found.plan.pools]
@@ -99,22 +99,22 @@ def test_stacks_spare_small_blocks_the_second_granule(load: Workload) -> None:
     assert found.plan.shared.allocator == "tailored"
 
 
-def test_a_stack_that_saves_nothing_is_not_kept(load: Workload) -> None:
+def test_a_stack_that_saves_nothing_is_not_kept(loaded: LoadedTrace) -> None:
     start = Placed(PLAIN, 0, 0)
-    found = learn_stacks(load, start, EVENTS)
+    found = learn_stacks(loaded, start, EVENTS)
     assert found is not None
-    assert Pool(3000, 1, True) in common_stacks(load.runs, 8)
+    assert Pool(3000, 1, True) in common_stacks(loaded.runs, 8)
     assert found.plan.pools
     assert 3000 not in [pool.size for pool in found.plan.pools]
     for pool in found.plan.pools:
         fewer = [one for one in found.plan.pools if one != pool]
-        without = learn_stacks(load, Placed(with_stacks(PLAIN, fewer), 0, 0), 0)
+        without = learn_stacks(loaded, Placed(with_stacks(PLAIN, fewer), 0, 0), 0)
         assert without is not None
         assert without.region > found.region
 
 
-def test_one_run_does_not_tell_what_another_needs(load: Workload) -> None:
-    left_out = stacks_of(replace(load, runs=()))
+def test_one_run_does_not_tell_what_another_needs(loaded: LoadedTrace) -> None:
+    left_out = stacks_of(replace(loaded, runs=()))
     assert isinstance(left_out, NotApplicable)
     assert left_out.why.startswith("one run is known")
 
@@ -133,18 +133,18 @@ def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -
     assert left_out.why.startswith("one run is known")
 
 
-def test_a_seed_gives_the_same_stacks_again(load: Workload) -> None:
+def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:
     start = Placed(PLAIN, 0, 0)
-    assert learn_stacks(load, start, EVENTS) == learn_stacks(load, start, EVENTS)
+    assert learn_stacks(loaded, start, EVENTS) == learn_stacks(loaded, start, EVENTS)
 
 
-def test_without_work_nothing_is_set_aside(load: Workload) -> None:
-    found = learn_stacks(load, Placed(PLAIN, 0, 0), 0)
+def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
+    found = learn_stacks(loaded, Placed(PLAIN, 0, 0), 0)
     assert found is not None
     assert found.plan == PLAIN
 
 
-def test_an_interrupt_keeps_the_best_so_far(load: Workload) -> None:
+def test_an_interrupt_keeps_the_best_so_far(loaded: LoadedTrace) -> None:
     told = 0
 
     def interrupting(step: str, done: float) -> None:
@@ -154,9 +154,9 @@ def test_an_interrupt_keeps_the_best_so_far(load: Workload) -> None:
         if told == 40:
             raise KeyboardInterrupt
 
-    stopped = learn_stacks(load, Placed(PLAIN, 0, 0), EVENTS, progress=interrupting)
+    stopped = learn_stacks(loaded, Placed(PLAIN, 0, 0), EVENTS, progress=interrupting)
     assert stopped is not None
-    whole = learn_stacks(load, Placed(PLAIN, 0, 0), EVENTS)
+    whole = learn_stacks(loaded, Placed(PLAIN, 0, 0), EVENTS)
     assert whole is not None
     assert stopped.region >= whole.region
 

@@ -15,7 +15,7 @@ from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import instruction_model
 from heapfit.front.measured import CALLS_BUILD, SIZE_BUILD, code_sizes
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 
 M4 = BOARDS["cortex-m4"]
 ROOM = 0.02  # of another compiler's whims, beside what was found on traces left out
@@ -24,15 +24,15 @@ BASE = 16
 
 @pytest.mark.parametrize("plan", [Plan("tlsf"), Plan("best_fit")], ids=lambda plan: plan.allocator)
 def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan: Plan) -> None:
-    load = load_workload(recordings.recording("packets", tmp_path, events=1500))
-    region = _engine.find_region(plan.engine(), load.events, base_alignment=BASE).r_safe
+    loaded = load_trace(recordings.recording("packets", tmp_path, events=1500))
+    region = _engine.find_region(plan.engine(), loaded.events, base_alignment=BASE).r_safe
     assert region is not None
     image = replay_image(workbench, M4, Build(*CALLS_BUILD), plan, region, BASE)
-    _, calls = counted_replay(image, plan.allocator, pack(load.trace), workbench.plugin)
+    _, calls = counted_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
     model = instruction_model(code_label(plan))
     assert model is not None and model.mean_off is not None and model.longest_off is not None
-    told = model.of(_engine.call_costs(plan.engine(), load.events, region, BASE))
+    told = model.of(_engine.call_costs(plan.engine(), loaded.events, region, BASE))
     assert told is not None
     assert told.mean == pytest.approx(counted.mean(), rel=model.mean_off.worst + ROOM)
     assert told.longest == pytest.approx(counted.max(), rel=model.longest_off.worst + ROOM)

@@ -28,7 +28,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 M4 = BOARDS["cortex-m4"]
@@ -40,22 +40,22 @@ class Recordings:
 
     def __init__(self, folder):
         self._folder = folder
-        self._workloads = {}
+        self._loaded = {}
         self._cases = {}
 
-    def workload(self, name: str) -> Workload:
-        if name not in self._workloads:
-            self._workloads[name] = load_workload(recordings.recording(name, self._folder))
-        return self._workloads[name]
+    def loaded(self, name: str) -> LoadedTrace:
+        if name not in self._loaded:
+            self._loaded[name] = load_trace(recordings.recording(name, self._folder))
+        return self._loaded[name]
 
     def cases(self, name: str, allocator: str) -> list[Case]:
         key = (name, allocator)
         if key not in self._cases:
-            self._cases[key] = cases_of(self.workload(name), [allocator])
+            self._cases[key] = cases_of(self.loaded(name), [allocator])
         return self._cases[key]
 
     def packed(self, name: str) -> PackedTrace:
-        return pack(self.workload(name).trace)
+        return pack(self.loaded(name).trace)
 
 
 @pytest.fixture(scope="session")
@@ -78,10 +78,10 @@ def test_placements_and_accesses_equal_the_hosts(
 def test_requests_with_tags_are_placed_where_the_host_does(
     workbench: Workbench, recorded: Recordings, tmp_path: Path
 ) -> None:
-    trace = with_sites(recorded.workload("mixed").trace, tmp_path / "sites.parquet")
+    trace = with_sites(recorded.loaded("mixed").trace, tmp_path / "sites.parquet")
     scalars = {"alignment": 8, "ends": 2, "high_0": 0, "high_1": 0, "tags": 2, "tag_high": 2}
     plan = Plan("tailored", scalars, sites={1: 1, 2: 2})
-    [case] = cases_of(load_workload(trace), [], [saved(plan, tmp_path / "plan.toml")])
+    [case] = cases_of(load_trace(trace), [], [saved(plan, tmp_path / "plan.toml")])
     done = verify(workbench, case, pack(trace, plan.sites), M4, Build("O2"))
     assert done.differences == ()
     tagged = done.calls.spread("alloc_at")
@@ -108,9 +108,9 @@ def saved(plan: Plan, path: Path) -> Path:
 
 def small_case(recorded: Recordings, allocator: str) -> Case:
     """A region that refuses some of what the trace "mixed" asks for."""
-    workload = recorded.workload("mixed")
-    case = cases_of(workload, [allocator], region=1)[0]
-    room = int(workload.profile.u_max * 0.7) // 16 * 16
+    loaded = recorded.loaded("mixed")
+    case = cases_of(loaded, [allocator], region=1)[0]
+    room = int(loaded.profile.u_max * 0.7) // 16 * 16
     return replace(case, region=case.plan.engine().smallest_region + room)
 
 
@@ -144,12 +144,12 @@ def test_every_layout_index_and_end_of_tailored_equals_the_hosts(
     ends: int,
     is_shared: bool,
 ) -> None:
-    workload = recorded.workload("mixed")
+    loaded = recorded.loaded("mixed")
     plan = Plan("tailored", {"layout": layout, "index": index, "ends": ends})
     if is_shared:
-        sizes = sorted({int(size + 7) // 8 * 8 for size in workload.profile.sizes[-4:]})
+        sizes = sorted({int(size + 7) // 8 * 8 for size in loaded.profile.sizes[-4:]})
         plan = Plan("budgeted", pools=tuple(Pool(size, 3, True) for size in sizes), shared=plan)
-    room = int(workload.profile.u_max * 0.7) // 16 * 16
+    room = int(loaded.profile.u_max * 0.7) // 16 * 16
     case = Case("tailored", plan, plan.engine().smallest_region + room, 32)
     board = list(BOARDS.values())[(layout + index + ends) % len(BOARDS)]
     done = verify(workbench, case, recorded.packed("mixed"), board, Build("Os"))
@@ -224,12 +224,12 @@ def test_a_trace_the_image_has_no_room_for_is_told(
 
 
 def test_a_packed_trace_is_the_trace(recorded: Recordings) -> None:
-    workload = recorded.workload("mixed")
-    packed = pack(workload.trace)
+    loaded = recorded.loaded("mixed")
+    packed = pack(loaded.trace)
     direct = _engine.Replay(TLSF.engine(), 1 << 20, base_alignment=32)
-    direct.feed(workload.events)
+    direct.feed(loaded.events)
     host = host_replay(Case("tlsf", TLSF, 1 << 20, 32), packed).result
-    assert packed.slots < workload.profile.allocations.sum() / 4
+    assert packed.slots < loaded.profile.allocations.sum() / 4
     for figure in ("placement_hash", "loads", "stores", "frees", "resizes", "payload_bytes"):
         assert getattr(host, figure) == getattr(direct.result(), figure), figure
 

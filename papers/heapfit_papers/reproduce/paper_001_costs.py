@@ -19,7 +19,7 @@ from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 from heapfit_papers.reproduce import code_sizes
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
@@ -51,8 +51,8 @@ def costs_of(seed: int) -> dict[str, Cost]:
 
     spec = parse_workload("queue_fill:packets=1000", seed)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        workload = load_workload(generate_workload(spec, Path(folder) / "queue.parquet"))
-        rows = compare(workload, _contestants(workload)).rows
+        loaded = load_trace(generate_workload(spec, Path(folder) / "queue.parquet"))
+        rows = compare(loaded, _contestants(loaded)).rows
     energies = energies_over_least(rows, load_sram())
     [pools] = [energy for row, energy in zip(rows, energies, strict=True) if row.name == POOLS]
     return {
@@ -218,9 +218,9 @@ ROWS = {
 }
 
 
-def _contestants(workload: Workload) -> Portfolio:
+def _contestants(loaded: LoadedTrace) -> Portfolio:
 
     blocks = [(size, False) for size in LEA_AS_DESCRIBED]
-    plan = special_pools_plan(POOLS, workload.events, blocks, workload.alignment)
-    named = named_portfolio(workload, [POOLS, STACK, "lea", "tlsf"], [])
+    plan = special_pools_plan(POOLS, loaded.events, blocks, loaded.alignment)
+    named = named_portfolio(loaded, [POOLS, STACK, "lea", "tlsf"], [])
     return Portfolio((*named.candidates, Candidate(MODEL, plan, "", True)), ())

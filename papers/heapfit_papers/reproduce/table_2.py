@@ -20,7 +20,7 @@ from heapfit.design.budgets.greedy_budgets import budgeted_plan
 from heapfit.design.pools.static_pools import size_classes
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 from heapfit_papers.reproduce.laboratory import Laboratory
 
@@ -82,16 +82,16 @@ def measured(case: Case) -> Measured:
     """Draws the trace and searches each allocator's region."""
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        workload = _workload(case, Path(folder))
-    sizes = workload.profile.sizes.tolist()
-    budgets = greedy_plan(workload)
-    named = named_portfolio(workload, OTHERS, [])
+        loaded = _load_walk(case, Path(folder))
+    sizes = loaded.profile.sizes.tolist()
+    budgets = greedy_plan(loaded)
+    named = named_portfolio(loaded, OTHERS, [])
     portfolio = Portfolio((*named.candidates, Candidate(BUDGETED, budgets, "", True)), ())
-    rows = compare(workload, portfolio).rows
-    peaks = workload.profile.peaks.tolist()
+    rows = compare(loaded, portfolio).rows
+    peaks = loaded.profile.peaks.tolist()
     return Measured(
         case,
-        workload.profile.u_max,
+        loaded.profile.u_max,
         sum(size * peak for size, peak in zip(sizes, peaks, strict=True)),
         tuple(reversed(peaks)),
         sum(pool.size * pool.count for pool in budgets.pools),
@@ -115,9 +115,9 @@ def other_lengths(laboratory: Laboratory) -> list[Measured]:
 def trial_and_error(case: Case) -> Trial:
     """TLSF's heap made smaller, by the step of the scan, until a request fails."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        workload = _workload(case, Path(folder))
+        loaded = _load_walk(case, Path(folder))
     plan = _engine.Plan(TLSF)
-    search = _engine.find_region(plan, workload.events)
+    search = _engine.find_region(plan, loaded.events)
     assert search.r_safe is not None
     assert search.r_min is not None
     scanned = sorted(zip(search.sizes.tolist(), search.succeeded.tolist(), strict=True))
@@ -135,18 +135,18 @@ def relative(some: list[Measured], workload: int, allocator: str) -> float:
     return mean(one.region(allocator) / one.region(BUDGETED) for one in mine)
 
 
-def greedy_plan(workload: Workload) -> Plan:
+def greedy_plan(loaded: LoadedTrace) -> Plan:
     """The paper's budgets for every size of the trace, over TLSF."""
 
-    classes = size_classes(workload.profile, workload.alignment)
-    counts = _engine.greedy_budgets(workload.events, classes, workload.alignment)
-    plan = budgeted_plan(classes, counts, workload.alignment)
+    classes = size_classes(loaded.profile, loaded.alignment)
+    counts = _engine.greedy_budgets(loaded.events, classes, loaded.alignment)
+    plan = budgeted_plan(classes, counts, loaded.alignment)
     assert plan is not None, "a trace without any budget"
     return plan
 
 
-def _workload(case: Case, folder: Path) -> Workload:
+def _load_walk(case: Case, folder: Path) -> LoadedTrace:
 
     sizes = {f"size_{i}": size for i, size in enumerate(case.sizes, 1)}
     spec = WorkloadSpec(f"t2_w{case.workload}", case.seed, {"events": case.events, **sizes})
-    return load_workload(generate_workload(spec, folder / "walk.parquet"))
+    return load_trace(generate_workload(spec, folder / "walk.parquet"))

@@ -26,7 +26,7 @@ from heapfit.atomic_file import file_aside
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, standard_level, worst_case
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -71,21 +71,21 @@ class BesideResult:
 
 
 def find_bounds(
-    workload: Workload,
+    loaded: LoadedTrace,
     seed: int = 1,
     pairs: int = STANDARD_PAIRS,
     progress: Progress = no_progress,
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
-    lifetimes = _engine.Lifetimes(workload.events)
+    lifetimes = _engine.Lifetimes(loaded.events)
     packing = _packed(lifetimes, seed, pairs, progress)
-    profile = workload.profile
+    profile = loaded.profile
     return Bounds(
         u_max=profile.u_max,
         packing=packing,
         static=_static(profile),
         least_of_any=least_of_any(Limits.of(profile)),
-        worst_cases=_worst_cases(lifetimes, profile, workload.alignment),
+        worst_cases=_worst_cases(lifetimes, profile, loaded.alignment),
     )
 
 
@@ -103,16 +103,16 @@ class QuickBounds:
         return BesideResult(self.packing, self.static, worst)
 
 
-def quick_bounds(workload: Workload) -> QuickBounds:
+def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
     """In little time beside the replays of a comparison."""
-    packing = _packed(_engine.Lifetimes(workload.events), 1, _QUICK_PAIRS, no_progress).height
-    return QuickBounds(packing, _static(workload.profile), Limits.of(workload.profile))
+    packing = _packed(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
+    return QuickBounds(packing, _static(loaded.profile), Limits.of(loaded.profile))
 
 
-def save_lifetimes(path: Path, workload: Workload) -> int:
+def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
     """Writes the trace as minimalloc's CSV, times in events; returns how many lifetimes."""
 
-    lifetimes = _engine.Lifetimes(workload.events)
+    lifetimes = _engine.Lifetimes(loaded.events)
     columns = {
         "id": np.arange(len(lifetimes)),
         "lower": lifetimes.starts,

@@ -24,7 +24,7 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
 _LEAST_OF_ANY = "at least, sizes in any number: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
@@ -58,9 +58,9 @@ def command(
         console.progress() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
-        workload = load_workload(trace, int(alignment), progress)
-        bounds = find_bounds(workload, seed, effort * _MILLION, progress)
-        written = None if lifetimes is None else save_lifetimes(lifetimes, workload)
+        loaded = load_trace(trace, int(alignment), progress)
+        bounds = find_bounds(loaded, seed, effort * _MILLION, progress)
+        written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
     if as_json:
         console.out_json({**asdict(bounds), "alignment": int(alignment)})
         return

@@ -44,7 +44,7 @@ from heapfit.front.space import configurations, named_configurations
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
 
 
@@ -95,13 +95,13 @@ def command(
         Sweep(workers, cluster) as sweep,
         opened_trace(source, importing, progress) as trace,
     ):
-        workload = load_workload(trace, int(alignment), progress)
+        loaded = load_trace(trace, int(alignment), progress)
         portfolio = (
-            named_configurations(workload, allocators)
+            named_configurations(loaded, allocators)
             if allocators
-            else configurations(workload, progress=progress)
+            else configurations(loaded, progress=progress)
         )
-        front = find_front(workload, portfolio, measures, table, sweep, progress)
+        front = find_front(loaded, portfolio, measures, table, sweep, progress)
         choice = None if prefer is None else chosen(front, prefer)
         paths = save_front(front, folder, trained_on_trace(trace, name))
         page = folder / "front.html"

@@ -18,7 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.source_lines import Place, places_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.trace.loaded import load_workload
+from heapfit.trace.loaded import load_trace
 
 
 def command(
@@ -43,7 +43,7 @@ def command(
         console.progress() as progress,
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
-        found = call_sites(load_workload(trace, progress=progress))
+        found = call_sites(load_trace(trace, progress=progress))
     if not found:
         raise HeapfitError(f"{source}: no call sites are recorded (`heapfit record` keeps them)")
     known = {one.site for one in found}

@@ -15,7 +15,7 @@ from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
@@ -89,7 +89,7 @@ class Comparison:
 
 
 def compare(
-    workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
+    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """Searches each plan's smallest regions and replays it once, metered, in R_safe.
 
@@ -97,7 +97,7 @@ def compare(
     """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    return measure(workload, portfolio, progress)
+    return measure(loaded, portfolio, progress)
 
 
 def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
@@ -107,24 +107,24 @@ def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
 
 
 def measure(
-    workload: Workload, portfolio: Portfolio, progress: Progress = no_progress
+    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
 
-    base, u_max = base_alignment(workload.trace, portfolio), workload.profile.u_max
+    base, u_max = base_alignment(loaded.trace, portfolio), loaded.profile.u_max
     rows = ranked(
         [
-            measure_candidate(one, workload.events_for(one.plan), u_max, base, progress)
+            measure_candidate(one, loaded.events_for(one.plan), u_max, base, progress)
             for one in portfolio.candidates
         ]
     )
     return Comparison(
-        trace=workload.trace.info,
+        trace=loaded.trace.info,
         u_max=u_max,
         base_alignment=base,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=quick_bounds(workload).beside(rows[0].plan if rows else None),
+        bounds=quick_bounds(loaded).beside(rows[0].plan if rows else None),
     )
 
 

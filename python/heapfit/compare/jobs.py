@@ -18,7 +18,7 @@ from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import Comparison, Row, base_alignment, measure_candidate, ranked
 from heapfit.plan.plan_file import PlanFile
 from heapfit.sweep import Job
-from heapfit.trace.loaded import STANDARD_ALIGNMENT, Workload, load_workload
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
 
@@ -39,7 +39,7 @@ class Contestants:
     alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
 
 
-PlanMaker: TypeAlias = Callable[[Workload, Contestants], Portfolio]  # a function of a module
+PlanMaker: TypeAlias = Callable[[LoadedTrace, Contestants], Portfolio]  # a function of a module
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,11 @@ def _prepared(told: tuple[str, Source, Contestants, PlanMaker], *paths: Path) ->
             if isinstance(source, Trace)
             else generate_workload(source, Path(folder) / "drawn.parquet")
         )
-        workload = load_workload(trace, contestants.alignment)
-        portfolio = make(workload, contestants)
+        loaded = load_trace(trace, contestants.alignment)
+        portfolio = make(loaded, contestants)
     base = base_alignment(trace, portfolio)
-    u_max = workload.profile.u_max
-    return Prepared(label, source, trace.info, u_max, base, portfolio, quick_bounds(workload))
+    u_max = loaded.profile.u_max
+    return Prepared(label, source, trace.info, u_max, base, portfolio, quick_bounds(loaded))
 
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:

@@ -16,7 +16,7 @@ from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 
@@ -39,21 +39,21 @@ def design(
 ) -> Designs:
     """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
     options = options or PlanOptions()
-    workload = load_workload(trace, options.alignment, progress)
-    best = best_classes(workload)
-    portfolio = standard_portfolio(workload, options.choice, progress, options.call_sites, best)
-    comparison = compare(workload, portfolio, progress)
+    loaded = load_trace(trace, options.alignment, progress)
+    best = best_classes(loaded)
+    portfolio = standard_portfolio(loaded, options.choice, progress, options.call_sites, best)
+    comparison = compare(loaded, portfolio, progress)
     trained_on = trained_on_trace(trace, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):
         save_plan(path, plan_file_of(row, comparison, trained_on))
-    return Designs(comparison, paths, best, _rule_classes(portfolio, workload))
+    return Designs(comparison, paths, best, _rule_classes(portfolio, loaded))
 
 
-def _rule_classes(portfolio: Portfolio, workload: Workload) -> Classes | None:
+def _rule_classes(portfolio: Portfolio, loaded: LoadedTrace) -> Classes | None:
     by_name = {one.name: one for one in portfolio.candidates}
     rule = by_name.get(special_pools.ALLOCATOR)
-    return None if rule is None else classes_of(rule.plan, workload.profile)
+    return None if rule is None else classes_of(rule.plan, loaded.profile)
 
 
 def trained_on_trace(trace: Trace, name: str) -> TrainedOn:

@@ -24,12 +24,12 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import numbered
 
 
 def standard_portfolio(
-    workload: Workload,
+    loaded: LoadedTrace,
     budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
     call_sites: bool = False,
@@ -41,29 +41,29 @@ def standard_portfolio(
     can hand over from where it asks. `classes`: the best ones, if they were looked for before.
     """
     plain = [
-        _without_pools(info, {}, workload)
+        _without_pools(info, {}, loaded)
         for info in _engine.allocators()
         if info.ships and not info.in_pieces and not takes_pools(info)
     ]
 
-    classes = classes or best_classes(workload)
-    found = [*plain, _special_pools(workload), _least_peaks(classes, workload)]
-    found += tailored_candidates(workload, budget_choice.seed, progress, call_sites)
-    found += _budgets(workload, budget_choice, progress)
+    classes = classes or best_classes(loaded)
+    found = [*plain, _special_pools(loaded), _least_peaks(classes, loaded)]
+    found += tailored_candidates(loaded, budget_choice.seed, progress, call_sites)
+    found += _budgets(loaded, budget_choice, progress)
     if budget_choice.replayed_events > 0:
-        found.append(_searched(found, workload, budget_choice, progress))
+        found.append(_searched(found, loaded, budget_choice, progress))
     return _sorted_out(found)
 
 
-def contested_portfolio(workload: Workload, contestants: Contestants) -> Portfolio:
+def contested_portfolio(loaded: LoadedTrace, contestants: Contestants) -> Portfolio:
     """What a comparison is asked for; all that a fit tries where nothing is named."""
     if not contestants.allocators and not contestants.plan_files:
-        return standard_portfolio(workload)
-    return named_portfolio(workload, contestants.allocators, contestants.plan_files)
+        return standard_portfolio(loaded)
+    return named_portfolio(loaded, contestants.allocators, contestants.plan_files)
 
 
 def named_portfolio(
-    workload: Workload, allocators: Sequence[str], plan_files: Sequence[PlanFile]
+    loaded: LoadedTrace, allocators: Sequence[str], plan_files: Sequence[PlanFile]
 ) -> Portfolio:
     """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
 
@@ -71,20 +71,20 @@ def named_portfolio(
     """
     found: list[Candidate | NotApplicable] = []
     for named in allocators:
-        found += _named(named, workload)
-    found += [candidate_from_file(plan_file, workload) for plan_file in plan_files]
+        found += _named(named, loaded)
+    found += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
     names = numbered([one.name for one in found])
     return _sorted_out([replace(one, name=name) for one, name in zip(found, names, strict=True)])
 
 
-def candidate_from_file(plan_file: PlanFile, workload: Workload) -> Candidate:
+def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     """A plan that was made before, perhaps from another trace."""
     trained_on = plan_file.trained_on
     return Candidate(
         plan_file.name,
         plan_file.plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.has_seen(content_hash(workload.trace)),
+        trained_on_this_trace=trained_on.has_seen(content_hash(loaded.trace)),
     )
 
 
@@ -95,25 +95,25 @@ def _sorted_out(found: Sequence[Candidate | NotApplicable]) -> Portfolio:
     )
 
 
-def _named(named: str, workload: Workload) -> list[Candidate | NotApplicable]:
+def _named(named: str, loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
     scalars = named_values(named, settings, "TUNABLE")
     if not takes_pools(info):
-        return [_without_pools(info, scalars, workload)]
+        return [_without_pools(info, scalars, loaded)]
     if "alignment" in scalars:
         raise HeapfitError(
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
-    return [_tuned(one, scalars) for one in _with_pools(allocator, workload)]
+    return [_tuned(one, scalars) for one in _with_pools(allocator, loaded)]
 
 
-def _with_pools(allocator: str, workload: Workload) -> list[Candidate | NotApplicable]:
+def _with_pools(allocator: str, loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return _budgets(workload, PUBLISHED_BUDGETS, no_progress)
+        return _budgets(loaded, PUBLISHED_BUDGETS, no_progress)
     if allocator == static_pools.ALLOCATOR:
-        return [_worst_case(allocator, workload)]
-    return [_pools_by_histogram(allocator, special_pools.special_sizes(workload.profile), workload)]
+        return [_worst_case(allocator, loaded)]
+    return [_pools_by_histogram(allocator, special_pools.special_sizes(loaded.profile), loaded)]
 
 
 def _tuned(one: Candidate | NotApplicable, scalars: dict[str, int]) -> Candidate | NotApplicable:
@@ -129,77 +129,77 @@ def _label(name: str, scalars: dict[str, int]) -> str:
 
 
 def _without_pools(
-    info: _engine.AllocatorInfo, scalars: dict[str, int], workload: Workload
+    info: _engine.AllocatorInfo, scalars: dict[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
     name = _label(info.name, scalars)
     if info.name == fixed_pool.ALLOCATOR:
-        return _equal_buffers(info, name, scalars, workload)
-    plan = Plan(info.name, {"alignment": workload.alignment, **scalars})
+        return _equal_buffers(info, name, scalars, loaded)
+    plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
     return Candidate(name, plan, info.title, trained_on_this_trace=False)
 
 
 def _equal_buffers(
-    info: _engine.AllocatorInfo, name: str, scalars: dict[str, int], workload: Workload
+    info: _engine.AllocatorInfo, name: str, scalars: dict[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
-    found = fixed_pool.scalars_for(workload.profile)
+    found = fixed_pool.scalars_for(loaded.profile)
     if found["block_size"] * found["blocks"] > LARGEST_REGION:
         buffers = f"{found['blocks']:,} buffers of {found['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")
-    plan = Plan(info.name, {"alignment": workload.alignment, **found, **scalars})
+    plan = Plan(info.name, {"alignment": loaded.alignment, **found, **scalars})
     reason = "buffers of the largest request, as many as are live at once"
     return Candidate(name, plan, reason, trained_on_this_trace=True)
 
 
-def _special_pools(workload: Workload) -> Candidate | NotApplicable:
+def _special_pools(loaded: LoadedTrace) -> Candidate | NotApplicable:
     name = special_pools.ALLOCATOR
-    special = special_pools.special_sizes(workload.profile)
+    special = special_pools.special_sizes(loaded.profile)
     if special:
-        found = _pools_by_histogram(name, special, workload)
+        found = _pools_by_histogram(name, special, loaded)
         linked = {**found.plan.scalars, **special_pools.LINKED}
         return replace(found, plan=replace(found.plan, scalars=linked))
-    allocations = workload.profile.allocations
+    allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
     return NotApplicable(name, why)
 
 
-def _least_peaks(classes: BestClasses, workload: Workload) -> Candidate | NotApplicable:
+def _least_peaks(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
     name = f"{special_pools.ALLOCATOR}_least_peaks"
     best = classes.fewest_bytes
     if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
         return NotApplicable(name, "no pool can serve the largest request")
     shapes = [(size, False) for size in best.sizes]
     plan = special_pools.special_pools_plan(
-        special_pools.ALLOCATOR, workload.events, shapes, workload.alignment
+        special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
     )
     plan = replace(plan, scalars={**plan.scalars, **special_pools.LINKED})
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
     return Candidate(name, plan, reason, trained_on_this_trace=True)
 
 
-def _pools_by_histogram(allocator: str, special: tuple[int, ...], workload: Workload) -> Candidate:
-    sizes = special_pools.pool_sizes(special, max(workload.profile.sizes.tolist(), default=1))
-    plan = special_pools.special_pools_plan(allocator, workload.events, sizes, workload.alignment)
+def _pools_by_histogram(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:
+    sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
+    plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10% rule: {shown} B; powers of two for the rest"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
-def _worst_case(allocator: str, workload: Workload) -> Candidate | NotApplicable:
-    classes = static_pools.size_classes(workload.profile, workload.alignment)
+def _worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    classes = static_pools.size_classes(loaded.profile, loaded.alignment)
     if len(classes) > static_pools.MOST_POOLS:
         return NotApplicable(
             allocator,
             f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
         )
-    plan = static_pools.worst_case_plan(allocator, workload.events, classes, workload.alignment)
+    plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
     reason = "every size set aside for its own worst case"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
-def _selections(workload: Workload) -> Iterator[tuple[str, list[int], str]]:
+def _selections(loaded: LoadedTrace) -> Iterator[tuple[str, list[int], str]]:
     """Which sizes to budget: a name, the sizes, and the choice in words."""
-    trace, profile, alignment = workload.trace, workload.profile, workload.alignment
+    trace, profile, alignment = loaded.trace, loaded.profile, loaded.alignment
     largest = greedy_budgets.largest_classes(trace, profile, alignment)
     yield "budgeted_4_largest", largest, "the 4 sizes with most bytes at the peak"
     frequent = greedy_budgets.frequent_classes(profile, alignment)
@@ -207,17 +207,17 @@ def _selections(workload: Workload) -> Iterator[tuple[str, list[int], str]]:
 
 
 def _budgets(
-    workload: Workload, choice: BudgetChoice, progress: Progress
+    loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
 ) -> list[Candidate | NotApplicable]:
     """Budgets for two selections of sizes; each plan only once."""
     found: list[Candidate | NotApplicable] = []
     for method in choice.methods:
-        for name, sizes, chosen in _selections(workload):
+        for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
             certified = certified_budgets(
-                workload.events, sizes, workload.alignment, method, choice.seconds, progress
+                loaded.events, sizes, loaded.alignment, method, choice.seconds, progress
             )
-            plan = greedy_budgets.budgeted_plan(sizes, certified.counts, workload.alignment)
+            plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.told}"
             found.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
@@ -231,14 +231,14 @@ def _budgets(
 
 def _searched(
     found: Sequence[Candidate | NotApplicable],
-    workload: Workload,
+    loaded: LoadedTrace,
     choice: BudgetChoice,
     progress: Progress,
 ) -> Candidate | NotApplicable:
     name = "searched"
     made = [one for one in found if isinstance(one, Candidate) and one.trained_on_this_trace]
-    starts = [*(one.plan for one in made), *search_starts(workload, progress)]
-    searched = search_plans(workload, starts, choice.replayed_events, choice.seed, progress)
+    starts = [*(one.plan for one in made), *search_starts(loaded, progress)]
+    searched = search_plans(loaded, starts, choice.replayed_events, choice.seed, progress)
     if searched is None:
         return NotApplicable(name, "interrupted before any plan was measured")
     return once(Candidate(name, searched.plan, searched.told, trained_on_this_trace=True), found)

@@ -24,7 +24,7 @@ from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 ALL_MEASURES: Final = tuple(Measure)
@@ -77,7 +77,7 @@ class Front:
 
 
 def find_front(
-    workload: Workload,
+    loaded: LoadedTrace,
     portfolio: Portfolio,
     by: Sequence[Measure] = ALL_MEASURES,
     sram: Sram | None = None,
@@ -88,17 +88,17 @@ def find_front(
 
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    trace, u_max = workload.trace, workload.profile.u_max
+    trace, u_max = loaded.trace, loaded.profile.u_max
     base = base_alignment(trace, portfolio)
-    bounds = quick_bounds(workload)
+    bounds = quick_bounds(loaded)
     prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio, bounds)
     rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
-    return front_of(prepared.compared(rows), workload, by, sram, progress)
+    return front_of(prepared.compared(rows), loaded, by, sram, progress)
 
 
 def front_of(
     comparison: Comparison,
-    workload: Workload,
+    loaded: LoadedTrace,
     by: Sequence[Measure] = ALL_MEASURES,
     sram: Sram | None = None,
     progress: Progress = no_progress,
@@ -108,7 +108,7 @@ def front_of(
     found = []
     for done, row in enumerate(comparison.rows):
         progress(step, done / len(comparison.rows))
-        found.append(measures_of(row, workload, table, comparison.base_alignment))
+        found.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
     standings = places([[one.of(measure) for measure in by] for one in found])
     told = zip(comparison.rows, found, standings, strict=True)

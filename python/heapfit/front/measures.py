@@ -14,7 +14,7 @@ from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import Off, instruction_model
 from heapfit.front.measured import code_sizes
 from heapfit.plan.energy import Sram
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 _HOST_BASE = 16  # as comparison.py
 
@@ -92,7 +92,7 @@ class Measures:
         return value
 
 
-def measures_of(row: Row, workload: Workload, sram: Sram, base_alignment: int) -> Measures:
+def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) -> Measures:
     """The figures of a compared row; its calls are replayed once more, one by one."""
     code = code_label(row.plan)
     size = code_sizes().get(code)
@@ -100,7 +100,7 @@ def measures_of(row: Row, workload: Workload, sram: Sram, base_alignment: int) -
         return Measures(row.r_safe, None, None, None, None, size)
     model = instruction_model(code)
     base = max(_HOST_BASE, base_alignment)
-    costs = _engine.call_costs(row.plan.engine(), workload.events_for(row.plan), row.r_safe, base)
+    costs = _engine.call_costs(row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base)
     modelled = None if model is None else model.of(costs)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)

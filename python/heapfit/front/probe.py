@@ -13,7 +13,7 @@ from typing import Final
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.plan.plan import LARGEST_REGION
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 SHORT: Final = 20_000  # events; no shorter trace is probed
 MOST_ACCESSES: Final = 100  # a call, over the trace
@@ -24,11 +24,11 @@ _HOST_BASE: Final = 16
 class Probe:
     """A trace in pieces, to try plans on until they have done too much."""
 
-    def __init__(self, workload: Workload) -> None:
-        self._events = len(workload.events)
-        self._pieces = list(_pieces(workload)) if self._events > SHORT else []
-        self._region = min(_ROOM * workload.profile.u_max + (1 << 20), LARGEST_REGION)
-        self._base = max(_HOST_BASE, workload.alignment, workload.trace.largest_alignment)
+    def __init__(self, loaded: LoadedTrace) -> None:
+        self._events = len(loaded.events)
+        self._pieces = list(_pieces(loaded)) if self._events > SHORT else []
+        self._region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
+        self._base = max(_HOST_BASE, loaded.alignment, loaded.trace.largest_alignment)
 
     def judged(self, one: Candidate) -> Candidate | NotApplicable:
         """The candidate, unless it is too slow for the trace."""
@@ -49,10 +49,10 @@ class Probe:
         return one
 
 
-def _pieces(workload: Workload) -> Iterator[_engine.EventArray]:
+def _pieces(loaded: LoadedTrace) -> Iterator[_engine.EventArray]:
     names = ("op", "object", "size", "alignment")
     first = 0
-    for batch in workload.trace.batches(names):
+    for batch in loaded.trace.batches(names):
         for start in range(0, len(batch["op"]), SHORT):
             columns = [batch[name][start : start + SHORT] for name in names]
             events = _engine.EventArray(first)

@@ -19,7 +19,7 @@ from heapfit.front.probe import Probe
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 # Values of an allocator's tunables, all combined. What the allocator does not know is passed over.
 GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {
@@ -37,17 +37,17 @@ GROWN = "class_pools"
 
 
 def configurations(
-    workload: Workload,
+    loaded: LoadedTrace,
     budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
-    standard = standard_portfolio(workload, budget_choice, progress)
-    named = named_portfolio(workload, list(_grid_names()), [])
+    standard = standard_portfolio(loaded, budget_choice, progress)
+    named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
     found = [*both, *(other for one in both for other in _over_other_heaps(one))]
-    found += [other for one in named.candidates for other in _grown(one, workload)]
+    found += [other for one in named.candidates for other in _grown(one, loaded)]
     wanted = [one for one in found if allocators is None or one.plan.allocator in allocators]
     left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
     why = [
@@ -55,19 +55,19 @@ def configurations(
         for one in left_out.values()
         if allocators is None and one.same_as is None and ":" not in one.name
     ]
-    probe, usual = Probe(workload), {one.name for one in standard.candidates}
+    probe, usual = Probe(loaded), {one.name for one in standard.candidates}
     judged = [one if one.name in usual else probe.judged(one) for one in _each_once(wanted)]
     why += [one for one in judged if isinstance(one, NotApplicable)]
     return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
 
 
-def named_configurations(workload: Workload, names: Sequence[str]) -> Portfolio:
+def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio:
     """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one configuration alone."""
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
-    space = configurations(workload, allocators=wanted) if wanted else Portfolio((), ())
+    space = configurations(loaded, allocators=wanted) if wanted else Portfolio((), ())
     missing = wanted - {one.plan.allocator for one in space.candidates}
-    alone = named_portfolio(workload, [n for n in names if ":" in n or n in missing], [])
+    alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     found = _each_once([*space.candidates, *alone.candidates])
     return Portfolio(tuple(found), (*space.not_applicable, *alone.not_applicable))
 
@@ -100,7 +100,7 @@ def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
             yield replace(one, name=f"{one.name}:shared={name}", plan=plan, reason=reason)
 
 
-def _grown(one: Candidate, workload: Workload) -> Iterator[Candidate]:
+def _grown(one: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
     """Pools that begin with one block and get more from the shared allocator as they need them."""
     if one.plan.allocator != GROWN:
         return
@@ -113,7 +113,7 @@ def _grown(one: Candidate, workload: Workload) -> Iterator[Candidate]:
             one.plan,
             scalars={**one.plan.scalars, **grows},
             pools=pools,
-            shared=Plan(SHARED[0], {"alignment": workload.alignment}),
+            shared=Plan(SHARED[0], {"alignment": loaded.alignment}),
         )
         reason = f"{one.reason}; blocks added {growth} at a time"
         yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)

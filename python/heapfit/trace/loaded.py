@@ -15,7 +15,7 @@ STANDARD_ALIGNMENT = 8  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class LoadedTrace:
     """What candidates are made from and measured on."""
 
     trace: Trace
@@ -34,13 +34,13 @@ def events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engin
     return trace.events(plan.sites) if plan.sites else untagged
 
 
-def load_workload(
+def load_trace(
     trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
-) -> Workload:
+) -> LoadedTrace:
     """Profiles the trace and reads its events: 16 bytes of memory for each."""
 
     profile = profile_trace(trace, progress)
     progress("read events", 0.0)
     events = trace.events()
     progress("read events", 1.0)
-    return Workload(trace, events, profile, alignment)
+    return LoadedTrace(trace, events, profile, alignment)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit.design.placement.class_lifetimes import blocks_of
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 _ALIGNED = 2  # operations below it can carry a tag
 
@@ -30,13 +30,13 @@ class CallSite:
     mean_life: float  # events
 
 
-def call_sites(workload: Workload) -> tuple[CallSite, ...]:
+def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     """Those that are recorded, busiest first: in the order in which they get tags."""
 
-    blocks = blocks_of(workload)
+    blocks = blocks_of(loaded)
     told = [
         np.where(batch["op"] < _ALIGNED, batch["site"], 0)
-        for batch in workload.trace.batches(("op", "site"))
+        for batch in loaded.trace.batches(("op", "site"))
     ]
     site_of = np.concatenate(told)[blocks.starts] if told else np.zeros(0, np.uint32)
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
@@ -75,10 +75,10 @@ class Blocks:
     peak: int  # the event after which the live bytes are U_max
 
 
-def blocks_of(workload: Workload) -> Blocks:
+def blocks_of(loaded: LoadedTrace) -> Blocks:
     """Reads the trace once."""
 
-    batches = list(workload.trace.batches(("op", "object", "size")))
+    batches = list(loaded.trace.batches(("op", "object", "size")))
     ops, objects, sizes = (
         np.concatenate([batch[name] for batch in batches]) for name in ("op", "object", "size")
     )
@@ -87,7 +87,7 @@ def blocks_of(workload: Workload) -> Blocks:
     ends = np.empty(len(ops), np.int64)
     ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
     starts = np.flatnonzero((ops < _RESIZE) | ((ops == _RESIZE) & (sizes > 0)))
-    return Blocks(sizes[starts], starts, ends[starts], workload.profile.u_max_event)
+    return Blocks(sizes[starts], starts, ends[starts], loaded.profile.u_max_event)
 
 
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:

@@ -23,7 +23,7 @@ from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 TRACES = 300  # the work of a search by default: so many times all events are replayed
 LEAST_EVENTS = 5_000_000  # of it
@@ -79,7 +79,7 @@ class Placement:
 
 
 def learn_placement(
-    workload: Workload,
+    loaded: LoadedTrace,
     layouts: Sequence[Plan],
     most_events: int,
     seed: int = 1,
@@ -90,7 +90,7 @@ def learn_placement(
     An interrupt ends the search and keeps the best so far; None if no layout serves the trace, or
     none was tried until then.
     """
-    search = Search(workload, most_events, seed, progress)
+    search = Search(loaded, most_events, seed, progress)
     is_stopped = False
     try:
         search.run(layouts)
@@ -125,18 +125,20 @@ def cuts(count: int) -> list[int]:
 class Search:
     """The best so far and the work left."""
 
-    def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
+    def __init__(
+        self, loaded: LoadedTrace, most_events: int, seed: int, progress: Progress
+    ) -> None:
         self.plain: Placed | None = None
         self.by_lifetime: Placed | None = None
         self.best: Placed | None = None
         self.tried = 0
-        self._workload = workload
+        self._loaded = loaded
         self._most_events = max(most_events, 1)
         self._events_left = most_events
         self._random = random.Random(seed)
         self._progress = progress
-        self._base = max(_HOST_BASE, workload.trace.largest_alignment)
-        self._grain = max(workload.profile.u_max // _FINEST // _UNIT, 1) * _UNIT
+        self._base = max(_HOST_BASE, loaded.trace.largest_alignment)
+        self._grain = max(loaded.profile.u_max // _FINEST // _UNIT, 1) * _UNIT
         self._misses = 0
 
     def run(self, layouts: Sequence[Plan]) -> None:
@@ -146,8 +148,8 @@ class Search:
         self.plain = self.by_lifetime = self.best
         if self.best is None or not self._has_work():
             return
-        blocks = blocks_of(self._workload)
-        limit = self.best.region + _rounded(self._workload.profile.u_max // _NEAR)
+        blocks = blocks_of(self._loaded)
+        limit = self.best.region + _rounded(self._loaded.profile.u_max // _NEAR)
         near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
         told = [
             Placed(one.layout, high, 0)
@@ -162,7 +164,7 @@ class Search:
     def _least(self, told: Sequence[Placed]) -> list[Placed]:
         """The guesses that serve in least, by bisection over all of them at once."""
         works = self.best.region - self._grain if self.best is not None else 0
-        fails = self._workload.profile.u_max
+        fails = self._loaded.profile.u_max
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
         left, has_served = list(told), False  # a round in which none serves is dear
         while works - fails > self._grain and self._events_left > kept:
@@ -228,7 +230,7 @@ class Search:
 
     def _first(self, engine: _engine.Plan) -> int | None:
         """A region that serves, twice the size of one that does not."""
-        region = _rounded(max(self._workload.profile.u_max, engine.smallest_region))
+        region = _rounded(max(self._loaded.profile.u_max, engine.smallest_region))
         if region > _LARGEST_REGION:
             return None
         while not self._runs(engine, region):
@@ -253,7 +255,7 @@ class Search:
 
         With two ends what serves may depend on the region by chance, close to the smallest.
         """
-        sizes = [works + _rounded(self._workload.profile.u_max // part) for part in _ABOVE]
+        sizes = [works + _rounded(self._loaded.profile.u_max // part) for part in _ABOVE]
         failing = [size for size in sizes if not self._runs(engine, size)]
         return (
             min((size for size in sizes if size > max(failing, default=0)), default=_LARGEST_REGION)
@@ -266,7 +268,7 @@ class Search:
         if region < engine.smallest_region:
             return False
         self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
-        events = self._workload.events
+        events = self._loaded.events
         replay = _engine.Replay(
             engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
         )

@@ -31,18 +31,18 @@ from heapfit.design.placement.class_lifetimes import (
 from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import tags_of
 
 _LEAST = 200  # a climb has to save U_max over this
 _ALIGNED = 2  # operations below it take a tag
 
 
-def busiest_sites(workload: Workload) -> dict[int, int]:
+def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the call sites that ask most often, in that order; none if none is told."""
 
     counts: dict[int, int] = {}
-    for batch in workload.trace.batches(("op", "site")):
+    for batch in loaded.trace.batches(("op", "site")):
         told, times = np.unique(batch["site"][batch["op"] < _ALIGNED], return_counts=True)
         for site, count in zip(told.tolist(), times.tolist(), strict=True):
             counts[site] = counts.get(site, 0) + count
@@ -52,7 +52,7 @@ def busiest_sites(workload: Workload) -> dict[int, int]:
 
 
 def learn_sites(
-    workload: Workload,
+    loaded: LoadedTrace,
     start: Placed,
     most_events: int,
     seed: int = 1,
@@ -62,17 +62,17 @@ def learn_sites(
 
     An interrupt ends the search and keeps the best so far.
     """
-    sites = busiest_sites(workload)
+    sites = busiest_sites(loaded)
     if len(sites) < 2:
         return None
-    tagged = replace(workload, events=workload.trace.events(sites))
+    tagged = replace(loaded, events=loaded.trace.events(sites))
     search = _SiteSearch(tagged, most_events, seed, progress)
     with suppress(KeyboardInterrupt):
         search.run_from(start, sites)
     guessed, climbed = search.guessed, search.best
     if guessed is None or climbed is None:
         return climbed
-    has_gained = guessed.region - climbed.region >= workload.profile.u_max // _LEAST
+    has_gained = guessed.region - climbed.region >= loaded.profile.u_max // _LEAST
     return climbed if has_gained else guessed
 
 
@@ -83,8 +83,8 @@ class _SiteSearch(Search):
 
     def run_from(self, start: Placed, sites: Mapping[int, int]) -> None:
         """Tags, and size classes once more, from what was learned of these."""
-        blocks = blocks_of(self._workload)
-        tags = _tags_of_blocks(self._workload, sites, blocks)
+        blocks = blocks_of(self._loaded)
+        tags = _tags_of_blocks(self._loaded, sites, blocks)
         scalars = {**start.layout.scalars, "tags": len(sites)}
         layout = replace(start.layout, scalars=scalars, sites=dict(sites))
         classes = start.high
@@ -100,13 +100,13 @@ class _SiteSearch(Search):
 
 
 def _tags_of_blocks(
-    workload: Workload, sites: Mapping[int, int], blocks: Blocks
+    loaded: LoadedTrace, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
     """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
 
     asked = [
         np.where(batch["op"] < _ALIGNED, tags_of(batch["site"], sites), np.uint16(0))
-        for batch in workload.trace.batches(("op", "site"))
+        for batch in loaded.trace.batches(("op", "site"))
     ]
     return np.concatenate(asked)[blocks.starts]
 

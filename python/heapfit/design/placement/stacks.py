@@ -24,7 +24,7 @@ from heapfit.design.budgets.live_points import live_points
 from heapfit.design.placement.learned import Placed, Search
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -48,7 +48,7 @@ def no_stacks(runs: Sequence[Trace]) -> str | None:
 
 
 def learn_stacks(
-    workload: Workload,
+    loaded: LoadedTrace,
     start: Placed,
     most_events: int,
     seed: int = 1,
@@ -58,9 +58,9 @@ def learn_stacks(
 
     Of a workload that tells which runs it consists of. An interrupt keeps the best so far.
     """
-    search = _StackSearch(workload, most_events, seed, progress)
+    search = _StackSearch(loaded, most_events, seed, progress)
     with suppress(KeyboardInterrupt):
-        search.run_from(start, common_stacks(workload.runs, start.layout.scalars["alignment"]))
+        search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
     return search.best
 
 

@@ -17,7 +17,7 @@ from heapfit.design.placement.stacks import learn_stacks, no_stacks
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "tailored"
 BY_LIFETIME = "tailored_by_lifetime"
@@ -48,7 +48,7 @@ def layouts(alignment: int) -> dict[str, Plan]:
 
 
 def tailored_candidates(
-    workload: Workload,
+    loaded: LoadedTrace,
     seed: int = 1,
     progress: Progress = no_progress,
     call_sites: bool = False,
@@ -57,20 +57,20 @@ def tailored_candidates(
 
     `call_sites`: the program can hand over from where it asks, so that may decide, too.
     """
-    plain = layouts(workload.alignment)
-    found: list[Candidate | NotApplicable] = [_static_zones(workload)]
+    plain = layouts(loaded.alignment)
+    found: list[Candidate | NotApplicable] = [_static_zones(loaded)]
     found += [
         Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
         for name, plan in plain.items()
         if name != ALLOCATOR
     ]
-    most_events = max(TRACES * len(workload.events), LEAST_EVENTS)
-    learned = learn_placement(workload, list(plain.values()), most_events, seed, progress)
+    most_events = max(TRACES * len(loaded.events), LEAST_EVENTS)
+    learned = learn_placement(loaded, list(plain.values()), most_events, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
         return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    u_max = workload.profile.u_max
+    u_max = loaded.profile.u_max
     stopped = ", interrupted" if learned.is_stopped else ""
     plain_one = before = (layout, learned.plain)
     first = _better(
@@ -83,33 +83,33 @@ def tailored_candidates(
     for one, placed in ((first, learned.by_lifetime), (second, learned.climbed)):
         found.append(one)
         before = (one.name, placed) if isinstance(one, Candidate) else before
-    found.append(_stacks(workload, before, most_events, seed, progress))
+    found.append(_stacks(loaded, before, most_events, seed, progress))
     if call_sites:
-        by_site = learn_sites(workload, learned.climbed, most_events, seed, progress)
+        by_site = learn_sites(loaded, learned.climbed, most_events, seed, progress)
         found.append(_by_site(by_site, before, u_max))
-    elif (count := len(busiest_sites(workload))) > 1:
+    elif (count := len(busiest_sites(loaded))) > 1:
         why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
         found.append(NotApplicable(BY_SITE, why))
     return found
 
 
 def _stacks(
-    workload: Workload, before: tuple[str, Placed], most_events: int, seed: int, progress: Progress
+    loaded: LoadedTrace, before: tuple[str, Placed], most_events: int, seed: int, progress: Progress
 ) -> Candidate | NotApplicable:
     """Blocks set aside that all runs need at their fullest, over the best until then."""
-    why_not = no_stacks(workload.runs)
+    why_not = no_stacks(loaded.runs)
     if why_not is not None:
         return NotApplicable(STACKS, why_not, before[0])
-    learned = learn_stacks(workload, before[1], most_events, seed, progress)
+    learned = learn_stacks(loaded, before[1], most_events, seed, progress)
     if learned is None or not learned.plan.pools:
         return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
     pools = learned.plan.pools
-    share = sum(pool.size * pool.count for pool in pools) / workload.profile.u_max
+    share = sum(pool.size * pool.count for pool in pools) / loaded.profile.u_max
     count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
-    told = f"{count}, {share:.2f} x U_max, learned from {len(workload.runs)} runs"
+    told = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
     if share < _LEAST_STACKS:
         return NotApplicable(STACKS, f"{told}, could save something by chance alone", before[0])
-    return _better(STACKS, learned, before, workload.profile.u_max, told)
+    return _better(STACKS, learned, before, loaded.profile.u_max, told)
 
 
 def _by_site(
@@ -121,22 +121,22 @@ def _by_site(
     return _better(BY_SITE, by_site, before, u_max, told)
 
 
-def _static_zones(workload: Workload) -> Candidate | NotApplicable:
+def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
     """Every size in a zone for the most of it, where these peak together; the rest in the heap."""
-    classes = static_pools.size_classes(workload.profile, workload.alignment)
+    classes = static_pools.size_classes(loaded.profile, loaded.alignment)
     if len(classes) > MOST_ZONES or classes[-1] > special_pools.LARGEST_POOL:
         why = (
             f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
         )
         return NotApplicable(STATIC_ZONES, why)
     zones = static_pools.worst_case_plan(
-        greedy_budgets.ALLOCATOR, workload.events, classes, workload.alignment
+        greedy_budgets.ALLOCATOR, loaded.events, classes, loaded.alignment
     )
-    over = sum(pool.size * pool.count for pool in zones.pools) / workload.profile.u_max
+    over = sum(pool.size * pool.count for pool in zones.pools) / loaded.profile.u_max
     if over > _MOST_STATIC:
         why = f"zones of all sizes are {over:.2f} x U_max: they are not full at once"
         return NotApplicable(STATIC_ZONES, why)
-    plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": workload.alignment}))
+    plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": loaded.alignment}))
     reason = f"all sizes are at their most at once: zones of {over:.3f} x U_max"
     return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
 

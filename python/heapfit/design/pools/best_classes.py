@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.design.pools.special_pools import MOST_POOLS
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -55,12 +55,12 @@ class BestClasses:
         return min(self.least_peaks, key=lambda one: one.peaks, default=None)
 
 
-def best_classes(workload: Workload) -> BestClasses:
+def best_classes(loaded: LoadedTrace) -> BestClasses:
     """The best 1 to 16 classes of a trace."""
-    rounded = _Rounded.of(workload.profile, workload.alignment)
+    rounded = _Rounded.of(loaded.profile, loaded.alignment)
     bounds = rounded.thinned(_bounds_for(int(rounded.allocations.sum())))
     waste = rounded.waste_of_ranges(bounds)
-    found = _engine.range_peaks(workload.events, bounds.tolist())
+    found = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = found.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
     requested = max(int(rounded.requested.sum()), 1)
 

@@ -24,7 +24,7 @@ from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import save_plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload, load_workload
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 STANDARD_EVENTS = 20_000_000  # replayed for each plan
@@ -88,17 +88,17 @@ def attack_plans(
 
     `name` is the trace's, for people.
     """
-    workload = load_workload(trace, attacked.alignment, progress)
-    portfolio = named_portfolio(workload, attacked.allocators, attacked.plan_files)
+    loaded = load_trace(trace, attacked.alignment, progress)
+    portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    comparison = measure(workload, portfolio, progress)
+    comparison = measure(loaded, portfolio, progress)
     candidates = {one.name: one for one in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
-    limits = Limits.of(workload.profile)
+    limits = Limits.of(loaded.profile)
     attacks = [
         _attack(
-            _Target(workload, comparison, row, candidates[row.name], name),
+            _Target(loaded, comparison, row, candidates[row.name], name),
             limits,
             replace(options, region=options.region or regions.get(row.name)),
             folder,
@@ -111,7 +111,7 @@ def attack_plans(
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    workload: Workload
+    loaded: LoadedTrace
     comparison: Comparison
     row: Row
     candidate: Candidate
@@ -151,7 +151,7 @@ def _stored(
     target: _Target, found: _engine.Adversary, folder: Path, progress: Progress
 ) -> BadSequence:
     """The sequence and its plan as files, measured as `compare` does."""
-    info = target.workload.trace.info
+    info = target.loaded.trace.info
     row = target.row
     name = re.sub("[^A-Za-z0-9_-]", "-", row.name)  # tlsf:probes=0
     trace = write_trace(
@@ -164,11 +164,11 @@ def _stored(
         ),
     )
     plan_path = folder / f"{name}.toml"
-    trained_on = trained_on_trace(target.workload.trace, target.trace_name)
+    trained_on = trained_on_trace(target.loaded.trace, target.trace_name)
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
-    workload = load_workload(trace, target.workload.alignment, progress)
-    (measured,) = measure(workload, Portfolio((target.candidate,), ()), progress).rows
+    loaded = load_trace(trace, target.loaded.alignment, progress)
+    (measured,) = measure(loaded, Portfolio((target.candidate,), ()), progress).rows
     return BadSequence(
         trace=trace.path,
         plan=plan_path,

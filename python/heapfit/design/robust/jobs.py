@@ -23,7 +23,7 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import events_for, load_workload
+from heapfit.trace.loaded import events_for, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
@@ -96,10 +96,10 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
         traces = [Trace.open(path) for path in paths]
         runs = tuple(trace for trace in traces if not is_drawn(trace.info))
         joined = join_traces(Path(folder) / "joined.parquet", traces)
-        workload = replace(load_workload(joined, making.options.alignment), runs=runs)
-        if workload.profile.u_max == 0:
+        loaded = replace(load_trace(joined, making.options.alignment), runs=runs)
+        if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        portfolio = robust_portfolio(workload, making.options, progress)
+        portfolio = robust_portfolio(loaded, making.options, progress)
         return Fold(making.seen, making.unseen, portfolio, joined.info, content_hash(joined))
 
 

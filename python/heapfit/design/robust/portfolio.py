@@ -17,7 +17,7 @@ from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.portfolio import once, standard_portfolio
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 SHARED = "best_fit"
 MOST_SIZES = 256  # with a pool each; a plan of more is a long table in ROM
@@ -25,7 +25,7 @@ _WORST_CASE = "every size set aside for the most of it in any of the traces"
 
 
 def robust_portfolio(
-    joined: Workload, options: PlanOptions, progress: Progress = no_progress
+    joined: LoadedTrace, options: PlanOptions, progress: Progress = no_progress
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
     portfolio = standard_portfolio(joined, options.choice, progress, options.call_sites)
@@ -44,7 +44,7 @@ def robust_portfolio(
     )
 
 
-def _worst_case(joined: Workload) -> list[Candidate | NotApplicable]:
+def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     """Pools alone, which refuse what they were not made for; and budgets, which need not."""
     names = f"{special_pools.ALLOCATOR}_worst_case", f"{greedy_budgets.ALLOCATOR}_worst_case"
     classes = static_pools.size_classes(joined.profile, joined.alignment)

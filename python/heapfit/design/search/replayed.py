@@ -22,7 +22,7 @@ from heapfit.design.search.moves import Moves, Sizes
 from heapfit.design.search.pooled_design import PooledDesign, Shared, design_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 FAST = Shared("best_fit")  # ignores where its region ends
 OTHERS = (Shared("tailored"), Shared("tlsf"), Shared("first_fit"))
@@ -54,7 +54,7 @@ class Searched:
 
 
 def search_plans(
-    workload: Workload,
+    loaded: LoadedTrace,
     starts: Sequence[Plan],
     most_events: int,
     seed: int = 1,
@@ -66,7 +66,7 @@ def search_plans(
     for what is left over. An interrupt ends the search and keeps the best so
     far; None if there is none yet.
     """
-    search = _Search(workload, most_events, seed, progress)
+    search = _Search(loaded, most_events, seed, progress)
     is_stopped = False
     try:
         search.run(starts)
@@ -76,21 +76,23 @@ def search_plans(
     if search.best is None:
         return None
     design, r_safe = search.best
-    return Searched(design.plan(workload.alignment), r_safe, search.plans, is_stopped)
+    return Searched(design.plan(loaded.alignment), r_safe, search.plans, is_stopped)
 
 
 class _Search:
     """The best so far and the work left."""
 
-    def __init__(self, workload: Workload, most_events: int, seed: int, progress: Progress) -> None:
+    def __init__(
+        self, loaded: LoadedTrace, most_events: int, seed: int, progress: Progress
+    ) -> None:
         self.best: tuple[PooledDesign, int] | None = None
         self.plans = 0
-        self._workload = workload
+        self._loaded = loaded
         self._most_events = max(most_events, 1)
         self._events_left = most_events
-        self._moves = Moves(Sizes.of(workload.profile, workload.alignment), seed)
+        self._moves = Moves(Sizes.of(loaded.profile, loaded.alignment), seed)
         self._progress = progress
-        self._base = max(_HOST_BASE, workload.trace.largest_alignment)
+        self._base = max(_HOST_BASE, loaded.trace.largest_alignment)
         self._tried: set[PooledDesign] = set()
         self._good: list[PooledDesign] = []  # over FAST, the best last
 
@@ -107,7 +109,7 @@ class _Search:
     def _alone(self, starts: Sequence[Plan]) -> list[Plan]:
         """Starts without pools that may be shared: those of the other allocators."""
         names = {shared.allocator for shared in OTHERS}
-        alignment = self._workload.alignment
+        alignment = self._loaded.alignment
         return [one for one in starts if one.allocator in names and one.alignment == alignment]
 
     def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
@@ -158,7 +160,7 @@ class _Search:
         limit = self.best[1] - _STEP
         for one in designs:
             found, limit = self._lowered(one, limit, found)
-        keep = leave + _SCAN * len(self._workload.events)
+        keep = leave + _SCAN * len(self._loaded.events)
         in_vain = 0
         while self._events_left > keep and in_vain < _PATIENCE:
             before, current = limit, designs[0] if found is None else found[0]
@@ -176,15 +178,15 @@ class _Search:
         region = limit
         while True:
             region -= max(region // _DESCENT // _STEP, 1) * _STEP
-            if self._replayed(design.plan(self._workload.alignment), region) is None:
+            if self._replayed(design.plan(self._loaded.alignment), region) is None:
                 return (design, limit), region
             limit = region
 
     def _settle(self, design: PooledDesign) -> None:
         """Measures R_safe, and keeps what needs less than the best."""
-        self._events_left -= _SCAN * len(self._workload.events)
-        plan = design.plan(self._workload.alignment).engine()
-        r_safe = _engine.find_region(plan, self._workload.events, base_alignment=self._base).r_safe
+        self._events_left -= _SCAN * len(self._loaded.events)
+        plan = design.plan(self._loaded.alignment).engine()
+        r_safe = _engine.find_region(plan, self._loaded.events, base_alignment=self._base).r_safe
         if r_safe is not None and (self.best is None or r_safe < self.best[1]):
             self.best = design, r_safe
 
@@ -196,13 +198,13 @@ class _Search:
             return None
         self._tried.add(design)
         self.plans += 1
-        return self._replayed(design.plan(self._workload.alignment), region)
+        return self._replayed(design.plan(self._loaded.alignment), region)
 
     def _replayed(self, plan: Plan, region: int) -> int | None:
         engine = plan.engine()
         if region < engine.smallest_region:
             return None
-        events = self._workload.events
+        events = self._loaded.events
         replay = _engine.Replay(
             engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
         )

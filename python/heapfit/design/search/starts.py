@@ -16,7 +16,7 @@ from heapfit.design.budgets.live_points import live_points
 from heapfit.design.budgets.priced import priced_budgets
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import Workload
+from heapfit.trace.loaded import LoadedTrace
 
 CLASSES = 16
 PRICES = (0.05, 0.15)
@@ -25,45 +25,45 @@ _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is 
 _MOST_POINTS = 20_000
 
 
-def search_starts(workload: Workload, progress: Progress = no_progress) -> list[Plan]:
+def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
     """Plans with budgets over `tlsf`; the same for the same trace."""
     found: list[Plan] = []
-    choices = [choice for choice in _choices(workload) if choice]
+    choices = [choice for choice in _choices(loaded) if choice]
     for i, sizes in enumerate(choices):
         progress("where to begin", i / len(choices))
-        for counts in _budgets(workload, sizes):
-            plan = budgeted_plan(sizes, counts, workload.alignment)
+        for counts in _budgets(loaded, sizes):
+            plan = budgeted_plan(sizes, counts, loaded.alignment)
             if plan is not None and plan not in found:
                 found.append(plan)
     progress("where to begin", 1.0)
     return found
 
 
-def _choices(workload: Workload) -> Iterator[list[int]]:
-    profile, alignment = workload.profile, workload.alignment
-    sizes, counts = live_sizes_at(workload.trace, profile.u_max_event)
+def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
+    profile, alignment = loaded.profile, loaded.alignment
+    sizes, counts = live_sizes_at(loaded.trace, profile.u_max_event)
     yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
     yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
-    yield _most_hit(workload)
+    yield _most_hit(loaded)
 
 
-def _most_hit(workload: Workload) -> list[int]:
+def _most_hit(loaded: LoadedTrace) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
 
-    profile, alignment = workload.profile, workload.alignment
+    profile, alignment = loaded.profile, loaded.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
-    points = live_points(workload.trace, wide, alignment, _MOST_POINTS)
+    points = live_points(loaded.trace, wide, alignment, _MOST_POINTS)
     counts = priced_budgets(points, wide, PRICES[-1])
     hits = [int((seen <= count).sum()) for seen, count in zip(points.hits, counts, strict=True)]
     order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
     return sorted(wide[i] for i in order[:CLASSES] if hits[i] > 0)
 
 
-def _budgets(workload: Workload, sizes: list[int]) -> Iterator[list[int]]:
+def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:
 
-    exact = _engine.budget_points(workload.events, sizes, workload.alignment)
+    exact = _engine.budget_points(loaded.events, sizes, loaded.alignment)
     nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)
     yield list(_engine.search_budgets(exact, nodes).counts)
-    points = live_points(workload.trace, sizes, workload.alignment, _MOST_POINTS)
+    points = live_points(loaded.trace, sizes, loaded.alignment, _MOST_POINTS)
     for price in PRICES:
         yield priced_budgets(points, sizes, price)
