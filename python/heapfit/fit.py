@@ -129,7 +129,6 @@ def _paths(folder: Path, trace: Trace) -> FitPaths:
 
 
 def _write(fitted: Fit, progress: Progress) -> None:
-
     progress("write plan, code and report", 0.0)
     save_plan(fitted.paths.plan, fitted.plan_file)
     generate(fitted.plan_file, fitted.paths.code)

@@ -43,14 +43,12 @@ def _arguments() -> argparse.Namespace:
 
 
 def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
-
     trace = open_any(wish.trace, ImportOptions(), folder)
     names = wish.allocators or ([] if wish.plan else shipped_allocators())
     return trace, cases_of(load_trace(trace, wish.alignment), names, wish.plan, wish.region)
 
 
 def _count(wish: argparse.Namespace, folder: Path) -> None:
-
     trace, cases = _cases(wish, folder)
     workbench = Workbench(folder)
     build = Build(wish.opt, wish.safety, wish.sized)
@@ -61,7 +59,6 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def _size(wish: argparse.Namespace, folder: Path) -> None:
-
     print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
     workbench = Workbench(folder)
     for case in _cases(wish, folder)[1]:

@@ -36,7 +36,6 @@ class Calls:
 
     def of(self, *functions: str) -> NDArray[np.void]:
         """The records of these functions."""
-
         numbers = [self.functions.index(function) for function in functions]
         chosen: NDArray[np.void] = self.records[np.isin(self.records["function"], numbers)]
         return chosen
@@ -63,5 +62,4 @@ class Calls:
 
 def read_calls(path: Path, functions: tuple[str, ...]) -> Calls:
     """The plug-in's records; `functions` name what was watched, in that order."""
-
     return Calls(functions, np.fromfile(path, np.dtype([(field, "<u4") for field in _FIELDS])))

@@ -37,7 +37,6 @@ class PackedTrace:
 
     def runs(self) -> Iterator[tuple[bool, PackedTrace]]:
         """The trace in pieces of nothing but aligned requests (True) and of none (False)."""
-
         what = self.events[:, 0]
         is_aligned = (what >> 29 == _ALIGNED) & (what >> 24 & 31 != 0)
         ends = [*(np.flatnonzero(np.diff(is_aligned)) + 1).tolist(), len(self.events)]
@@ -48,7 +47,6 @@ class PackedTrace:
 
     def engine_events(self) -> _engine.EventArray:
         """The same events as the engine reads them."""
-
         ops = (self.events[:, 0] >> 29).astype(np.uint8)
         details = self.events[:, 0] >> 24 & 31
         events = _engine.EventArray()
@@ -74,7 +72,6 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
 
     `sites` are the tags of a plan's call sites.
     """
-
     slots = _Slots()
     rows: list[tuple[int, int]] = []
     objects: list[int] = []

@@ -41,7 +41,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure every row of the papers again and tell which published figures come out."""
-
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = chosen_rows(papers or [])
@@ -61,7 +60,6 @@ def command(
 
 
 def _print(results: Sequence[RowResult]) -> None:
-
     for number, paper in published().papers.items():
         mine = [result for result in results if result.row.paper == number]
         if mine:
@@ -90,7 +88,6 @@ def _published(one: Finding) -> str:
 
 
 def _json(results: Sequence[RowResult], report: Path | None) -> dict[str, Any]:
-
     return {
         "rows": [_row_json(result) for result in results],
         "verdicts": {verdict.value: n for verdict, n in verdict_counts(results).items()},

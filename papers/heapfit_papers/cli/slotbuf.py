@@ -150,7 +150,6 @@ def _print(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -
 
 
 def _json(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -> dict[str, Any]:
-
     spec, counts = run.spec, run.counts
     calls = {"palloc": counts.alloc, "pree": counts.free}
     return {

@@ -23,7 +23,6 @@ from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED, EVENTS, WORKL
 
 def example(_: Laboratory) -> PaperFigure:
     """Figure 3."""
-
     walk = example_walk()
     events = list(range(1, len(walk.used) + 1))
     at_peak, fitting = int(walk.live[int(walk.used.argmax())][0]), walk.greedy()[0]
@@ -57,7 +56,6 @@ def example(_: Laboratory) -> PaperFigure:
 
 def memory_needed(laboratory: Laboratory) -> PaperFigure:
     """Figure 5 of Lee and Yi."""
-
     bars = bars_of(laboratory.once(table_2))
     places = [f"workload {number}" for number in WORKLOADS]
     data = [
@@ -84,7 +82,6 @@ def memory_needed(laboratory: Laboratory) -> PaperFigure:
 
 def code(_: Laboratory) -> PaperFigure:
     """Figure 6 of Lee and Yi."""
-
     sizes = {} if code_sizes.why_not() else all_code()
     names = [short(name) for name in ALLOCATORS]
     bars = draw_bars("code", names, [sizes.get(name, 0) for name in ALLOCATORS], ACCENT)
@@ -103,7 +100,6 @@ def code(_: Laboratory) -> PaperFigure:
 
 def scaled(laboratory: Laboratory) -> PaperFigure:
     """Figure 7 of Lee and Yi."""
-
     totals = {} if code_sizes.why_not() else scaled_totals(laboratory)
     at = [mine[BUDGETED] for mine in totals.values()]
     data = [

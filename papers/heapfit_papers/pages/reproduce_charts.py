@@ -41,7 +41,6 @@ def figures_of(rows: Sequence[str], laboratory: Laboratory) -> dict[str, list[Pa
 
 def requests(_: Laboratory) -> PaperFigure:
     """Figure 1 of Cebeci."""
-
     spec = SlotbufSpec(1, 1, report_version(1))
     drawn = draw_sizes(spec, 10_000).tolist()
     return PaperFigure(
@@ -53,7 +52,6 @@ def requests(_: Laboratory) -> PaperFigure:
 
 def free_first(laboratory: Laboratory) -> PaperFigure:
     """Figure 2 of Cebeci."""
-
     run = next(iter(laboratory.once(report_runs).version_1.values()))[0]
     return PaperFigure(
         "Figure 2: free blocks of version 1",
@@ -64,7 +62,6 @@ def free_first(laboratory: Laboratory) -> PaperFigure:
 
 def out_of_memory(laboratory: Laboratory) -> PaperFigure:
     """What section 2.2 of Cebeci tells without a figure."""
-
     return PaperFigure(
         "Section 2.2: loops until memory runs out",
         end_chart(laboratory.once(report_runs).version_1),
@@ -74,7 +71,6 @@ def out_of_memory(laboratory: Laboratory) -> PaperFigure:
 
 def free_second(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Cebeci."""
-
     run = laboratory.once(report_runs).version_2[SIZES][0]
     return PaperFigure(
         "Figure 3: free blocks of version 2",
@@ -86,7 +82,6 @@ def free_second(laboratory: Laboratory) -> PaperFigure:
 
 def packets(_: Laboratory) -> PaperFigure:
     """Figure 1 of Mamagkakis et al."""
-
     sizes, counts = np.unique(drawn_sizes(1, MOST_PACKETS), return_counts=True)
     shares = (100 * counts / MOST_PACKETS).tolist()
     logarithmic = {"type": "log", "tickformat": "~g"}
@@ -107,7 +102,6 @@ def packets(_: Laboratory) -> PaperFigure:
 
 def queue_costs(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Mamagkakis et al."""
-
     figures = laboratory.once(costs)
     traces = list(range(1, len(figures) + 1))
     names = ((POOLS, ACCENT), (STACK, OTHERS[1]), ("lea", OTHERS[0]), (MODEL, OTHERS[2]))
@@ -145,7 +139,6 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
     """Figures 5 to 8 of Elsayed and Galal: admission above, utilisation below."""
 
     def draw(laboratory: Laboratory) -> PaperFigure:
-
         figures = laboratory.once(experiments)[figure]
         data: list[Trace] = []
         for i, name in enumerate(figures.results):
@@ -188,7 +181,6 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
 
 def overhead(_: Laboratory) -> PaperFigure:
     """Figure 9 of Elsayed and Galal."""
-
     sizes = [float(16 << i) for i in range(7)]
     data = [
         dotted(

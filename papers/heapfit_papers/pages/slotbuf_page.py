@@ -85,7 +85,6 @@ def _free_figure(identity: str, run: Slotbuf) -> FreeFigure:
 
 
 def _report_figures(report: ReportRuns) -> ReportFigures:
-
     return ReportFigures(
         claims=judge(report),
         version_1=_free_figure("chart-figure-2", next(iter(report.version_1.values()))[0]),

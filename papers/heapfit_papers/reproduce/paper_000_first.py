@@ -80,7 +80,6 @@ def almost_all_freed(runs: ReportRuns) -> Finding:
 
 def size_law(_laboratory: Laboratory) -> list[Finding]:
     """Row 2; sizes are whole bytes, so the lowest three tenths are too coarse to count."""
-
     spec = SlotbufSpec(1, 1, report_version(1))
     drawn = np.log(draw_sizes(spec, SAMPLES) + 0.5)  # the middle of what is rounded down to it
     edges = np.linspace(math.log(spec.least), math.log(spec.most + 1), 11)

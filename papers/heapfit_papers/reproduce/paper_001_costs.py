@@ -48,7 +48,6 @@ class Cost:
 
 def costs_of(seed: int) -> dict[str, Cost]:
     """A queue of 1,000 packets filled and drained, on each allocator."""
-
     spec = parse_workload("queue_fill:packets=1000", seed)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         loaded = load_trace(generate_workload(spec, Path(folder) / "queue.parquet"))
@@ -219,7 +218,6 @@ ROWS = {
 
 
 def _contestants(loaded: LoadedTrace) -> Portfolio:
-
     blocks = [(size, False) for size in LEA_AS_DESCRIBED]
     plan = special_pools_plan(POOLS, loaded.events, blocks, loaded.alignment)
     named = named_portfolio(loaded, [POOLS, STACK, "lea", "tlsf"], [])

@@ -45,7 +45,6 @@ class Mix:
 
 def packets_of(seed: int) -> Mix:
     """Draws as many packets as the longest sample has."""
-
     drawn = drawn_sizes(seed, MOST_PACKETS)
     counts = [10**power for power in range(3, int(math.log10(MOST_PACKETS)) + 1)]
     return Mix(
@@ -57,7 +56,6 @@ def packets_of(seed: int) -> Mix:
 
 def drawn_sizes(seed: int, packets: int) -> NDArray[np.uint64]:
     """The sizes of so many packets of the mix."""
-
     source = _engine.WorkloadSource("queue_fill", {"packets": packets}, seed)
     columns = source.take(2 * packets)
     sizes: NDArray[np.uint64] = columns["size"][columns["op"] == 0]
@@ -149,7 +147,6 @@ def pools(_: Laboratory) -> list[Finding]:
 
 def fits(_: Laboratory) -> list[Finding]:
     """Row 7: which pool each size from 1 to 1500 B goes to, by the allocator and by the text."""
-
     sizes = np.arange(1, MTU + 1, dtype=np.uint64)
     chosen = _plan({}).engine()
     chosen_sizes = [chosen.pools[int(pool)][0] for pool in chosen.pools_for(sizes)]
@@ -173,7 +170,6 @@ def example(_: Laboratory) -> list[Finding]:
 
 def queue(_: Laboratory) -> list[Finding]:
     """Row 9."""
-
     source = _engine.WorkloadSource("queue_fill", {"packets": 1000}, 1)
     ops = np.asarray(source.take(1 << 12)["op"])
     allocations, frees = int((ops == 0).sum()), int((ops == 4).sum())

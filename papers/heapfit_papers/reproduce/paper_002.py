@@ -69,7 +69,6 @@ def equal_memory(_: Laboratory) -> list[Finding]:
 
 def metrics(_: Laboratory) -> list[Finding]:
     """Row 5."""
-
     wanted = ("bandwidth_admission", "memory_utilisation", "pool_utilisation")
     facts = "; ".join(METRICS[name].definition for name in wanted)
     why = f"Ours: {METRICS['combined_utility'].definition}"
@@ -167,7 +166,6 @@ def overheads(_: Laboratory) -> list[Finding]:
 
 def tool(_: Laboratory) -> list[Finding]:
     """Row 11."""
-
     answers = [one for one in solve(scenario_of("figure-5")).results if one.exact]
     facts = "heapfit simulate: these scenarios are in examples/partitions"
     return [holds("002-11", "tool", bool(answers), facts)]
@@ -197,7 +195,6 @@ def better_structure(_: Laboratory) -> list[Finding]:
 
 def overhead_curves() -> dict[str, list[float]]:
     """Figure 9: by scheme, from 16 to 1024 B."""
-
     experiment = solve(scenario_of("figure-9")).results
     names = [scheme.name for scheme in experiment[0].point.schemes]
     return {

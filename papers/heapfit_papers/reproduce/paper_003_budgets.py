@@ -61,7 +61,6 @@ def low_level(laboratory: Laboratory) -> list[Finding]:
 
 def profile(_: Laboratory) -> list[Finding]:
     """Row 4: each event's P_i(t) before and after it, which a series tells as its extremes."""
-
     walk = capped_walk(_sizes(4), _LIMIT, _EVENTS, 1)
     series = _engine.SizeSeries([int(size) for size in _sizes(4)], _EVENTS)
     series.feed(walk.events)

@@ -60,7 +60,6 @@ def experiments(laboratory: Laboratory) -> dict[str, Experiment]:
 
 
 def _experiment(figure: str, laboratory: Laboratory) -> Experiment:
-
     scenario = scenario_of(figure)
     if laboratory.is_small:
         scenario = replace(scenario, run=SHORT)

@@ -21,7 +21,6 @@ def events_of(calls: Sequence[int]) -> _engine.EventArray:
     >>> len(events_of([100, 50, -0, -1]))
     4
     """
-
     born, op, objects, sizes = 0, [], [], []
     for call in calls:
         op.append(_ALLOC if call > 0 else _FREE)

@@ -80,7 +80,6 @@ class Trial:
 
 def measured(case: Case) -> Measured:
     """Draws the trace and searches each allocator's region."""
-
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         loaded = _load_walk(case, Path(folder))
     sizes = loaded.profile.sizes.tolist()
@@ -137,7 +136,6 @@ def relative(some: list[Measured], workload: int, allocator: str) -> float:
 
 def greedy_plan(loaded: LoadedTrace) -> Plan:
     """The paper's budgets for every size of the trace, over TLSF."""
-
     classes = size_classes(loaded.profile, loaded.alignment)
     counts = _engine.greedy_budgets(loaded.events, classes, loaded.alignment)
     plan = budgeted_plan(classes, counts, loaded.alignment)
@@ -146,7 +144,6 @@ def greedy_plan(loaded: LoadedTrace) -> Plan:
 
 
 def _load_walk(case: Case, folder: Path) -> LoadedTrace:
-
     sizes = {f"size_{i}": size for i, size in enumerate(case.sizes, 1)}
     spec = WorkloadSpec(f"t2_w{case.workload}", case.seed, {"events": case.events, **sizes})
     return load_trace(generate_workload(spec, folder / "walk.parquet"))

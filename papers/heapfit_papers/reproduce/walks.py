@@ -48,7 +48,6 @@ class Walked:
 
     def used_with(self, budgets: Sequence[int]) -> Counts:
         """U^B(t), equation 4."""
-
         total: Counts = np.maximum(self.live, np.array(budgets)) @ self.sizes
         return total
 
@@ -59,7 +58,6 @@ class Walked:
 
 def walked(requests: Sequence[tuple[int, int]]) -> Walked:
     """Of (object, size) for a request and (object, 0) for its free, in order."""
-
     objects = np.array([one for one, _ in requests], np.uint32)
     asked = np.array([size for _, size in requests], np.uint64)
     events = _engine.EventArray()
@@ -93,7 +91,6 @@ def capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Wal
 
 def greedy_by_the_equations(walk: Walked) -> list[int]:
     """Equations 17 and 18, literally."""
-
     budgets: list[int] = []
     for i, size in enumerate(walk.sizes.tolist()):
         before = np.maximum(walk.live[:, :i], np.array(budgets, np.int64)) @ walk.sizes[:i]

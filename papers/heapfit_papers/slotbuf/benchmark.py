@@ -93,7 +93,6 @@ class Slotbuf:
 
     def distribution(self) -> list[tuple[int, int]]:
         """How many free blocks there are of each size, ascending."""
-
         sizes, counts = np.unique(self.free_sizes, return_counts=True)
         return list(zip(sizes.tolist(), counts.tolist(), strict=True))
 
@@ -157,7 +156,6 @@ def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
 
 def store_workload(path: Path, spec: SlotbufSpec, progress: Progress = no_progress) -> Trace:
     """Stores all that the run asks for, refused or not, as a trace."""
-
     sizes = {"smallest": spec.least, "largest": spec.most}
     parameters = {"events": spec.iterations, "slots": spec.slots, **sizes}
     return generate_workload(WorkloadSpec("slotbuf", spec.seed, parameters), path, progress)

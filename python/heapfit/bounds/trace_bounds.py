@@ -111,7 +111,6 @@ def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
 
 def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
     """Writes the trace as minimalloc's CSV, times in events; returns how many lifetimes."""
-
     lifetimes = _engine.Lifetimes(loaded.events)
     columns = {
         "id": np.arange(len(lifetimes)),

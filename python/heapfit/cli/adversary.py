@@ -61,7 +61,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Search requests within a trace's limits that break a plan, and store the worst."""
-
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in plans or [])

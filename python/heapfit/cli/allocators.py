@@ -24,7 +24,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
-
     infos = find_allocators(names or ())
     if as_json:
         console.out_json({"allocators": [_json(info) for info in infos]})
@@ -85,7 +84,6 @@ def _print_labelled(label: str, text: str) -> None:
 
 
 def _smallest(info: _engine.AllocatorInfo) -> str:
-
     regions = {alignment: serving_region(info.name, alignment) for alignment in ALIGNMENTS}
     told = ", ".join(
         f"{'none up to 1 MiB' if size is None else f'{size:,} B'} at alignment {alignment}"
@@ -106,7 +104,6 @@ def _meaning(tunable: _engine.Tunable) -> str:
 
 
 def _json(info: _engine.AllocatorInfo) -> dict[str, Any]:
-
     return {
         "name": info.name,
         "title": info.title,

@@ -93,5 +93,4 @@ def import_options(
     queue: str, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
     """The choices for an import, from the three options above."""
-
     return ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)

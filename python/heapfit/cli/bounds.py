@@ -52,7 +52,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
-
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,

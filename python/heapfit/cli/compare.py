@@ -98,7 +98,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace."""
-
     sources, named = _sorted_out(words or [])
     named += all_or_named(allocators or [], [info.name for info in _engine.allocators()])
     specs = parse_workloads(workloads or [], seed)
@@ -149,7 +148,6 @@ def _opened(
     opened: ExitStack, sources: list[Path], importing: ImportOptions, progress: Progress
 ) -> list[tuple[str, Source]]:
     """Each trace with its name; those that had to be imported are there until `opened` ends."""
-
     return [
         (source_name(source), opened.enter_context(opened_trace(source, importing, progress)))
         for source in sources

@@ -109,7 +109,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
-
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
     events = standard if search is None else search * 1_000_000
@@ -132,7 +131,6 @@ def _for_one(
     importing: ImportOptions,
     as_json: bool,
 ) -> None:
-
     (source,) = sources
     name = source_name(source)
     with (
@@ -148,7 +146,6 @@ def _for_one(
 
 
 def _json(designs: Designs) -> dict[str, Any]:
-
     return {
         **ranking_json(designs.comparison),
         "verdict": verdict(designs.comparison),
@@ -158,7 +155,6 @@ def _json(designs: Designs) -> dict[str, Any]:
 
 
 def _print(designs: Designs) -> None:
-
     print_ranking(designs.comparison)
     console.out(verdict(designs.comparison))
     warning = pools_warning(chosen_row(designs.comparison), designs.comparison)
@@ -178,7 +174,6 @@ def _for_several(
     sweep: Sweep,
     as_json: bool,
 ) -> None:
-
     beside = f"{draw}-drawn" if draw else f"{len(sources) - 1}-more"
     name = f"{source_name(sources[0])}-and-{beside}"
     with console.progress() as progress, ExitStack() as opened:

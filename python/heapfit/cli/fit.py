@@ -49,7 +49,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""
-
     importing = import_options(queue, drop_unknown, pointer_bits)
     options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY, call_sites)
     fit_one = fit if len(sources) == 1 else try_fit
@@ -68,7 +67,6 @@ def command(
 
 
 def _print(outcome: Fit | Failure) -> None:
-
     if isinstance(outcome, Failure):
         console.fail(outcome.reason)
         return
@@ -87,7 +85,6 @@ def _print(outcome: Fit | Failure) -> None:
 
 def _print_closing(outcomes: Sequence[Fit | Failure]) -> None:
     """One line for each source, in the order given."""
-
     console.out("")
     console.out_table(
         ("source", "U_max", "best", "R_safe", "over U_max"),
@@ -107,7 +104,6 @@ def _print_closing(outcomes: Sequence[Fit | Failure]) -> None:
 
 
 def _json(outcome: Fit | Failure) -> dict[str, Any]:
-
     if isinstance(outcome, Failure):
         return {"source": str(outcome.source), "error": outcome.reason}
     return {

@@ -120,7 +120,6 @@ def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, objec
 
 
 def _print(front: Front, choice: Configuration | None, folder: Path, page: Path) -> None:
-
     columns = ("front", "configuration", "R_safe", "accesses", "energy", "instructions")
     console.out_table(
         (*columns, "longest call", "code", "better"),
@@ -178,7 +177,6 @@ def _cells(front: Front, one: Configuration) -> tuple[object, ...]:
 
 def _better(front: Front, one: Configuration) -> str:
     """Who is better than one that is not on the front."""
-
     if one.place.by is None:
         return "not comparable" if one.place.standing is Standing.UNKNOWN else ""
     name = front.configurations[one.place.by].name
@@ -195,7 +193,6 @@ def _modelled(value: float | None, off: Off | None) -> str | None:
 def _json(
     front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
 ) -> dict[str, Any]:
-
     return {
         "u_max": front.comparison.u_max,
         "by": [measure.value for measure in front.by],
@@ -211,7 +208,6 @@ def _json(
 
 
 def _one_json(front: Front, one: Configuration) -> dict[str, Any]:
-
     better = None if one.place.by is None else front.configurations[one.place.by].name
     figures = asdict(one.measures)
     figures["energy"] = front.energy_over_least(one)

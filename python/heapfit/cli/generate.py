@@ -25,7 +25,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
-
     plan_file = load_plan(plan)
     paths = generate(plan_file, output or plan.parent / "code", prefix)
     warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)

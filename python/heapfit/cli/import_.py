@@ -37,7 +37,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Turn a recording or a packet capture into a stored trace."""
-
     options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")
     with console.progress() as progress:

@@ -16,6 +16,5 @@ from heapfit.trace.stored import Trace
 @contextmanager
 def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> Iterator[Trace]:
     """The source's trace; one that had to be imported is gone afterwards."""
-
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         yield open_any(source, options, Path(folder), progress)

@@ -34,7 +34,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
-
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         console.progress() as progress,
@@ -94,7 +93,6 @@ def _print_lifetimes(profile: Profile) -> None:
 
 
 def _suggestion(profile: Profile) -> str:
-
     special = ", ".join(f"{size:,}" for size in special_sizes(profile))
     if special:
         return (

@@ -34,7 +34,6 @@ def command(
 
     Its input and output stay its own. 64-bit, dynamically linked programs.
     """
-
     target = output or Path(f"{source_name(Path(program[0]))}.parquet")
     with console.progress() as progress:
         recording = record(program, target, children, progress)

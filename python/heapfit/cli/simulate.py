@@ -57,7 +57,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
-
     loaded = with_settings(load_scenario(scenario), seed, half_width)
     with console.progress() as progress, Sweep(workers, cluster) as sweep:
         found = solve(loaded) if exact else simulate(loaded, sweep, progress)
@@ -159,7 +158,6 @@ def _json(found: SimulationResult) -> dict[str, Any]:
 
 
 def _result_json(result: Result) -> dict[str, Any]:
-
     bins = ("size", "offered", "refused")
     return {
         "point": dict(result.point.values),

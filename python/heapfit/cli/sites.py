@@ -37,7 +37,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
-
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
         console.progress() as progress,

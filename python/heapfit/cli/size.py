@@ -180,7 +180,6 @@ def _require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 def _size_traffic(
     path: Path, aim: Aim, workers: int | None, report: Path | None, as_json: bool
 ) -> None:
-
     traffic = load_traffic(path)
     with console.progress() as progress:
         found = size_for(traffic, aim, workers or usable_cores(), progress)
@@ -209,7 +208,6 @@ def _show_pools(
 
 
 def _show_settings(found: Settings, trace: Trace, source: Path, as_json: bool) -> None:
-
     text = as_text(found, trace.info, source.name)
     if as_json:
         console.out_json(settings_json(found, text))

@@ -54,7 +54,6 @@ def command(
 
 
 def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None:
-
     spec = parse_workload(workload, seed)
     with console.progress() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
@@ -65,7 +64,6 @@ def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None
 
 
 def _write_like(source: Path, output: Path | None, seed: int, as_json: bool) -> None:
-
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
     with console.progress() as progress, opened_trace(source, ImportOptions(), progress) as trace:
         drawn = draw_trace(fit_model(trace), seed, path, trace.info)

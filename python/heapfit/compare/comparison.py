@@ -110,7 +110,6 @@ def measure(
     loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
-
     base, u_max = base_alignment(loaded.trace, portfolio), loaded.profile.u_max
     rows = ranked(
         [

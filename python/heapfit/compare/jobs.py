@@ -106,7 +106,6 @@ def _drawn(source: Source) -> WorkloadSpec | None:
 
 
 def _prepared(told: tuple[str, Source, Contestants, PlanMaker], *paths: Path) -> Prepared:
-
     label, source, contestants, make = told
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = (

@@ -85,7 +85,6 @@ def find_front(
     progress: Progress = no_progress,
 ) -> Front:
     """Compares every configuration on the trace and finds the front; by default in this process."""
-
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
     trace, u_max = loaded.trace, loaded.profile.u_max
@@ -163,7 +162,6 @@ def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparis
 
 def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
     """A plan file for each member."""
-
     paths = []
     for one in front.members:
         name = file_name(one.name)

@@ -140,7 +140,6 @@ def _fit(rows: Sequence[Row]) -> Line:
 
     With three coefficients that is exact: of every choice of those above zero the best is kept.
     """
-
     squares, target = _normal_equations(rows)
     best, least = np.zeros(3), float("inf")
     for count in range(1, 4):
@@ -155,7 +154,6 @@ def _fit(rows: Sequence[Row]) -> Line:
 
 def _solved(squares: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
     """The least squares of equations that may depend on each other, scaled to be of one size."""
-
     scale = np.sqrt(np.maximum(np.diag(squares), 1.0))
     solved = np.linalg.lstsq(squares / np.outer(scale, scale), target / scale, rcond=1e-10)[0]
     return np.asarray(solved / scale, np.float64)

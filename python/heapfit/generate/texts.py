@@ -66,7 +66,6 @@ def allocators_of(design: Design) -> list[Text]:
 
 @cache
 def _environment() -> Environment:
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,

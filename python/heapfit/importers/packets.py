@@ -32,7 +32,6 @@ class Packets:
 
 def is_packets(head: bytes) -> bool:
     """Whether a file that begins so is a capture or a packet table."""
-
     return _engine.is_capture(head) or _engine.is_packet_table(head)
 
 
@@ -45,7 +44,6 @@ class PacketSource:
     """A capture or packet table on its way to a trace, by a queue model like `fill-drain:1000`."""
 
     def __init__(self, stream: ByteStream, queue: str) -> None:
-
         self._stream = stream
         self._queue = queue
         self._model = _engine.QueueModel(queue)
@@ -69,7 +67,6 @@ class PacketSource:
 
 def load_packets(path: Path) -> Packets:
     """The packets alone, all of them: 12 bytes each."""
-
     with ByteStream(path) as stream:
         try:
             batches = list(_batches(_reader(stream.head), stream))
@@ -82,7 +79,6 @@ def load_packets(path: Path) -> Packets:
 
 
 def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
-
     return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()
 
 
@@ -100,7 +96,6 @@ def _trace_columns(
     size: NDArray[np.uint64],
     time: NDArray[np.uint64],
 ) -> Columns:
-
     unknown = np.zeros(len(op), np.uint32)
     return {
         "op": op,

@@ -70,7 +70,6 @@ def _is_within(address: int, mapping: _Mapping) -> bool:
 
 
 def _mapping_of(program: Path) -> _Mapping:
-
     try:
         with program.open("rb") as file:
             mapping = _mapped(ELFFile(file))
@@ -96,7 +95,6 @@ def _mapped(elf: ELFFile) -> _Mapping:
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
     """Of the whole symbol table, or of what is left of it in a stripped file."""
-
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             for symbol in section.iter_symbols():
@@ -106,7 +104,6 @@ def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
 
 def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
     """The address of each site found."""
-
     wanted = np.array(sorted(sites), np.uint32)
     found: dict[int, int] = {}
     for first, last in _pieces(mapping.code):
@@ -126,7 +123,6 @@ def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
     """The hash of each offset from the beginning of a mapping of this length, as recorded."""
-
     value = offsets ^ np.uint64((extent << 32) & (2**64 - 1))
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         value = (value ^ (value >> np.uint64(33))) * np.uint64(factor)
@@ -145,7 +141,6 @@ def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
 
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
-
     words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
     answers = run(
         [*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent

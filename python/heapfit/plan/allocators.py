@@ -54,7 +54,6 @@ def serving_region(name: str, alignment: int) -> int | None:
 
 
 def _one_request() -> _engine.EventArray:
-
     events = _engine.EventArray()
     zero = np.zeros(1, np.uint8)
     events.append(zero, zero.astype(np.uint32), np.array([SMALL_REQUEST], np.uint64))

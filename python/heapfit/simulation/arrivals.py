@@ -80,7 +80,6 @@ class Recorded:
 
     def engine(self) -> _engine.RecordedArrivals:
         """The engine's form; HeapfitError if the trace cannot be read or resizes."""
-
         return load_recording(self.trace)
 
 

@@ -42,7 +42,6 @@ def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
     >>> size_classes(UniformSize(80, 2000), 512).units.tolist()
     [1, 2, 3, 4]
     """
-
     if not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
@@ -86,7 +85,6 @@ class _Losses:
 
 def _fixed_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B, for the requests that fit a block."""
-
     block = _rounded(scheme, "block_size")
     classes = size_classes(sizes, block)
     if classes is None:
@@ -116,7 +114,6 @@ def _chained_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | N
 
 def _class_pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B for each pool, if a full one refuses and does not grow."""
-
     plan = scheme.plan.engine()
     if plan.scalars["overflow"] != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
         return None

@@ -102,7 +102,6 @@ class EmpiricalHolding:
 
     def engine(self) -> _engine.EmpiricalHolding:
         """The engine's form."""
-
         times = np.array([in_ns(one) for one in self.times], np.uint64)
         return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))
 

@@ -39,14 +39,12 @@ def load_recording(path: Path) -> _engine.RecordedArrivals:
 
 def recorded_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """The sizes of all requests, and how often each was asked for."""
-
     sizes, counts = np.unique(_requests(_read(path)), return_counts=True)
     return tuple(sizes.tolist()), tuple(counts.astype(float).tolist())
 
 
 def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """How long objects were held, in seconds, and how often; those never freed are left out."""
-
     _, holding = _lifetimes(path, _read(path))
     ended = holding[holding != _engine.HELD_FOREVER] // _NS_PER_US
     if len(ended) == 0:
@@ -57,7 +55,6 @@ def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 @lru_cache(maxsize=4)
 def _read(path: Path) -> Mapping[str, NDArray[Any]]:
-
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         batches = list(open_any(path, ImportOptions(), Path(folder)).batches(_COLUMNS))
     return {name: np.concatenate([batch[name] for batch in batches]) for name in _COLUMNS}
@@ -65,7 +62,6 @@ def _read(path: Path) -> Mapping[str, NDArray[Any]]:
 
 def _requests(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64]:
     """The size of every request; 0 is served as 1."""
-
     sizes: NDArray[np.uint64] = columns["size"][columns["op"] != _FREE].astype(np.uint64)
     return np.maximum(sizes, 1)
 
@@ -74,7 +70,6 @@ def _lifetimes(
     path: Path, columns: Mapping[str, NDArray[Any]]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Microseconds at which each object was asked for, and nanoseconds that it was held."""
-
     op, time = columns["op"], columns["time"].astype(np.uint64)
     if (op == _RESIZE).any():
         raise HeapfitError(

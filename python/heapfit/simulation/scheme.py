@@ -31,7 +31,6 @@ class Scheme:
 
     def serves(self, size: int) -> bool:
         """Whether the empty heap serves a request of `size` bytes."""
-
         events = _engine.EventArray()
         events.append(
             np.array([_ALLOC], np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64)

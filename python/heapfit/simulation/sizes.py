@@ -33,7 +33,6 @@ class UniformSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-
         sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
         return sizes, np.full(len(sizes), 1 / len(sizes))
 
@@ -51,7 +50,6 @@ class ExponentialSize:
 
     def distribution(self) -> Distribution:
         """The share of each size: ln((n + 1) / n) over the whole range, the largest never."""
-
         sizes = np.arange(self.least, self.most + 1, dtype=np.uint64)
         if self.least == self.most:
             return sizes, np.ones(1)
@@ -84,7 +82,6 @@ class BimodalSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-
         sizes = np.arange(self.ack_size, self.mtu_size + 1, dtype=np.uint64)
         shares = np.zeros(len(sizes))
         shares[0] = self.ack_percent / 100
@@ -103,7 +100,6 @@ class EmpiricalSize:
 
     def engine(self) -> _engine.EmpiricalSize:
         """The engine's form."""
-
         return _engine.EmpiricalSize(
             size=np.array(self.sizes, np.uint64), weight=np.array(self.weights, float)
         )
@@ -115,7 +111,6 @@ class EmpiricalSize:
 
     def distribution(self) -> Distribution:
         """The share of each size."""
-
         sizes, places = np.unique(np.array(self.sizes, np.uint64), return_inverse=True)
         weights = np.bincount(places, np.array(self.weights, float))
         return sizes, weights / weights.sum()
@@ -129,7 +124,6 @@ class ListedSizes:
 
     def engine(self) -> _engine.ListedSizes:
         """The engine's form."""
-
         return _engine.ListedSizes(size=np.array(self.sizes, np.uint64))
 
     @property

@@ -25,7 +25,6 @@ SCHEMA = 1
 
 def write_table(path: Path, simulation: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all."""
-
     rows = [row for result in simulation.results for row in _rows(result)]
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     origin = {

@@ -54,7 +54,6 @@ class Load:
 
 def load_of(traffic: Traffic) -> Load:
     """The traffic's load; HeapfitError where even its sizes are not known."""
-
     sizes = traffic.sizes
     if sizes is None:
         raise HeapfitError(

@@ -84,7 +84,6 @@ def size_pools(
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
     """
-
     check_admission(admission)
     profile = profile_trace(trace, progress)
     if len(profile.sizes) == 0:
@@ -100,7 +99,6 @@ def size_pools(
 
 
 def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
-
     largest = max(profile.sizes.tolist())
     if not sizes:
         return pool_sizes(special_sizes(profile), largest)

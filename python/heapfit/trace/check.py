@@ -58,7 +58,6 @@ class TraceCheck:
 
     def _take_objects(self, ops: NDArray[Any], objects: NDArray[Any]) -> None:
         """An allocation takes the next ordinal; the other events name an earlier one."""
-
         is_allocation = ops <= _LAST_ALLOCATION
         allocated = objects[is_allocation]
         due = np.arange(self._allocations, self._allocations + len(allocated), dtype=np.uint64)
@@ -70,7 +69,6 @@ class TraceCheck:
         self._refuse_where(objects >= self._allocations, objects, "object {} is not allocated")
 
     def _take_times(self, times: NDArray[Any]) -> None:
-
         if len(times) == 0:
             return
         wrong = np.empty(len(times), dtype=bool)

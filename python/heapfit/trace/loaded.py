@@ -38,7 +38,6 @@ def load_trace(
     trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
 ) -> LoadedTrace:
     """Profiles the trace and reads its events: 16 bytes of memory for each."""
-
     profile = profile_trace(trace, progress)
     progress("read events", 0.0)
     events = trace.events()

@@ -136,7 +136,6 @@ def write_trace(
     `info` may be a function, asked once all batches are read; events and largest_alignment are
     counted here.
     """
-
     check = TraceCheck()
     largest_alignment = 0
     with file_aside(path) as aside:
@@ -162,7 +161,6 @@ def write_trace(
 @contextmanager
 def _reading(path: Path) -> Iterator[pq.ParquetFile]:
     """The open table; whatever goes wrong while it is read becomes one line."""
-
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             yield file
@@ -231,14 +229,12 @@ def _metadata_of(info: TraceInfo) -> bytes:
 
 
 def _schema() -> pa.Schema:
-
     return pa.schema(
         pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
     )
 
 
 def _writer(path: Path) -> pq.ParquetWriter:
-
     return pq.ParquetWriter(
         path,
         _schema(),
@@ -251,7 +247,6 @@ def _writer(path: Path) -> pq.ParquetWriter:
 
 def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
     """The same events in batches of at least a row group, but for the last."""
-
     waiting: list[Columns] = []
     events = 0
 
@@ -279,7 +274,6 @@ def _append(
 
 def tags_of(called_from: NDArray[Any], sites: Sites) -> NDArray[Any]:
     """The tag of each request by the site it was called from; 0 where that has none."""
-
     known = np.array(sorted(sites), np.uint32)
     tags = np.array([sites[site] for site in known.tolist()], np.uint16)
     places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)

@@ -69,7 +69,6 @@ class _Drawn:
 
 
 def _draw(model: Model, seed: int) -> _Drawn:
-
     generator = np.random.default_rng(seed)
     count, sizes = len(model.drawn), model.sizes()
     drawn = _Drawn(*(np.zeros(count, np.int64) for _ in range(4)))
@@ -87,7 +86,6 @@ def _draw(model: Model, seed: int) -> _Drawn:
 
 def _places(model: Model, first: int, end: int, seam: int) -> Integers:
     """Where a block may begin: as far into the phase as the seam, give or take a part of it."""
-
     last = end - model.block
     reach = max((end - first) // _REACH_SHARE, _LEAST_REACH * model.block)
     step = max(1, model.block // _PLACES_OF_A_BLOCK)
@@ -97,7 +95,6 @@ def _places(model: Model, first: int, end: int, seam: int) -> Integers:
 
 def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -> None:
     """Hands the lives of what was live at `begin` to what is live at the seam."""
-
     live = drawn.live
     drawn.ends[live] = np.maximum(drawn.own_ends[live], seam)
     drawn.freed_as[live] = drawn.source[live]
@@ -109,14 +106,12 @@ def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -
 
 def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
     """Places of equal sizes, the first with the first, as far as both go."""
-
     both = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
     return both[1], both[2]
 
 
 def _with_rank(sizes: Integers) -> NDArray[Any]:
     """Each size with how many equal ones stand before it, as one number."""
-
     order = np.argsort(sizes, kind="stable")
     ordered = sizes[order]
     places = np.arange(len(ordered))
@@ -129,7 +124,6 @@ def _with_rank(sizes: Integers) -> NDArray[Any]:
 
 
 def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> None:
-
     new = slice(seam, seam + length)
     drawn.source[new] = np.arange(begin, begin + length)
     drawn.freed_as[new] = drawn.source[new]
@@ -141,7 +135,6 @@ def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> No
 def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
     """The events in their order. Between two requests stand the events that precede the second,
     as they followed each other in the recording."""
-
     requests = model.requests
     source = np.arange(requests)  # the recording's object that each is
     source[model.drawn] = model.drawn[drawn.source]
@@ -174,7 +167,6 @@ def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
 
 def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
     """Of the new objects: which, its resize's event in the recording, and requests before it."""
-
     counts = np.diff(model.first_resize)[source]
     resized = np.repeat(np.arange(len(source)), counts)
     firsts = np.repeat(model.first_resize[source] - (np.cumsum(counts) - counts), counts)
@@ -184,7 +176,6 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
 
 
 def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
-
     count = len(columns["op"])
     for first in range(0, count, _BATCH):
         batch = {name: values[first : first + _BATCH] for name, values in columns.items()}

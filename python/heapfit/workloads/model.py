@@ -61,13 +61,11 @@ class Model:
 
     def sizes(self) -> Integers:
         """Of the drawn objects."""
-
         return self.columns["size"][self.births[self.drawn]].astype(np.int64)
 
 
 def fit_model(trace: Trace) -> Model:
     """The model of a trace; HeapfitError if it is too short."""
-
     batches = list(trace.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
     births = np.flatnonzero(columns["op"] <= _LAST_ALLOCATION)
@@ -109,7 +107,6 @@ def fit_model(trace: Trace) -> Model:
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
     """For each object: requests before its free, and the event of it."""
-
     frees = np.flatnonzero(columns["op"] == _FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
     objects = columns["object"][frees]
@@ -119,7 +116,6 @@ def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> t
 
 def _live(sizes: Integers, ends: Integers) -> Integers:
     """Bytes before each request, of objects that end before the requests `ends`."""
-
     count = len(sizes)
     change = np.zeros(count + 1, np.int64)
     change[1:] = sizes
@@ -129,7 +125,6 @@ def _live(sizes: Integers, ends: Integers) -> Integers:
 
 def _block(lives: Integers) -> int:
     """Requests of a block: several times what nine of ten objects live that are not kept."""
-
     count = len(lives)
     passing = lives[lives <= count // _KEPT_SHARE]
     long = float(np.quantile(passing, 0.9)) if len(passing) else 0.0
@@ -139,7 +134,6 @@ def _block(lives: Integers) -> int:
 
 def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int]) -> NDArray[Any]:
     """Objects that outlive their phase's quarter, and those that a resize to 0 ends."""
-
     count = len(lives)
     own = np.arange(count)
     ends = np.array([*starts[1:], count])
@@ -155,7 +149,6 @@ def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int
 def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
-
     generator = np.random.default_rng(_IMPUTING_SEED)
     found, count = lives.copy(), len(lives)
     known = drawn[lives[drawn] < _FOREVER // 2]
@@ -169,7 +162,6 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
 
 def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
     """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
-
     ends = drawn + lives[drawn]
     inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))
     inside += np.maximum(ends - count, 0)
@@ -178,7 +170,6 @@ def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers
 
 def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
     """The events of resizes by object, and where those of each object begin."""
-
     events = np.flatnonzero(columns["op"] == _RESIZE)
     objects = columns["object"][events]
     order = np.argsort(objects, kind="stable")
@@ -187,7 +178,6 @@ def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
 
 def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
     """Where phases begin among the drawn requests; one without two blocks goes with the last."""
-
     found: list[int] = [0]
     for first in np.searchsorted(drawn, starts[1:]).tolist():
         if first - found[-1] >= 2 * block and len(drawn) - first >= 2 * block:

@@ -40,7 +40,6 @@ def phase_starts(sizes: NDArray[Any], live: NDArray[Any], cell: int) -> list[int
 
 def _features(sizes: NDArray[Any], live: NDArray[Any], edges: NDArray[Any]) -> Numbers:
     """Of each cell: the share of requests in each power of two, and the mean of live bytes."""
-
     classes = np.frexp(sizes.astype(np.float64))[1]
     common = np.argsort(np.bincount(classes), kind="stable")[::-1][:_CLASSES]
     lengths = np.diff(edges)
@@ -52,14 +51,12 @@ def _features(sizes: NDArray[Any], live: NDArray[Any], edges: NDArray[Any]) -> N
 
 def _noise(features: Numbers) -> Numbers:
     """The variance of each feature within a phase."""
-
     squares = np.diff(features, axis=0) ** 2
     return np.maximum(np.median(squares, axis=0) / _MEDIAN_OF_SQUARES, _LEAST_NOISE)
 
 
 def _segments(cells: Numbers) -> list[int]:
     """The first cell of each phase."""
-
     count, dimensions = cells.shape
     price = _PRICE * (dimensions + 1) * math.log(count)
     sums = np.vstack([np.zeros(dimensions), np.cumsum(cells, axis=0)])

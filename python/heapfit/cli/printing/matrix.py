@@ -89,7 +89,6 @@ def _ratio(value: float | None) -> str:
 
 
 def _print_energies(matrix: Matrix, sram: Sram | None) -> None:
-
     table = sram or load_sram()
     energies: dict[int, str] = {}
     for column in matrix.columns:
@@ -117,7 +116,6 @@ def _print_columns(names: Sequence[str], columns: Sequence[list[str]]) -> None:
 
 
 def _text(column: Column, name: str, cell: Cell) -> str:
-
     found = column.cell(name)
     if isinstance(found, Row):
         return cell(found)
@@ -181,6 +179,5 @@ def _alignments(rows: Sequence[Row]) -> str:
 
 
 def _print_wrapped(text: str) -> None:
-
     for line in textwrap.wrap(text, console.WIDTH, break_on_hyphens=False):
         console.out(line)

@@ -93,7 +93,6 @@ def ranking_json(
 
 
 def _energies(comparison: Comparison, sram: Sram | None) -> list[float | None]:
-
     return energies_over_least(comparison.rows, sram or load_sram())
 
 
@@ -111,7 +110,6 @@ def _cells(row: Row) -> tuple[object, ...]:
 
 
 def _row_json(row: Row, energy: float | None, granularity: int | None) -> dict[str, Any]:
-
     in_steps = (
         {} if granularity is None else {"footprint_in_steps": row.footprint_in_steps(granularity)}
     )

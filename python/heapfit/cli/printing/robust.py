@@ -47,7 +47,6 @@ def robust_json(
     designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
 ) -> dict[str, Any]:
     """The same for --json."""
-
     return {
         "traces": designs.traces,
         "drawn": None if drawn is None else _drawn_json(designs, drawn),
@@ -67,7 +66,6 @@ def robust_json(
 
 def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
     """What the first trace is, what the others are, and how far they may be trusted."""
-
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
     told = [
@@ -88,7 +86,6 @@ def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
 
 
 def _drawn_json(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, Any]:
-
     return {
         "traces": len(drawn.traces),
         "seed": drawn.seed,
@@ -148,7 +145,6 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
 
 
 def _row_json(row: RobustRow) -> dict[str, Any]:
-
     safe = {"safe_margin": row.safe_margin, "safe_region": row.safe_region}
     return {**asdict(row), **safe, "plan": plan_table(row.plan)}
 
@@ -178,7 +174,6 @@ def _print_regions(designs: RobustDesigns) -> None:
 
 
 def _print_curves(designs: RobustDesigns) -> None:
-
     console.out("")
     console.out("Percent of unseen traces that run out, by margin above the region of seen ones:")
     console.out_table(

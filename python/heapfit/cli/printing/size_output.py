@@ -82,7 +82,6 @@ def traffic_json(found: TrafficSizing, path: Path) -> dict[str, Any]:
 
 
 def _scheme_json(one: SizedScheme) -> dict[str, Any]:
-
     return {
         "scheme": one.name,
         "admission": one.admission,
@@ -99,7 +98,6 @@ def _scheme_json(one: SizedScheme) -> dict[str, Any]:
 
 def print_pools(found: PoolSizing, trace: Trace, name: str) -> None:
     """Each pool with its count and the chance to run out."""
-
     queue = f", released by {trace.info.queue}" if trace.info.queue else ""
     console.out(
         f"{name}: {trace.info.events:,} events{queue}; {found.admission:g} of the requests to "

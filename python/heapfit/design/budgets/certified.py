@@ -78,6 +78,5 @@ def certified_budgets(
 def _by_program(
     points: _engine.BudgetPoints, start: Certified, seconds: float, progress: Progress
 ) -> Certified:
-
     solved = solve(points, np.array(start.counts, np.int64), start.bound, seconds, progress)
     return Certified(tuple(solved.counts.tolist()), solved.dedicated, solved.bound)

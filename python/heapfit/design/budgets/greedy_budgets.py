@@ -42,7 +42,6 @@ def classes_with_most(
     >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
     [40]
     """
-
     asked = np.maximum(sizes.astype(np.int64), 1)  # a request of 0 is served as 1 byte
     rounded = -(-asked // alignment) * alignment
     classes, members = np.unique(rounded, return_inverse=True)
@@ -54,7 +53,6 @@ def classes_with_most(
 
 def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The distinct sizes live just after event number `event`, ascending, and blocks of each."""
-
     live = np.zeros(0, np.uint64)  # requested size of each object; 0 once freed
     left = event + 1
     for batch in trace.batches(("object", "size")):

@@ -32,7 +32,6 @@ class CallSite:
 
 def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     """Those that are recorded, busiest first: in the order in which they get tags."""
-
     blocks = blocks_of(loaded)
     told = [
         np.where(batch["op"] < _ALIGNED, batch["site"], 0)

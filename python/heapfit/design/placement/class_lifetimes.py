@@ -77,7 +77,6 @@ class Blocks:
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:
     """Reads the trace once."""
-
     batches = list(loaded.trace.batches(("op", "object", "size")))
     ops, objects, sizes = (
         np.concatenate([batch[name] for batch in batches]) for name in ("op", "object", "size")
@@ -92,7 +91,6 @@ def blocks_of(loaded: LoadedTrace) -> Blocks:
 
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
     """Of the classes that a heap of this layout puts the blocks into."""
-
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     of_size = np.array([class_of_size(size, layout) for size in distinct.tolist()], np.int64)
     class_of = of_size[which]

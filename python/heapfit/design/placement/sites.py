@@ -40,7 +40,6 @@ _ALIGNED = 2  # operations below it take a tag
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the call sites that ask most often, in that order; none if none is told."""
-
     counts: dict[int, int] = {}
     for batch in loaded.trace.batches(("op", "site")):
         told, times = np.unique(batch["site"][batch["op"] < _ALIGNED], return_counts=True)
@@ -103,7 +102,6 @@ def _tags_of_blocks(
     loaded: LoadedTrace, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
     """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
-
     asked = [
         np.where(batch["op"] < _ALIGNED, tags_of(batch["site"], sites), np.uint16(0))
         for batch in loaded.trace.batches(("op", "site"))
@@ -113,7 +111,6 @@ def _tags_of_blocks(
 
 def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
     """The bits of the tags whose bytes the classes cut from the end for the greater part."""
-
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     is_high = np.array(
         [classes >> class_of_size(size, layout) & 1 for size in distinct.tolist()], bool
@@ -126,7 +123,6 @@ def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layo
 
 def _guesses(blocks: Blocks, tags: NDArray[np.uint16]) -> Iterator[int]:
     """Sets of tags: the first of an order by mean life, and by the share live at the peak."""
-
     each = np.bincount(tags, minlength=MOST_TAGS + 1)
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     known = [tag for tag in np.flatnonzero(each).tolist() if tag]

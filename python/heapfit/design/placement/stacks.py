@@ -37,7 +37,6 @@ _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 def no_stacks(runs: Sequence[Trace]) -> str | None:
     """Why nothing can be learned from these runs; None if it can."""
-
     if len(runs) < 2:
         return "one run is known, which does not tell what another needs"
     peaks = [profile_trace(run).u_max for run in runs]
@@ -97,7 +96,6 @@ class _StackSearch(Search):
 
 def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
     """Those that hold most bytes at the peak of the run in which they hold least, ascending."""
-
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
@@ -112,7 +110,6 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
 
 def _least_live(run: Trace, sizes: Sequence[int], alignment: int) -> list[int]:
     """Of each size the fewest blocks live while the run is at its fullest."""
-
     points = live_points(run, sizes, alignment, _MOST_MOMENTS)
     is_full = points.live >= _FULL * points.live.max(initial=0)
     return [int(count) for count in points.blocks[is_full].min(axis=0)]

@@ -53,7 +53,6 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
 
 
 def _columns(given: dict[str, NDArray[Any]]) -> Columns:
-
     return {
         name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
         for name, kind in COLUMNS.items()
@@ -64,12 +63,10 @@ class _Left:
     """The objects a trace leaves live."""
 
     def __init__(self) -> None:
-
         self.born = 0
         self._is_live = np.zeros(0, np.bool_)
 
     def take(self, batch: dict[str, NDArray[Any]]) -> None:
-
         ops, objects = batch["op"], batch["object"]
         self.born += int(np.count_nonzero(ops <= _LAST_ALLOCATION))
         if self.born > len(self._is_live):
@@ -79,5 +76,4 @@ class _Left:
         self._is_live[objects] = ~is_free  # of several events of one object the last counts
 
     def objects(self) -> NDArray[np.int64]:
-
         return np.flatnonzero(self._is_live[: self.born])

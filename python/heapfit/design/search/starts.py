@@ -49,7 +49,6 @@ def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
 
 def _most_hit(loaded: LoadedTrace) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
-
     profile, alignment = loaded.profile, loaded.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
     points = live_points(loaded.trace, wide, alignment, _MOST_POINTS)
@@ -60,7 +59,6 @@ def _most_hit(loaded: LoadedTrace) -> list[int]:
 
 
 def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:
-
     exact = _engine.budget_points(loaded.events, sizes, loaded.alignment)
     nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)
     yield list(_engine.search_budgets(exact, nodes).counts)

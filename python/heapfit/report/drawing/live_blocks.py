@@ -39,7 +39,6 @@ class LiveBlocks:
 
 def live_blocks(trace: Trace, plan: Plan, samples: int) -> list[LiveBlocks]:
     """The plan's pools in order, each with at least `samples` steps; one pass over the trace."""
-
     if not plan.pools:
         return []
     series = _engine.SizeSeries([pool.size for pool in plan.pools], samples)
@@ -58,7 +57,6 @@ def _extremes(lowest: Sizes, highest: Sizes, width: int) -> Extremes:
 
 def _requests_by_pool(trace: Trace, plan: Plan) -> Iterator[_engine.EventArray]:
     """The trace's events with the size of its pool for each request."""
-
     engine_plan = plan.engine()
     pool_sizes = np.array([*(pool.size for pool in plan.pools), NO_POOL], np.uint64)
     first = 0

@@ -54,14 +54,12 @@ def render(
 
 def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
-
     with file_aside(path) as aside:
         aside.write_text(text, encoding="utf-8")
 
 
 def _scripts() -> list[str]:
     """Plotly, then the page's own."""
-
     return [get_plotlyjs(), _own("page.js")]
 
 
@@ -86,7 +84,6 @@ def _digest(script: str) -> str:
 
 
 def _environment(page: Path) -> jinja2.Environment:
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([page, _SHARED]),
         autoescape=True,

@@ -90,7 +90,6 @@ class Content:
 
 def gather(fit: Fit) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
-
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner

@@ -60,7 +60,6 @@ class Layer:
 
 def plan_layers(row: Row) -> tuple[Layer, ...]:
     """The plan's allocators from the outermost in."""
-
     known = {info.name: info for info in _engine.allocators()}
     return tuple(
         _layer(plan, known[plan.allocator], row, depth) for depth, plan in _levels(row.plan)
@@ -103,7 +102,6 @@ def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
 
 def _serves(plan: Plan, pool: Pool) -> str:
     """The requests that the pool is there for, as the allocator's rule chooses."""
-
     if not pool.is_exact:
         return "what fits"
     return "what rounds up to it" if plan.allocator == BUDGETED else "just this size"

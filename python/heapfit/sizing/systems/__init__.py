@@ -34,7 +34,6 @@ def settings_for(
     system: str, trace: Trace, wanted: Wanted, progress: Progress = no_progress
 ) -> Settings:
     """The system's settings for a trace."""
-
     check_admission(wanted.admission)
     settings: Settings = _module(system).settings_for(trace, wanted, progress)
     return settings
