@@ -87,15 +87,15 @@ static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t g
         return false;
     }
     if (is_alone(plan, size) || is_good_fit(plan) ||
-        load_field(heap, entry, TRIE_SLOT) == NO_OFFSET) {
+        load_field(heap, entry, slot_in(&tries)) == NO_OFFSET) {
         return true;
     }
-    const uint32_t count = count_ring(heap, entry, size, left->chunks);
+    const sized_chunk ring = {entry, size};
+    const uint32_t count = count_ring(&tries, heap, ring, left->chunks, links_end(heap));
     left->chunks -= count;
-    left->slots += (uint32_t)(load_field(heap, entry, TRIE_LOWER) != NO_OFFSET) +
-                   (uint32_t)(load_field(heap, entry, TRIE_HIGHER) != NO_OFFSET) - 1;
+    left->slots += count_subtries(&tries, heap, entry) - 1;
     const uint32_t root = word_of(plan, class_of(plan, size), is_above_top(heap, plan, granule));
-    return count != 0 && trie_leads_to(heap, root, entry, size);
+    return count != 0 && trie_leads_to(&tries, heap, root, ring, links_end(heap));
 }
 
 typedef struct chunk_counts {

@@ -110,10 +110,10 @@ static INLINE_FOR_SPEED void release(hfit_heap *heap, const hfit_plan *plan, con
 }
 
 /* True if what was found may be taken; if not, that is told. */
-static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, found_chunk found,
+static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, sized_chunk found,
                                uint32_t size) {
-    const uint32_t granule = granule_of(plan, found.entry);
-    if (may_be_entry(heap, plan, found.entry) && found.size >= size &&
+    const uint32_t granule = granule_of(plan, found.offset);
+    if (may_be_entry(heap, plan, found.offset) && found.size >= size &&
         is_free_chunk(heap, plan, granule, found.size) &&
         index_holds(heap, plan, granule, found.size)) {
         return true;
@@ -129,12 +129,12 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
     if (size > chunks_end(heap) >> granule_shift(plan)) {
         return false; /* its class has no word */
     }
-    found_chunk found;
+    sized_chunk found;
     for (bool above = high;; above = !high) {
-        const found_chunk last = index_find(heap, plan, size, above);
-        found.entry = last.entry; /* word by word: a copy of a struct may call memcpy */
+        const sized_chunk last = index_find(heap, plan, size, above);
+        found.offset = last.offset; /* word by word: a copy of a struct may call memcpy */
         found.size = last.size;
-        if (LIKELY(found.entry != NO_OFFSET)) {
+        if (LIKELY(found.offset != NO_OFFSET)) {
             break;
         }
         at->start = load_word(heap, TOP);
@@ -149,9 +149,9 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
     if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size)) {
         return false;
     }
-    at->start = granule_of(plan, found.entry);
+    at->start = granule_of(plan, found.offset);
     at->end = at->start + found.size;
-    index_remove(heap, plan, found.entry, found.size);
+    index_remove(heap, plan, found.offset, found.size);
     return true;
 }
 

@@ -30,6 +30,7 @@
 
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
+#include "src/tiling/trie.h"
 
 enum {
     FIRST_TRIE = 3,
@@ -39,19 +40,17 @@ enum {
     GOOD_MAPS = 4,    /* words of the class map of a good fit */
     PROBES = 2,       /* chunks looked at in a list of several sizes */
     TRIE_LOWER = FREE_SIZE + 4,
+    TRIE_SLOT = TRIE_LOWER + 8,
 };
-
-#include "src/tiling/trie.h"
 
 _Static_assert((4 << FIRST_TRIE) >= TRIE_SLOT + 4 + HEADER_SIZE,
                "a chunk in a trie has room for the words, and a header's copy behind them");
 
+static const trie_form tries = {.size = FREE_SIZE, .lower = TRIE_LOWER, .last = LAST_TRIE};
+
+/* Of a free chunk that notes its size. */
 static inline uint32_t size_at(const hfit_heap *heap, uint32_t entry) {
     return load_field(heap, entry, FREE_SIZE);
-}
-
-static inline bool is_free_of_size(const hfit_heap *heap, uint32_t entry, uint32_t size) {
-    return size_at(heap, entry) == size;
 }
 
 /* Behind the last block's first granule but one. */
@@ -74,7 +73,8 @@ static inline uint32_t class_of(const hfit_plan *plan, uint32_t size) {
     if (is_good_fit(plan)) {
         return size_number(size) - least;
     }
-    return (is_alone(plan, size) ? size : trie_of(size) + (1 << FIRST_TRIE) - FIRST_TRIE) - least;
+    return (is_alone(plan, size) ? size : trie_of(&tries, size) + (1 << FIRST_TRIE) - FIRST_TRIE) -
+           least;
 }
 
 /* Classes that a heap of so many granules can need. */
@@ -141,7 +141,7 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     if (is_alone(plan, size) || is_good_fit(plan)) {
         list_insert(heap, word, entry);
     } else {
-        trie_insert(heap, word, entry, size, walk_end(heap));
+        trie_insert(&tries, heap, word, (sized_chunk){entry, size}, walk_end(heap));
     }
     store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
 }
@@ -163,7 +163,7 @@ static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
     if (is_good_fit(plan) || is_alone(plan, size)) {
         (void)list_unlink(heap, entry, &emptied);
     } else {
-        emptied = trie_remove(heap, entry, walk_end(heap));
+        emptied = trie_remove(&tries, heap, entry, walk_end(heap));
     }
     note_emptied(heap, plan, emptied);
 }
@@ -176,14 +176,9 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
     if (!do_links_hold(heap, entry, end) || is_alone(plan, size)) {
         return do_links_hold(heap, entry, end);
     }
-    return size_at(heap, entry) == size && (is_good_fit(plan) || trie_holds(heap, entry, end));
+    return size_at(heap, entry) == size &&
+           (is_good_fit(plan) || trie_holds(&tries, heap, entry, end));
 }
-
-/* Where a free chunk was found: its entry, or NO_OFFSET, and what the index says of its size. */
-typedef struct found_chunk {
-    uint32_t entry;
-    uint32_t size;
-} found_chunk;
 
 /* What the entry of a list of several sizes says of its size; 0 if it is none. */
 static inline uint32_t listed_at(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
@@ -191,25 +186,25 @@ static inline uint32_t listed_at(const hfit_heap *heap, const hfit_plan *plan, u
 }
 
 /* The first chunk in the lists behind `class`, which are all large enough. */
-static INLINE_FOR_SPEED found_chunk find_larger(const hfit_heap *heap, const hfit_plan *plan,
+static INLINE_FOR_SPEED sized_chunk find_larger(const hfit_heap *heap, const hfit_plan *plan,
                                                 uint32_t class, bool above) {
     uint32_t number = class >> 5;
     uint32_t map = load_word(heap, index_word(plan, number, above)) & (~1u << (class & 31));
     while (map == 0) {
         if (++number == GOOD_MAPS) {
-            return (found_chunk){NO_OFFSET, 0};
+            return (sized_chunk){NO_OFFSET, 0};
         }
         map = load_word(heap, index_word(plan, number, above));
     }
     const uint32_t larger = number * 32 + (uint32_t)__builtin_ctz(map);
     const uint32_t entry = load_word(heap, word_of(plan, larger, above));
     const uint32_t size = larger + least_chunk(plan);
-    return (found_chunk){entry, is_alone(plan, size) ? size : listed_at(heap, plan, entry)};
+    return (sized_chunk){entry, is_alone(plan, size) ? size : listed_at(heap, plan, entry)};
 }
 
 /* A chunk of at least `size` granules: of its own list, if one of the first few will do, else the
  * first of the next list. */
-static INLINE_FOR_SPEED found_chunk find_good(const hfit_heap *heap, const hfit_plan *plan,
+static INLINE_FOR_SPEED sized_chunk find_good(const hfit_heap *heap, const hfit_plan *plan,
                                               uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
     uint32_t entry = load_word(heap, word_of(plan, class, above));
@@ -217,7 +212,7 @@ static INLINE_FOR_SPEED found_chunk find_good(const hfit_heap *heap, const hfit_
     while (entry != NO_OFFSET && left > 0) {
         const uint32_t found = is_alone(plan, size) ? size : listed_at(heap, plan, entry);
         if (found >= size || found == 0) {
-            return (found_chunk){entry, found};
+            return (sized_chunk){entry, found};
         }
         entry = load_field(heap, entry, LINK_NEXT);
         left--;
@@ -226,33 +221,31 @@ static INLINE_FOR_SPEED found_chunk find_good(const hfit_heap *heap, const hfit_
 }
 
 /* The smallest chunk of at least `size` granules. */
-static INLINE_FOR_SPEED found_chunk find_best(const hfit_heap *heap, const hfit_plan *plan,
+static INLINE_FOR_SPEED sized_chunk find_best(const hfit_heap *heap, const hfit_plan *plan,
                                               uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
     const uint32_t end = walk_end(heap);
     uint32_t map = load_word(heap, map_of(plan, class, above)) & UINT32_MAX << class;
-    trie_best best = {NO_OFFSET, UINT32_MAX};
-    uint32_t slot = NO_OFFSET;
+    trie_way way = {{NO_OFFSET, UINT32_MAX}, NO_OFFSET};
     if (!is_alone(plan, size)) {
-        slot = trie_follow(heap, word_of(plan, class, above), size, end, &best);
+        way = trie_follow(&tries, heap, word_of(plan, class, above), size, end);
         map &= ~(1u << class);
     }
-    if (slot == NO_OFFSET) {
-        if (best.entry != NO_OFFSET || map == 0) {
-            return (found_chunk){best.entry, best.size};
+    if (way.above == NO_OFFSET) {
+        if (way.best.offset != NO_OFFSET || map == 0) {
+            return way.best;
         }
         const uint32_t larger = (uint32_t)__builtin_ctz(map);
-        slot = word_of(plan, larger, above);
+        way.above = word_of(plan, larger, above);
         if (larger + least_chunk(plan) < 1u << FIRST_TRIE) {
-            return (found_chunk){load_word(heap, slot), larger + least_chunk(plan)};
+            return (sized_chunk){load_word(heap, way.above), larger + least_chunk(plan)};
         }
     }
-    best = trie_least(heap, slot, best, end);
-    return (found_chunk){best.entry, best.size};
+    return trie_least(&tries, heap, way.above, way.best, end);
 }
 
 /* A chunk of at least `size` granules on one side of the top. */
-static INLINE_FOR_SPEED found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
+static INLINE_FOR_SPEED sized_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
                                                uint32_t size, bool above) {
     return is_good_fit(plan) ? find_good(heap, plan, size, above)
                              : find_best(heap, plan, size, above);

@@ -20,13 +20,6 @@
 
 #define HFIT_THIS(operation) hfit_best_fit_##operation
 #include "src/tiling/tiling.h"
-
-enum {
-    LAST_TRIE = 20,
-    TRIE_LOWER = 12, /* behind the links */
-    TRIE_NODE = 28,  /* bytes of a chunk that has all of a trie's words */
-};
-
 #include "src/tiling/trie.h"
 
 enum {
@@ -34,6 +27,9 @@ enum {
     CLASSES = CLASS_MAP, /* class 0 would lie here: no chunk has 0 granules */
     BIN_COUNT = 16,
     FIRST_TRIE = 6, /* log2 of 16 granules of 4 bytes */
+    LAST_TRIE = 20,
+    TRIE_LOWER = 12, /* behind the links */
+    TRIE_NODE = 28,  /* bytes of a chunk that has all of a trie's words */
     CLASS_COUNT = BIN_COUNT + LAST_TRIE - FIRST_TRIE + 1,
     CONTROL_SIZE = CLASSES + 4 * CLASS_COUNT,
     SMALLEST_REGION = CONTROL_SIZE + CHUNK_LEAST + WORD_SIZE,
@@ -42,17 +38,13 @@ enum {
 _Static_assert(BIN_COUNT * 4 >= TRIE_NODE, "a chunk without a bin has room for a trie's words");
 _Static_assert((CONTROL_SIZE + WORD_SIZE) % 16 == 0, "a chunk of any alignment begins here");
 
-static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk) {
-    return chunk_size(load_word(heap, chunk));
-}
-
-static inline bool is_free_of_size(const hfit_heap *heap, uint32_t chunk, uint32_t size) {
-    return load_word(heap, chunk) == (size | CHUNK_FREE);
-}
-
-static inline uint32_t links_end(const hfit_heap *heap) {
-    return load_word(heap, TILING_END);
-}
+static const trie_form tries = {
+    .size = 0,
+    .flags = CHUNK_FREE | AFTER_FREE,
+    .free = CHUNK_FREE,
+    .lower = TRIE_LOWER,
+    .last = LAST_TRIE,
+};
 
 static inline bool has_bin(const hfit_plan *plan, uint32_t size) {
     return size < BIN_COUNT * plan->alignment;
@@ -63,12 +55,18 @@ static inline uint32_t bin_class(const hfit_plan *plan, uint32_t size) {
 }
 
 static inline uint32_t trie_class(uint32_t size) {
-    return trie_of(size) + BIN_COUNT - FIRST_TRIE;
+    return trie_of(&tries, size) + BIN_COUNT - FIRST_TRIE;
 }
 
 /* The head of a class's bin, or the root of its trie. */
 static inline uint32_t word_of(uint32_t class) {
     return CLASSES + 4 * class;
+}
+
+/* Apart from index_insert, which stands in several functions. */
+static void insert_large(hfit_heap *heap, uint32_t root, uint32_t chunk, uint32_t size,
+                         uint32_t end) {
+    trie_insert(&tries, heap, root, (sized_chunk){chunk, size}, end);
 }
 
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
@@ -83,7 +81,7 @@ static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t
         (void)list_push(heap, word_of(class), chunk);
     } else {
         class = trie_class(size);
-        trie_insert(heap, word_of(class), chunk, size, end);
+        insert_large(heap, word_of(class), chunk, size, end);
     }
     set_flag(heap, CLASS_MAP, 1u << class);
 }
@@ -98,7 +96,7 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
     if (has_bin(plan, size)) {
         (void)list_unlink(heap, chunk, &emptied);
     } else {
-        emptied = trie_remove(heap, chunk, end);
+        emptied = trie_remove(&tries, heap, chunk, end);
     }
     if (emptied - CLASSES < CONTROL_SIZE - CLASSES) { /* NO_OFFSET wraps, so is not */
         clear_flag(heap, CLASS_MAP, 1u << ((emptied - CLASSES) / 4));
@@ -108,13 +106,15 @@ static inline void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t
 static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                uint32_t size, uint32_t end) {
     const uint32_t words_end = end - LINK_PREVIOUS;
-    return chunk + size == end || (do_links_hold(heap, chunk, words_end) &&
-                                   (has_bin(plan, size) || trie_holds(heap, chunk, words_end)));
+    return chunk + size == end ||
+           (do_links_hold(heap, chunk, words_end) &&
+            (has_bin(plan, size) || trie_holds(&tries, heap, chunk, words_end)));
 }
 
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
 static inline uint32_t find_top(const hfit_heap *heap, uint32_t size, uint32_t end) {
-    const uint32_t top_size = size_at(heap, end - WORD_SIZE); /* stands at the end, too */
+    const uint32_t top_size =
+        chunk_size(load_word(heap, end - WORD_SIZE)); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
     return is_there && top_size >= size ? end - top_size : NO_OFFSET;
 }
@@ -122,30 +122,29 @@ static inline uint32_t find_top(const hfit_heap *heap, uint32_t size, uint32_t e
 /* The smallest chunk of at least `size` bytes, or the top; NO_OFFSET if there is none. */
 static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  uint32_t end) {
-    uint32_t slot = NO_OFFSET;
-    trie_best best = {NO_OFFSET, UINT32_MAX};
+    trie_way way = {{NO_OFFSET, UINT32_MAX}, NO_OFFSET};
     uint32_t class; /* this one and those below it will not do */
     if (has_bin(plan, size)) {
         class = bin_class(plan, size) - 1;
     } else {
         class = trie_class(size);
-        slot = trie_follow(heap, word_of(class), size, end, &best);
+        way = trie_follow(&tries, heap, word_of(class), size, end);
     }
-    if (slot == NO_OFFSET) {
-        if (best.entry != NO_OFFSET) {
-            return best.entry;
+    if (way.above == NO_OFFSET) {
+        if (way.best.offset != NO_OFFSET) {
+            return way.best.offset;
         }
         const uint32_t map = load_word(heap, CLASS_MAP) & (~1u << class);
         if (map == 0) {
             return find_top(heap, size, end);
         }
         class = (uint32_t)__builtin_ctz(map);
-        slot = word_of(class);
+        way.above = word_of(class);
         if (class < BIN_COUNT) {
-            return sound_offset(load_word(heap, slot), end);
+            return sound_offset(load_word(heap, way.above), end);
         }
     }
-    return trie_least(heap, slot, best, end).entry;
+    return trie_least(&tries, heap, way.above, way.best, end).offset;
 }
 
 static inline bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
@@ -210,14 +209,14 @@ static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
         return false;
     }
     if (has_bin(plan, size) || chunk + size == end ||
-        load_field(heap, chunk, TRIE_SLOT) == NO_OFFSET) {
+        load_field(heap, chunk, slot_in(&tries)) == NO_OFFSET) {
         return true;
     }
-    const uint32_t count = count_ring(heap, chunk, size, left->chunks);
+    const sized_chunk entry = {chunk, size};
+    const uint32_t count = count_ring(&tries, heap, entry, left->chunks, end);
     left->chunks -= count;
-    left->slots += (uint32_t)(load_field(heap, chunk, TRIE_LOWER) != NO_OFFSET) +
-                   (uint32_t)(load_field(heap, chunk, TRIE_HIGHER) != NO_OFFSET) - 1;
-    return count != 0 && trie_leads_to(heap, word_of(trie_class(size)), chunk, size);
+    left->slots += count_subtries(&tries, heap, chunk) - 1;
+    return count != 0 && trie_leads_to(&tries, heap, word_of(trie_class(size)), entry, end);
 }
 
 /* Every entry is found by its size in the slot that it names, and nothing else hangs from any slot;
@@ -231,7 +230,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
         return false;
     }
     for (uint32_t chunk = load_word(heap, TILING_FIRST); chunk != end; chunk += size) {
-        size = size_at(heap, chunk);
+        size = chunk_size(load_word(heap, chunk));
         if ((load_word(heap, chunk) & CHUNK_FREE) != 0 &&
             !check_chunk(heap, plan, chunk, size, &left)) {
             return false;

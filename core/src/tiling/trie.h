@@ -16,9 +16,9 @@
  * there. So no path is longer than a size has bits, whatever happened before. (As in the tree bins
  * of dlmalloc 2.8, Lea 2005, but with a slot for the parent and for the place in it.)
  *
- * A source that includes this file first defines LAST_TRIE, and TRIE_LOWER: where the words of the
- * trie begin in a chunk. A size is in the unit of the includer's
- * choice.
+ * Where these words lie in a chunk and which trie is the last its user says, in a trie_form. A user
+ * hands the address of its one constant form to each function, so that nothing is left of it in the
+ * machine code. A size is in the unit of the user's choice.
  *
  * From safety level 1 on a child that does not lead back to its slot counts as none, so that a walk
  * ends, and stays in the region, even where chunks were overwritten.
@@ -31,162 +31,193 @@
 enum {
     RING_NEXT = LINK_NEXT, /* one check does for the links of lists and of rings */
     RING_PREVIOUS = LINK_PREVIOUS,
-    TRIE_HIGHER = TRIE_LOWER + 4,
-    TRIE_SLOT = TRIE_LOWER + 8,
 };
 
-/* Of a chunk in the trie: its size. */
-static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk);
+/* Offsets of words from a chunk's first, and the number of the last trie. `higher` and `slot`
+ * follow `lower`. */
+typedef struct trie_form {
+    uint32_t size;  /* the word that holds a chunk's size */
+    uint32_t flags; /* bits of that word that are not the size's */
+    uint32_t free;  /* how these stand in a free chunk */
+    uint32_t lower;
+    uint32_t last;
+} trie_form;
 
-/* True if a free chunk of this size begins at `chunk`, which is a word's offset in the heap. */
-static inline bool is_free_of_size(const hfit_heap *heap, uint32_t chunk, uint32_t size);
-
-/* Offset that the words of all chunks in the trie, up to `slot`, lie before: what the functions
- * below call `end`. */
-static inline uint32_t links_end(const hfit_heap *heap);
-
-/* The least size found so far, and its ring's entry. */
-typedef struct trie_best {
-    uint32_t entry;
+/* A chunk in a trie, or to be put into one: its offset, and its size. */
+typedef struct sized_chunk {
+    uint32_t offset;
     uint32_t size;
-} trie_best;
+} sized_chunk;
 
-static inline bool is_in_last_trie(uint32_t size) {
-    return LAST_TRIE < 31 && size >> LAST_TRIE != 0;
+static FORCE_INLINE uint32_t higher_in(const trie_form *form) {
+    return form->lower + 4;
 }
 
-static inline uint32_t trie_of(uint32_t size) {
-    return is_in_last_trie(size) ? (uint32_t)LAST_TRIE : 31u - (uint32_t)__builtin_clz(size);
+static FORCE_INLINE uint32_t slot_in(const trie_form *form) {
+    return form->lower + 8;
+}
+
+/* Of a chunk in a trie: its size. */
+static FORCE_INLINE uint32_t size_of(const trie_form *form, const hfit_heap *heap, uint32_t chunk) {
+    return load_field(heap, chunk, form->size) & ~form->flags;
+}
+
+static inline bool is_free_of_size(const trie_form *form, const hfit_heap *heap, uint32_t chunk,
+                                   uint32_t size) {
+    return load_field(heap, chunk, form->size) == (size | form->free);
+}
+
+static FORCE_INLINE bool is_in_last_trie(const trie_form *form, uint32_t size) {
+    return form->last < 31 && size >> form->last != 0;
+}
+
+static FORCE_INLINE uint32_t trie_of(const trie_form *form, uint32_t size) {
+    return is_in_last_trie(form, size) ? form->last : 31u - (uint32_t)__builtin_clz(size);
 }
 
 /* The bits of a size that may differ from those of its trie, moved to the top. */
-static inline uint32_t turns_of(uint32_t size) {
-    return is_in_last_trie(size) ? size : size << (uint32_t)__builtin_clz(size) << 1;
+static FORCE_INLINE uint32_t turns_of(const trie_form *form, uint32_t size) {
+    return is_in_last_trie(form, size) ? size : size << (uint32_t)__builtin_clz(size) << 1;
 }
 
 /* The child slot of `entry` that the topmost turn leads to. */
-static inline uint32_t turn_from(uint32_t entry, uint32_t turns) {
-    return entry + TRIE_LOWER + (turns >> 31) * (TRIE_HIGHER - TRIE_LOWER);
+static FORCE_INLINE uint32_t turn_from(const trie_form *form, uint32_t entry, uint32_t turns) {
+    return entry + form->lower + (turns >> 31) * 4;
 }
 
-/* `entry`, to which `slot` leads; at safety level 1 NO_OFFSET if it does not lead back. */
-static inline uint32_t trie_sound(const hfit_heap *heap, uint32_t slot, uint32_t entry,
-                                  uint32_t end) {
-    const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - TRIE_SLOT) &&
-                                              load_field(heap, entry, TRIE_SLOT) == slot);
+/* `end` below is an offset that the words of all chunks in the trie lie before.
+ *
+ * `entry`, to which `slot` leads; at safety level 1 NO_OFFSET if it does not lead back. */
+static inline uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                                  uint32_t entry, uint32_t end) {
+    const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - slot_in(form)) &&
+                                              load_field(heap, entry, slot_in(form)) == slot);
     return is_sound ? entry : NO_OFFSET;
 }
 
 /* The entry that hangs from `slot`, or NO_OFFSET. */
-static inline uint32_t trie_entry(const hfit_heap *heap, uint32_t slot, uint32_t end) {
-    return trie_sound(heap, slot, load_word(heap, slot), end);
+static inline uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                                  uint32_t end) {
+    return trie_sound(form, heap, slot, load_word(heap, slot), end);
 }
 
 /* The child of `entry` in this subtrie or, if that is empty, in the other; NO_OFFSET if it has
- * none.
- */
-static inline uint32_t trie_child(const hfit_heap *heap, uint32_t entry, uint32_t subtrie,
-                                  uint32_t end) {
-    const uint32_t other = TRIE_LOWER + TRIE_HIGHER - subtrie;
+ * none. */
+static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *heap,
+                                        uint32_t entry, uint32_t subtrie, uint32_t end) {
+    const uint32_t other = form->lower + higher_in(form) - subtrie;
     const uint32_t child = load_field(heap, entry, subtrie);
     return child != NO_OFFSET
-               ? trie_sound(heap, entry + subtrie, child, end)
-               : trie_sound(heap, entry + other, load_field(heap, entry, other), end);
+               ? trie_sound(form, heap, entry + subtrie, child, end)
+               : trie_sound(form, heap, entry + other, load_field(heap, entry, other), end);
 }
 
-/* Adds `chunk`, which has room for the words, to the trie at `slot`. */
-static void trie_insert(hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size,
-                        uint32_t end) {
-    uint32_t turns = turns_of(size);
+/* Adds a chunk, which has room for the words, to the trie at `slot`. */
+static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uint32_t slot,
+                                     sized_chunk chunk, uint32_t end) {
+    uint32_t turns = turns_of(form, chunk.size);
     uint32_t next;
-    while ((next = trie_entry(heap, slot, end)) != NO_OFFSET && size_at(heap, next) != size) {
-        slot = turn_from(next, turns);
+    while ((next = trie_entry(form, heap, slot, end)) != NO_OFFSET &&
+           size_of(form, heap, next) != chunk.size) {
+        slot = turn_from(form, next, turns);
         turns <<= 1;
     }
-    uint32_t previous = chunk;
+    uint32_t previous = chunk.offset;
     if (next == NO_OFFSET) {
-        store_word(heap, slot, chunk);
-        store_field(heap, chunk, TRIE_LOWER, NO_OFFSET);
-        store_field(heap, chunk, TRIE_HIGHER, NO_OFFSET);
-        next = chunk;
+        store_word(heap, slot, chunk.offset);
+        store_field(heap, chunk.offset, form->lower, NO_OFFSET);
+        store_field(heap, chunk.offset, higher_in(form), NO_OFFSET);
+        next = chunk.offset;
     } else {
         slot = NO_OFFSET;
         previous = load_field(heap, next, RING_PREVIOUS);
-        store_field(heap, previous, RING_NEXT, chunk);
-        store_field(heap, next, RING_PREVIOUS, chunk);
+        store_field(heap, previous, RING_NEXT, chunk.offset);
+        store_field(heap, next, RING_PREVIOUS, chunk.offset);
     }
-    store_field(heap, chunk, RING_NEXT, next);
-    store_field(heap, chunk, RING_PREVIOUS, previous);
-    store_field(heap, chunk, TRIE_SLOT, slot);
+    store_field(heap, chunk.offset, RING_NEXT, next);
+    store_field(heap, chunk.offset, RING_PREVIOUS, previous);
+    store_field(heap, chunk.offset, slot_in(form), slot);
 }
 
-/* Follows the way of `size` from `slot`. `best` becomes the best entry met; what is better can only
- * be in the subtrie at the slot returned, which holds the next larger sizes. NO_OFFSET: nothing is.
- */
-static inline uint32_t trie_follow(const hfit_heap *heap, uint32_t slot, uint32_t size,
-                                   uint32_t end, trie_best *best) {
-    uint32_t turns = turns_of(size);
-    uint32_t above = NO_OFFSET;
-    uint32_t least = best->size - size;
+/* What a walk down a trie met: the ring's entry of the least size that will do, of size UINT32_MAX
+ * if none will, and the slot of the subtrie in which alone there can be a better one, NO_OFFSET if
+ * there is none. */
+typedef struct trie_way {
+    sized_chunk best;
+    uint32_t above; /* holds the next larger sizes */
+} trie_way;
+
+/* Follows the way of `size` from `slot`. */
+static inline trie_way trie_follow(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                                   uint32_t size, uint32_t end) {
+    trie_way way = {{NO_OFFSET, UINT32_MAX}, NO_OFFSET};
+    uint32_t turns = turns_of(form, size);
+    uint32_t least = UINT32_MAX - size;
     uint32_t entry;
-    while ((entry = trie_entry(heap, slot, end)) != NO_OFFSET) {
-        const uint32_t excess = size_at(heap, entry) - size; /* wraps where it is too small */
+    while ((entry = trie_entry(form, heap, slot, end)) != NO_OFFSET) {
+        const uint32_t excess = size_of(form, heap, entry) - size; /* wraps if it is too small */
         if (excess < least) {
             least = excess;
-            *best = (trie_best){entry, size + excess};
+            way.best = (sized_chunk){entry, size + excess};
             if (excess == 0) {
-                return NO_OFFSET;
+                way.above = NO_OFFSET;
+                return way;
             }
         }
-        slot = entry + TRIE_HIGHER;
+        slot = entry + higher_in(form);
         if (turns >> 31 == 0) {
-            above = load_word(heap, slot) != NO_OFFSET ? slot : above;
-            slot = entry + TRIE_LOWER;
+            way.above = load_word(heap, slot) != NO_OFFSET ? slot : way.above;
+            slot = entry + form->lower;
         }
         turns <<= 1;
     }
-    return above;
+    return way;
 }
 
 /* The better of `best` and the least of what hangs from `slot`. */
-static inline trie_best trie_least(const hfit_heap *heap, uint32_t slot, trie_best best,
-                                   uint32_t end) {
-    uint32_t entry = trie_entry(heap, slot, end);
+static inline sized_chunk trie_least(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                                     sized_chunk best, uint32_t end) {
+    uint32_t entry = trie_entry(form, heap, slot, end);
     while (entry != NO_OFFSET) {
-        const uint32_t size = size_at(heap, entry);
+        const uint32_t size = size_of(form, heap, entry);
         if (size < best.size) {
-            best = (trie_best){entry, size};
+            best = (sized_chunk){entry, size};
         }
-        entry = trie_child(heap, entry, TRIE_LOWER, end);
+        entry = trie_child(form, heap, entry, form->lower, end);
     }
     return best;
 }
 
 /* An entry below `entry` that has none below it; `entry` itself if it has none. */
-static uint32_t trie_leaf(const hfit_heap *heap, uint32_t entry, uint32_t end) {
+static uint32_t trie_leaf(const trie_form *form, const hfit_heap *heap, uint32_t entry,
+                          uint32_t end) {
     uint32_t leaf;
     do {
         leaf = entry;
-        entry = trie_child(heap, leaf, TRIE_HIGHER, end);
+        entry = trie_child(form, heap, leaf, higher_in(form), end);
     } while (entry != NO_OFFSET);
     return leaf;
 }
 
-/* Hangs one of the subtries of `from` from `to`. */
-static inline void rehang(hfit_heap *heap, uint32_t from, uint32_t to, uint32_t subtrie,
-                          uint32_t end) {
-    const uint32_t child = load_field(heap, from, subtrie);
-    const uint32_t entry = trie_sound(heap, from + subtrie, child, end);
-    store_field(heap, to, subtrie, entry);
-    if (entry != NO_OFFSET) {
-        store_field(heap, entry, TRIE_SLOT, to + subtrie);
+/* Hangs `child` from the slot `field` of `to`. */
+static inline void hang(const trie_form *form, hfit_heap *heap, uint32_t to, uint32_t field,
+                        uint32_t child) {
+    store_field(heap, to, field, child);
+    if (child != NO_OFFSET) {
+        store_field(heap, child, slot_in(form), to + field);
     }
+}
+
+/* What hangs from the slot `field` of `entry`, or NO_OFFSET. */
+static inline uint32_t trie_below(const trie_form *form, const hfit_heap *heap, uint32_t entry,
+                                  uint32_t field, uint32_t end) {
+    return trie_sound(form, heap, entry + field, load_field(heap, entry, field), end);
 }
 
 /* Takes `chunk` out of its trie. Returns the slot that nothing hangs from any more, or NO_OFFSET.
  */
-static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    const uint32_t slot = load_field(heap, chunk, TRIE_SLOT);
+static uint32_t trie_remove(const trie_form *form, hfit_heap *heap, uint32_t chunk, uint32_t end) {
+    const uint32_t slot = load_field(heap, chunk, slot_in(form));
     uint32_t heir = load_field(heap, chunk, RING_NEXT);
     uint32_t emptied = NO_OFFSET;
     if (heir != chunk) {
@@ -194,66 +225,75 @@ static uint32_t trie_remove(hfit_heap *heap, uint32_t chunk, uint32_t end) {
         store_field(heap, previous, RING_NEXT, heir);
         store_field(heap, heir, RING_PREVIOUS, previous);
     } else {
-        heir = trie_leaf(heap, chunk, end);
-        emptied = load_field(heap, heir, TRIE_SLOT);
+        heir = trie_leaf(form, heap, chunk, end);
+        emptied = load_field(heap, heir, slot_in(form));
         store_word(heap, emptied, NO_OFFSET);
     }
     if (slot != NO_OFFSET && heir != chunk) {
         store_word(heap, slot, heir);
-        store_field(heap, heir, TRIE_SLOT, slot);
-        rehang(heap, chunk, heir, TRIE_LOWER, end);
-        rehang(heap, chunk, heir, TRIE_HIGHER, end);
+        store_field(heap, heir, slot_in(form), slot);
+        const uint32_t higher = higher_in(form);
+        hang(form, heap, heir, form->lower, trie_below(form, heap, chunk, form->lower, end));
+        hang(form, heap, heir, higher, trie_below(form, heap, chunk, higher, end));
     }
     return emptied;
 }
 
 /* True if `chunk` is of a ring whose entry is another, or hangs from a slot before `end`. */
-static inline bool trie_holds(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    const uint32_t slot = load_field(heap, chunk, TRIE_SLOT);
+static inline bool trie_holds(const trie_form *form, const hfit_heap *heap, uint32_t chunk,
+                              uint32_t end) {
+    const uint32_t slot = load_field(heap, chunk, slot_in(form));
     if (slot == NO_OFFSET) {
         return load_field(heap, chunk, RING_NEXT) != chunk;
     }
     return is_word_below(slot, end) && load_word(heap, slot) == chunk;
 }
 
-/* True if the way of `size` from `slot` leads to `chunk`, by the slot that it names. */
-static bool trie_leads_to(const hfit_heap *heap, uint32_t slot, uint32_t chunk, uint32_t size) {
-    const uint32_t end = links_end(heap);
-    uint32_t turns = turns_of(size);
+/* True if the way of the chunk's size from `slot` leads to it, by the slot that it names. */
+static bool trie_leads_to(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                          sized_chunk chunk, uint32_t end) {
+    uint32_t turns = turns_of(form, chunk.size);
     for (uint32_t bits = 0; bits < 32; bits++) {
         const uint32_t entry = load_word(heap, slot);
-        if (entry == chunk) {
-            return load_field(heap, chunk, TRIE_SLOT) == slot;
+        if (entry == chunk.offset) {
+            return load_field(heap, entry, slot_in(form)) == slot;
         }
-        if (!is_word_below(entry, end - TRIE_SLOT)) {
+        if (!is_word_below(entry, end - slot_in(form))) {
             return false;
         }
-        slot = turn_from(entry, turns);
+        slot = turn_from(form, entry, turns);
         turns <<= 1;
     }
     return false;
 }
 
-/* How many chunks the ring of `entry` has, all of this size, if its links hold and they are
- * `most` or fewer; else 0. */
-static uint32_t count_ring(const hfit_heap *heap, uint32_t entry, uint32_t size, uint32_t most) {
-    const uint32_t end = links_end(heap);
-    uint32_t chunk = entry;
+/* How many chunks the ring of `entry` has, all of its size, if its links hold and they are `most`
+ * or fewer; else 0. */
+static uint32_t count_ring(const trie_form *form, const hfit_heap *heap, sized_chunk entry,
+                           uint32_t most, uint32_t end) {
+    uint32_t chunk = entry.offset;
     for (uint32_t count = 1; count <= most; count++) {
         const uint32_t next = load_field(heap, chunk, RING_NEXT);
-        if (!is_word_below(next, end - TRIE_SLOT) || !is_free_of_size(heap, next, size) ||
+        if (!is_word_below(next, end - slot_in(form)) ||
+            !is_free_of_size(form, heap, next, entry.size) ||
             load_field(heap, next, RING_PREVIOUS) != chunk) {
             return 0;
         }
-        if (next == entry) {
+        if (next == entry.offset) {
             return count;
         }
-        if (load_field(heap, next, TRIE_SLOT) != NO_OFFSET) {
+        if (load_field(heap, next, slot_in(form)) != NO_OFFSET) {
             return 0;
         }
         chunk = next;
     }
     return 0;
+}
+
+/* How many subtries of an entry something hangs from. */
+static uint32_t count_subtries(const trie_form *form, const hfit_heap *heap, uint32_t entry) {
+    return (uint32_t)(load_field(heap, entry, form->lower) != NO_OFFSET) +
+           (uint32_t)(load_field(heap, entry, higher_in(form)) != NO_OFFSET);
 }
 
 #endif
