@@ -23,7 +23,7 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.reproduce.small_heap import refusals
 
 TRACES = 18

@@ -132,11 +132,16 @@ class Sweep:
 
     def _started(self) -> _Workers:
         if self._cluster is not None:
-            from heapfit.sweep.cluster import Cluster
-
-            return Cluster(self._cluster)
-
+            return _cluster_at(self._cluster)
         return Processes(self._count or usable_cores())
+
+
+def _cluster_at(address: str) -> _Workers:
+    try:
+        from heapfit.sweep.cluster import Cluster  # Dask is an extra that need not be installed
+    except ModuleNotFoundError as error:
+        raise HeapfitError("--cluster needs Dask: pip install 'heapfit[dask]'") from error
+    return Cluster(address)
 
 
 @dataclass(slots=True)
