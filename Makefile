@@ -33,6 +33,8 @@ style: $(environment) ## layout and lint of Python and C
 	$(VENV)/bin/ruff check $(python_files)
 	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
 	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
+	$(PYTHON) scripts/check_functions.py
+	$(PYTHON) scripts/check_dead_code.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict

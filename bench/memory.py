@@ -184,9 +184,8 @@ def lines(aims: list[Aim]) -> Iterator[Line]:
             stored = opened(trace, Path(folder))
             for alignment in dict.fromkeys(aim.alignment for aim in aims if aim.trace == trace):
                 loaded = load_trace(stored, alignment)
-                for aim in aims:
-                    if (aim.trace, aim.alignment) == (trace, alignment):
-                        yield line(aim, loaded)
+                same = [aim for aim in aims if (aim.trace, aim.alignment) == (trace, alignment)]
+                yield from (line(aim, loaded) for aim in same)
 
 
 def smallest_regions() -> Iterator[tuple[str, int, int | None, int, str]]:

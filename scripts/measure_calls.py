@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from harness.board import BOARDS
 from harness.calls import Calls
 from harness.code_size import code_size
-from harness.image import replay_image
+from harness.image import replay_design, replay_image
 from harness.packed_trace import PackedTrace, pack
 from harness.replay import counted_replay
 from harness.verify import Case, host_replay
@@ -126,7 +126,8 @@ def measure(
     if region is None:
         return
     case = Case(code_label(plan), plan, region, base)
-    image = replay_image(workbench, M4, Build(*measured.CALLS_BUILD), plan, region, base)
+    design = replay_design(plan, region, base)
+    image = replay_image(workbench, M4, Build(*measured.CALLS_BUILD), design)
     target, calls = counted_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")

@@ -42,8 +42,7 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     """Links init, alloc and free of the plan's allocator and weighs them."""
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
-    write_plan(design, folder)
-    core = core_objects(workbench, board, build, design, folder)
+    core = core_objects(workbench, board, build, write_plan(design, folder))
     memory = workbench.shared_object(board, build, "target/board/memory.c")
     linked = folder / "size.elf"
     workbench.link(board, linked, [*core, memory], _link_options(plan.allocator))

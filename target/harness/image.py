@@ -42,27 +42,27 @@ class Image:
         }
 
 
-def replay_image(
-    workbench: Workbench,
-    board: Board,
-    build: Build,
-    plan: Plan,
-    region: int,
-    base_alignment: int = 16,
-) -> Image:
-    """An image that replays packed traces on a heap of this plan and region."""
-    design = replay_design(plan, region, base_alignment)
+@dataclass(frozen=True, slots=True)
+class WrittenPlan:
+    """The C of a plan's heap: replay_heap.[ch], which hold its tables and its region."""
+
+    design: Design
+    folder: Path
+
+
+def replay_image(workbench: Workbench, board: Board, build: Build, design: Design) -> Image:
+    """An image that replays packed traces on a heap of this design."""
     folder = workbench.image_folder()
-    write_plan(design, folder)
+    written = write_plan(design, folder)
     main = folder / "replay.o"
     operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
     workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
-    core = core_objects(workbench, board, build, design, folder, _CONFIG)
+    core = core_objects(workbench, board, build, written, _CONFIG)
     payload = workbench.shared_object(board, build, "target/replay/payload.c", _CONFIG)
     return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
-def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
+def replay_design(plan: Plan, region: int, base_alignment: int = 16) -> Design:
     """What the generator is given: a plan as from a file, but of no trace."""
     base = max(base_alignment, plan.alignment)
     about = TrainedOn("no trace", "sha256:" + 64 * "0", 0)
@@ -71,23 +71,23 @@ def replay_design(plan: Plan, region: int, base_alignment: int) -> Design:
     )
 
 
-def write_plan(design: Design, folder: Path) -> None:
-    """Writes replay_heap.[ch], which hold the plan's tables and the region."""
+def write_plan(design: Design, folder: Path) -> WrittenPlan:
+    """Writes the C of a heap."""
     for name, text in heap_texts(design).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    return WrittenPlan(design, folder)
 
 
 def core_objects(
     workbench: Workbench,
     board: Board,
     build: Build,
-    design: Design,
-    folder: Path,
+    plan: WrittenPlan,
     options: Sequence[str] = (),
 ) -> list[Path]:
-    """The design's allocators, built for the plan that was written to `folder`."""
-    made = [folder / f"{allocator}.o" for allocator in allocators_of(design)]
+    """The plan's allocators, built for it alone."""
+    made = [plan.folder / f"{allocator}.o" for allocator in allocators_of(plan.design)]
     for path in made:
         workbench.compile(board, build, allocator_source(path.stem), path, options)
     return made

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.board import Board
 from harness.calls import Calls
-from harness.image import Image, replay_image
+from harness.image import Image, replay_design, replay_image
 from harness.packed_trace import PackedTrace
 from harness.replay import TAGGED, TargetReplay, counted_replay, replay
 from harness.workbench import Build, Workbench
@@ -85,7 +85,8 @@ def verify(
     workbench: Workbench, case: Case, trace: PackedTrace, board: Board, build: Build
 ) -> Verification:
     """Builds an image, replays the trace without and with counting, and compares with the host."""
-    image = replay_image(workbench, board, build, case.plan, case.region, case.base_alignment)
+    design = replay_design(case.plan, case.region, case.base_alignment)
+    image = replay_image(workbench, board, build, design)
     host = host_replay(case, trace)
     plain = replay(image, trace, build.frees_by_size)
     target, calls = counted_replay(

@@ -132,39 +132,48 @@ void a_search_finds_what_trying_every_combination_finds() {
     }
 }
 
+// Of each size the most blocks live at once.
+Counts peaks_of(const std::vector<std::vector<std::int64_t>> &history) {
+    Counts peaks(sizes.size(), 0);
+    for (const auto &objects : history) {
+        for (std::size_t i = 0; i < sizes.size(); i++) {
+            const auto live = std::ranges::count_if(objects, [&](std::int64_t size) {
+                return size >= 0 && rounded(size) == static_cast<std::int64_t>(sizes[i]);
+            });
+            peaks[i] = std::max(peaks[i], static_cast<std::uint64_t>(live));
+        }
+    }
+    return peaks;
+}
+
+std::vector<Counts> combinations_up_to(const Counts &peaks) {
+    std::vector<Counts> all = {{}};
+    for (const std::uint64_t peak : peaks) {
+        std::vector<Counts> longer;
+        for (const Counts &counts : all) {
+            for (std::uint64_t count = 0; count <= peak; count++) {
+                longer.push_back(counts);
+                longer.back().push_back(count);
+            }
+        }
+        all = std::move(longer);
+    }
+    return all;
+}
+
 void trying_every_combination_is_the_papers_definition() {
     for (std::uint64_t seed = 1; seed <= 5; seed++) {
         const auto events = test::draw({.seed = seed, .events = 60, .live_limit = 5});
         const auto history = test::sizes_after_each_event(events);
         const BudgetEnumeration tried = exhaustive_budgets(events, sizes, 8, 1'000'000);
+        const std::vector<Counts> combinations = combinations_up_to(peaks_of(history));
         std::uint64_t best = 0;
-        std::uint64_t combinations = 0;
-        Counts peaks;
-        for (const Bytes size : sizes) {
-            std::uint64_t most = 0;
-            for (const auto &objects : history) {
-                most =
-                    std::max(most, static_cast<std::uint64_t>(
-                                       std::ranges::count_if(objects, [&](std::int64_t live) {
-                                           return live >= 0 &&
-                                                  rounded(live) == static_cast<std::int64_t>(size);
-                                       })));
-            }
-            peaks.push_back(most);
-        }
-        for (std::uint64_t a = 0; a <= peaks[0]; a++) {
-            for (std::uint64_t b = 0; b <= peaks[1]; b++) {
-                for (std::uint64_t c = 0; c <= peaks[2]; c++) {
-                    for (std::uint64_t d = 0; d <= peaks[3]; d++) {
-                        combinations++;
-                        if (highest(history, {a, b, c, d}) <= highest(history, {})) {
-                            best = std::max(best, sum({a, b, c, d}));
-                        }
-                    }
-                }
+        for (const Counts &counts : combinations) {
+            if (highest(history, counts) <= highest(history, {})) {
+                best = std::max(best, sum(counts));
             }
         }
-        CHECK(tried.dedicated == best && tried.combinations == combinations);
+        CHECK(tried.dedicated == best && tried.combinations == combinations.size());
     }
 }
 

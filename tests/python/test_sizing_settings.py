@@ -11,7 +11,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import as_text
-from heapfit.sizing.systems import SYSTEMS, Wanted, assumptions_of, settings_for
+from heapfit.sizing.systems import SYSTEMS, Wanted, settings_for
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
@@ -155,7 +155,7 @@ def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
 
 def test_every_assumption_has_a_source():
     for system in SYSTEMS:
-        for one in assumptions_of(system):
+        for one in SYSTEMS[system].ASSUMPTIONS:
             assert one.meaning and one.source
 
 

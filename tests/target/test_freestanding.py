@@ -27,7 +27,7 @@ def test_every_function_links_without_a_library(
     plan = PLANS.get(allocator, Plan(allocator))
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
-    write_plan(design, folder)
-    objects = core_objects(workbench, M0, Build(optimisation), design, folder, options)
+    written = write_plan(design, folder)
+    objects = core_objects(workbench, M0, Build(optimisation), written, options)
     kept = f"-Wl,-u,hfit_{allocator}_operations"
     workbench.link(M0, folder / "core.elf", objects, ("-Wl,--entry=0", kept))

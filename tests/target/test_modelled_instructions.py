@@ -6,7 +6,7 @@ import recordings
 
 from harness.board import BOARDS
 from harness.code_size import code_size
-from harness.image import replay_image
+from harness.image import replay_design, replay_image
 from harness.packed_trace import pack
 from harness.replay import counted_replay
 from harness.workbench import Build, Workbench
@@ -27,7 +27,7 @@ def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan:
     loaded = load_trace(recordings.recording("packets", tmp_path, events=1500))
     region = _engine.find_region(plan.engine(), loaded.events, base_alignment=BASE).r_safe
     assert region is not None
-    image = replay_image(workbench, M4, Build(*CALLS_BUILD), plan, region, BASE)
+    image = replay_image(workbench, M4, Build(*CALLS_BUILD), replay_design(plan, region, BASE))
     _, calls = counted_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
     model = instruction_model(code_label(plan))

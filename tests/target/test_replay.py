@@ -11,7 +11,7 @@ import recordings
 
 from harness.board import BOARDS, Board
 from harness.cases import cases_of, shipped_allocators
-from harness.image import replay_image
+from harness.image import replay_design, replay_image
 from harness.packed_trace import PackedTrace, pack
 from harness.replay import OPERATIONS, replay
 from harness.verify import (
@@ -201,7 +201,7 @@ def test_the_first_event_placed_elsewhere_is_found(
     trace = recorded.packed("mixed")
     coarse = Case("coarse", Plan("tlsf", {"second_level": 2}), 1 << 20, 32)
     fine = Case("fine", Plan("tlsf", {"second_level": 5}), 1 << 20, 32)
-    image = replay_image(workbench, M4, Build(), coarse.plan, coarse.region, 32)
+    image = replay_image(workbench, M4, Build(), replay_design(coarse.plan, coarse.region, 32))
     told = first_difference(fine, image, trace)
     event = int(told.removeprefix("event ").split(":")[0])
 
@@ -217,7 +217,7 @@ def test_the_first_event_placed_elsewhere_is_found(
 def test_a_trace_the_image_has_no_room_for_is_told(
     workbench: Workbench, recorded: Recordings
 ) -> None:
-    image = replay_image(workbench, M4, Build(), TLSF, 1 << 20)
+    image = replay_image(workbench, M4, Build(), replay_design(TLSF, 1 << 20))
     too_many = replace(recorded.packed("mixed"), slots=1 << 20)
     with pytest.raises(HeapfitError, match="too many live objects"):
         replay(image, too_many)

@@ -17,7 +17,7 @@ from heapfit import _engine
 from heapfit_papers.reproduce.finding import Finding, holds, near
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_REGION,
     STANDARD_LEAST,

@@ -12,7 +12,7 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_000_first import JUDGES as FIRST
 from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judged
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_HEADER,
     REPORT_REGION,

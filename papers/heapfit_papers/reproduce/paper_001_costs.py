@@ -26,7 +26,7 @@ from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_001_pools import TRACES
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.reproduce.small_heap import refusals
 
 LEA_AS_DESCRIBED = (64, 128, 256, 512, 1024, 4096)  # the blocks its requests are said to come from

@@ -23,11 +23,11 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.reproduce.small_heap import refusals
 
 TRACES = 18
-MOST_PACKETS, FEWEST_PACKETS = 100_000, 1000  # "samples from 1000 to 100000"
+MOST_PACKETS = 100_000  # "samples from 1000 to 100000"
 ACK, MTU = 40, 1500
 NOT_TO_BE_HAD = "The captures are not to be had; our mix has this put in."
 _IP_HEADERS = 40  # bytes, as the paper counts

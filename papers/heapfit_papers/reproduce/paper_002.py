@@ -27,7 +27,7 @@ from heapfit_papers.reproduce.partition_study import (
     scenario_of,
 )
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 
 _ALL = 0.995  # admitted: told as 100 %
 _SURE = 0.97  # of the points within their 99 % interval

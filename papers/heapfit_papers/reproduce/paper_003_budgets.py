@@ -12,7 +12,7 @@ from heapfit.plan.plan import Plan, Pool
 from heapfit_papers.reproduce.finding import Finding, Verdict, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.reproduce.small_heap import events_of, refusals
 from heapfit_papers.reproduce.table_1 import SEEDS, budgeting
 from heapfit_papers.reproduce.table_2 import BUDGETED, LEA_STEP, WORKLOADS, table_2

@@ -11,7 +11,7 @@ from heapfit_papers.reproduce import code_sizes
 from heapfit_papers.reproduce.finding import Finding, Verdict, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.rows import Row
+from heapfit_papers.reproduce.row import Row
 from heapfit_papers.reproduce.table_2 import (
     ALLOCATORS,
     BUDGETED,

@@ -18,7 +18,7 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 SHORT = RunSettings(requests=100_000, warm_up=20_000, replications=5, confidence=0.99)
 FIGURES = ("figure-5", "figure-6", "figure-7", "figure-8-same-total", "figure-8-same-number")
 FIXED, TOGETHER, CHAINED = "fixed", "contiguous", "chained"
-ADMISSION, MEMORY, POOL = "bandwidth_admission", "memory_utilisation", "pool_utilisation"
+ADMISSION, MEMORY = "bandwidth_admission", "memory_utilisation"
 
 
 @dataclass(frozen=True, slots=True)

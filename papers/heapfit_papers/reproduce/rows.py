@@ -3,42 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from heapfit.errors import HeapfitError
-from heapfit_papers.reproduce.finding import Finding, RowResult
+from heapfit_papers.reproduce import (
+    paper_000_first,
+    paper_000_second,
+    paper_001_costs,
+    paper_001_pools,
+    paper_002,
+    paper_003_budgets,
+    paper_003_memory,
+)
+from heapfit_papers.reproduce.finding import RowResult
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import PublishedRow, published
+from heapfit_papers.reproduce.row import Row
 
-Measure: TypeAlias = Callable[[Laboratory], Sequence[Finding]]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """How a row is measured."""
-
-    measure: Measure
-    assumed: str = ""  # where the paper is silent
-
-
-# Each has a ROWS, by id. They are imported when a row of them is asked for.
-_MODULES: Mapping[str, tuple[str, ...]] = {
-    "000": ("paper_000_first", "paper_000_second"),
-    "001": ("paper_001_pools", "paper_001_costs"),
-    "002": ("paper_002",),
-    "003": ("paper_003_budgets", "paper_003_memory"),
+_ROWS: Mapping[str, Mapping[str, Row]] = {
+    "000": paper_000_first.ROWS | paper_000_second.ROWS,
+    "001": paper_001_pools.ROWS | paper_001_costs.ROWS,
+    "002": paper_002.ROWS,
+    "003": paper_003_budgets.ROWS | paper_003_memory.ROWS,
 }
 
 
 def rows_of(paper: str) -> dict[str, Row]:
     """The rows of one paper by id, in the published order."""
-    rows: dict[str, Row] = {}
-    for module in _MODULES[paper]:
-        rows |= import_module(f"heapfit_papers.reproduce.{module}").ROWS
-    return {row.identity: rows[row.identity] for row in published().of_paper(paper)}
+    return {row.identity: _ROWS[paper][row.identity] for row in published().of_paper(paper)}
 
 
 def chosen_rows(papers: Sequence[str]) -> list[str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import source_name
@@ -63,19 +61,6 @@ class PacketSource:
             queue=self._queue,
             notes=tuple(self._reader.notes),
         )
-
-
-def load_packets(path: Path) -> Packets:
-    """The packets alone, all of them: 12 bytes each."""
-    with ByteStream(path) as stream:
-        try:
-            batches = list(_batches(_reader(stream.head), stream))
-        except HeapfitError as error:
-            raise HeapfitError(f"{path}: {error}") from error
-    return Packets(
-        np.concatenate([batch.time for batch in batches]),
-        np.concatenate([batch.size for batch in batches]),
-    )
 
 
 def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:

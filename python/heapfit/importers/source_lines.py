@@ -95,11 +95,10 @@ def _mapped(elf: ELFFile) -> _Mapping:
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
     """Of the whole symbol table, or of what is left of it in a stripped file."""
-    for section in elf.iter_sections():
-        if isinstance(section, SymbolTableSection):
-            for symbol in section.iter_symbols():
-                if symbol.entry.st_info.type == "STT_FUNC":
-                    yield symbol.entry.st_value, symbol.entry.st_value + symbol.entry.st_size
+    tables = (one for one in elf.iter_sections() if isinstance(one, SymbolTableSection))
+    for entry in (symbol.entry for table in tables for symbol in table.iter_symbols()):
+        if entry.st_info.type == "STT_FUNC":
+            yield entry.st_value, entry.st_value + entry.st_size
 
 
 def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:

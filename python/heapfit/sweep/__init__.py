@@ -111,9 +111,8 @@ class Sweep:
             while round_.is_on():
                 round_.start(workers)
                 progress(step, len(round_.results) / len(round_.jobs))
-                for number, outcome in workers.wait():
-                    if round_.take(number, outcome, workers.tells_who_died):
-                        round_.append(then(number, round_.results[number]))
+                for number in round_.wait(workers):
+                    round_.append(then(number, round_.results[number]))
             round_.raise_first()
         except BaseException:
             self.close()  # jobs that nobody waits for any more
@@ -132,11 +131,16 @@ class Sweep:
 
     def _started(self) -> _Workers:
         if self._cluster is not None:
-            from heapfit.sweep.cluster import Cluster
-
-            return Cluster(self._cluster)
-
+            return _cluster_at(self._cluster)
         return Processes(self._count or usable_cores())
+
+
+def _cluster_at(address: str) -> _Workers:
+    try:
+        from heapfit.sweep.cluster import Cluster  # Dask is an extra that need not be installed
+    except ModuleNotFoundError as error:
+        raise HeapfitError("--cluster needs Dask: pip install 'heapfit[dask]'") from error
+    return Cluster(address)
 
 
 @dataclass(slots=True)
@@ -168,8 +172,15 @@ class _Round:
         if self.suspects and not self.running:
             self._start(self.suspects.popleft(), workers)
 
-    def take(self, number: int, outcome: Outcome, tells_who_died: bool) -> bool:
-        """Whether there is a result."""
+    def wait(self, workers: _Workers) -> list[int]:
+        """The jobs that have come to a result."""
+        return [
+            number
+            for number, outcome in workers.wait()
+            if self._take(number, outcome, workers.tells_who_died)
+        ]
+
+    def _take(self, number: int, outcome: Outcome, tells_who_died: bool) -> bool:
         self.running.remove(number)
         match outcome:
             case Done(value):

@@ -5,6 +5,7 @@
 
 Nothing is expected of the workers' file systems: the bytes of a file travel once, as a task of
 their own, which Dask repeats where they are lost, and are compared with their hash on arrival.
+Only this file needs Dask.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import uuid
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import distributed
+from distributed import Client, Future
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
 
 _PATIENCE = 3.0  # seconds to answer, and to find a worker at the start
 _WORKERLESS = 60.0  # seconds without any worker, after which none is expected any more
@@ -62,8 +63,6 @@ class Cluster:
 
     def wait(self) -> list[tuple[int, Outcome]]:
         """What has become of one job at least."""
-        import distributed
-
         while True:
             try:
                 distributed.wait(list(self._running), timeout=1, return_when="FIRST_COMPLETED")
@@ -96,8 +95,6 @@ class Cluster:
         return {"name": path.name, "digest": digest, "content": self._files[digest]}
 
     def _outcome(self, future: Future) -> Outcome:
-        import distributed
-
         if self._client.status != "running":
             raise self._lost()
         if future.status == "finished":
@@ -121,11 +118,6 @@ class Cluster:
 
 
 def _connected(address: str) -> Client:
-    try:
-        import distributed
-    except ImportError as error:
-        raise HeapfitError("--cluster needs Dask: pip install 'heapfit[dask]'") from error
-
     async def probe() -> None:  # a Client that cannot connect is not done with in seconds
         comm = await distributed.comm.connect(address, timeout=_PATIENCE)
         await comm.close()

@@ -140,9 +140,7 @@ def write_trace(
     largest_alignment = 0
     with file_aside(path) as aside:
         with _writer(aside) as writer:
-            for columns in _row_groups(batches):
-                with placed_in(path):
-                    check.take(columns)
+            for columns in _checked(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [pa.array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
@@ -156,6 +154,13 @@ def write_trace(
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
     return Trace(path, told)
+
+
+def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
+    for columns in groups:
+        with placed_in(path):
+            check.take(columns)
+        yield columns
 
 
 @contextmanager

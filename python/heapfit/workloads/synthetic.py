@@ -19,7 +19,6 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
-LARGEST_SEED = 2**64 - 1
 _BATCH = 1 << 17  # events at a time
 
 

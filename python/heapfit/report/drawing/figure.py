@@ -16,7 +16,6 @@ Layout = dict[str, Any]
 
 MOST_SINGLE_TICKS = 8  # an axis of whole numbers up to this has a tick for each
 ACCENT = "var(--accent)"
-MUTED = "var(--muted)"
 # Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
 OTHERS = tuple(f"var(--other-{i})" for i in range(1, 7))
 

@@ -7,27 +7,20 @@ A module also has ASSUMPTIONS: what it takes for granted of the system, with sou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.run_out import check_admission
-from heapfit.sizing.settings import Assumption, Settings
+from heapfit.sizing.settings import Settings
+from heapfit.sizing.systems import freertos, lwip, openthread, zephyr
+from heapfit.sizing.systems.wanted import Wanted
 from heapfit.trace.stored import Trace
 
-SYSTEMS = ("lwip", "zephyr", "openthread", "freertos")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What settings are asked for."""
-
-    admission: float
-    assume: Mapping[str, int] = field(default_factory=dict)  # instead of the standard values
-    named: Mapping[int, str] = field(default_factory=dict)  # sizes that are a setting of their own
-    is_sent: bool = False  # packets are sent, not received
+SYSTEMS: Mapping[str, ModuleType] = MappingProxyType(
+    {"lwip": lwip, "zephyr": zephyr, "openthread": openthread, "freertos": freertos}
+)
+__all__ = ["SYSTEMS", "Wanted", "settings_for"]
 
 
 def settings_for(
@@ -39,13 +32,7 @@ def settings_for(
     return settings
 
 
-def assumptions_of(system: str) -> tuple[Assumption, ...]:
-    """What is taken for granted of the system."""
-    found: tuple[Assumption, ...] = _module(system).ASSUMPTIONS
-    return found
-
-
 def _module(system: str) -> ModuleType:
     if system not in SYSTEMS:
         raise HeapfitError(f"settings: '{system}' is none of {', '.join(SYSTEMS)}")
-    return import_module(f"heapfit.sizing.systems.{system}")
+    return SYSTEMS[system]

@@ -11,8 +11,8 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Form, Setting, Settings, assumed
-from heapfit.sizing.systems import Wanted
 from heapfit.sizing.systems.named import named_settings
+from heapfit.sizing.systems.wanted import Wanted
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (

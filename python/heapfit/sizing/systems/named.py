@@ -10,7 +10,7 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demand
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting
-from heapfit.sizing.systems import Wanted
+from heapfit.sizing.systems.wanted import Wanted
 from heapfit.trace.stored import Trace
 
 

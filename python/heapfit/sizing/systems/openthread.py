@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import Layout, least_memory, size_buffers
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
-from heapfit.sizing.systems import Wanted
+from heapfit.sizing.systems.wanted import Wanted
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (

@@ -16,8 +16,8 @@ from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffer
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
-from heapfit.sizing.systems import Wanted
 from heapfit.sizing.systems.named import named_settings
+from heapfit.sizing.systems.wanted import Wanted
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fails on functions and names that nothing uses but tests, in Python, C and C++.
+
+Python is read by vulture; what templates name is used, too. A C or C++ function counts as used if
+its name stands somewhere beside its definition and its declaration; compilers find unused statics.
+"""
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import lizard
+from vulture import Vulture
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = ("python/heapfit", "papers/heapfit_papers", "target/harness", "scripts", "bench")
+HARNESS_USERS = "tests/target"  # what the harness of the boards is for
+NATIVE = ("core", "baselines", "recorder", "engine", "python/bindings")
+# What is used from outside, and by whom.
+ALLOWED = {
+    "list_commands": "click",
+    "format_commands": "click",
+    "ctx": "click, which names its parameters",
+    "provide": "tests, which measure what rows share only once",
+    "reallocarray": "programs that are recorded",
+    "NB_MODULE": "Python, when it loads the extension",
+}
+# Likewise, of rooms that are being made: emptied as they come.
+PENDING = {"replay_trace", "known_allocators", "axis_values", "measured_codes"}
+# What highspy's model is given: HiGHS reads it.
+ATTRIBUTES_OF_HIGHS = re.compile(
+    r"(num_(col|row)|col_(cost|lower|upper)|row_(lower|upper)|sense|format|start|index|value|"
+    r"integrality)_"
+)
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def unused_python() -> Iterator[str]:
+    """Names of our packages that only tests use, if anything does."""
+    search = Vulture()
+    search.scavenge([str(ROOT / folder) for folder in (*PYTHON, HARNESS_USERS)])
+    named = {*ALLOWED, *PENDING, *names_in_templates(), *names_in_strings()}
+    for item in search.get_unused_code(min_confidence=60):
+        place = item.filename.relative_to(ROOT)
+        is_given = item.typ == "attribute" and ATTRIBUTES_OF_HIGHS.fullmatch(item.name)
+        if not (item.name in named or is_given or place.is_relative_to(HARNESS_USERS)):
+            yield f"{place}:{item.first_lineno}: {item.name} is used by nothing but tests"
+
+
+def names_in_templates() -> set[str]:
+    """What pages and generated C are made with."""
+    templates = (file for folder in PYTHON for file in (ROOT / folder).rglob("*.j2"))
+    return {name for file in templates for name in _WORD.findall(file.read_text())}
+
+
+def names_in_strings() -> set[str]:
+    """Strings that are names, as attributes are asked for, and members of enumerations."""
+    trees = (
+        ast.parse(file.read_text()) for folder in PYTHON for file in (ROOT / folder).rglob("*.py")
+    )
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    return {
+        *(one.value for one in nodes if isinstance(one, ast.Constant) and is_name(one.value)),
+        *(name for one in nodes if isinstance(one, ast.ClassDef) for name in members_of(one)),
+    }
+
+
+def is_name(value: object) -> bool:
+    """Whether a constant is a string that could name something."""
+    return isinstance(value, str) and value.isidentifier()
+
+
+def members_of(of: ast.ClassDef) -> list[str]:
+    """An enumeration's members: a word that a user types stands for one."""
+    if not any(ast.unparse(base).endswith("Enum") for base in of.bases):
+        return []
+    assigned = [one for one in of.body if isinstance(one, ast.Assign)]
+    return [ast.unparse(target) for one in assigned for target in one.targets]
+
+
+def unused_native() -> Iterator[str]:
+    """Functions that nothing calls but tests."""
+    texts = {
+        file.relative_to(ROOT): _COMMENT.sub(" ", file.read_text())
+        for folder in NATIVE
+        for file in sorted((ROOT / folder).rglob("*"))
+        if file.suffix in {".c", ".h", ".cpp", ".hpp", ".def"}
+    }
+    uses = Counter(word for text in texts.values() for word in _WORD.findall(text))
+    headers = [text for file, text in texts.items() if file.suffix in {".h", ".hpp"}]
+    declared = Counter(word for text in headers for word in set(_WORD.findall(text)))
+    for file, text in texts.items():
+        for name in sorted(functions_of(file, text)):
+            is_apart = file.suffix in {".c", ".cpp"} and declared[name] > 0
+            if uses[name] <= 1 + is_apart and name not in {*ALLOWED, *PENDING}:
+                yield f"{file}: {name} is used by nothing but tests"
+
+
+def functions_of(file: Path, text: str) -> set[str]:
+    """Names of the functions that a file defines, of methods without their class."""
+    found = lizard.analyze_file.analyze_source_code(str(file), text).function_list
+    names = {function.name.rpartition("::")[2] for function in found}
+    return {name for name in names if _WORD.fullmatch(name)}
+
+
+def main() -> None:
+    """Prints what is dead; exit code 1 if anything is."""
+    dead = [*unused_python(), *unused_native()]
+    print(*dead, sep="\n", end="\n" if dead else "")
+    sys.exit(bool(dead))
+
+
+if __name__ == "__main__":
+    main()
