@@ -18,9 +18,10 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Seed,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
 from heapfit.cli.printing import console
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.size_output import (
     pools_json,
     print_pools,
@@ -143,7 +144,7 @@ def command(
         return
     assert source is not None
     importing = import_options(queue or STANDARD_QUEUE, drop_unknown, pointer_bits)
-    with console.progress() as progress, opened_trace(source, importing, progress) as trace:
+    with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         _require_queue(source, trace, queue)
         if settings is not None:
             wanted = Wanted(admission, _values(assume), _names(name), sent)
@@ -180,8 +181,9 @@ def _require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 def _size_traffic(
     path: Path, aim: Aim, workers: int | None, report: Path | None, as_json: bool
 ) -> None:
+
     traffic = load_traffic(path)
-    with console.progress() as progress:
+    with progress_bars() as progress:
         found = size_for(traffic, aim, workers or usable_cores(), progress)
     if report is not None:
         from heapfit.report.sizing.page import write_traffic_page
@@ -208,6 +210,7 @@ def _show_pools(
 
 
 def _show_settings(found: Settings, trace: Trace, source: Path, as_json: bool) -> None:
+
     text = as_text(found, trace.info, source.name)
     if as_json:
         console.out_json(settings_json(found, text))
