@@ -50,12 +50,12 @@ def test_help_lists_every_command():
     done = heapfit("--help")
     assert done.returncode == 0
     for name in main.COMMANDS:
-        assert f"\n  {name.rstrip('_')} " in done.stdout
+        assert f"\n  {main.typed_name(name)}  " in done.stdout
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_every_command_has_help_of_one_line_and_json(name):
-    done = heapfit(name.rstrip("_"), "--help")
+    done = heapfit(*main.typed_name(name).split(), "--help")
     assert done.returncode == 0
     assert "--json" in done.stdout
 

@@ -5,19 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    object_of,
+    out_result,
+)
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.wrapped import wrapped_table
 from heapfit.sweep import Sweep
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
-_COLUMNS = ("row", "published", "found", "verdict")
+_HEADINGS = ("row", "published", "found", "verdict")
 
 
 def command(
@@ -44,28 +54,30 @@ def command(
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = chosen_rows(papers or [])
-    with console.progress() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bars() as progress, Sweep(workers, cluster) as sweep:
         laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
         if report is not None:
+            # Loads plotly, which takes longer than many a row.
             from heapfit_papers.pages.reproduce_page import write_reproduce_page
 
             write_reproduce_page(report, results, laboratory)
-    if as_json:
-        console.out_json(_json(results, report))
-        return
-    _print(results)
-    if report is not None:
-        console.out(f"report  {report}")
+    out_result(_parts(results, report), as_json)
 
 
-def _print(results: Sequence[RowResult]) -> None:
+def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
+    yield Table(_ROW, results, "rows")
+    counts = verdict_counts(results)
+    yield Fields({"verdicts": {verdict.value: n for verdict, n in counts.items()}})
+    yield Fields({"report": report})
     for number, paper in published().papers.items():
         mine = [result for result in results if result.row.paper == number]
         if mine:
-            console.out(f"{number}  {paper.title}")
-            console.out_wrapped(_COLUMNS, list(_lines(mine)), wide=_COLUMNS[1:3])
-    console.out(verdicts_in_words(results))
+            yield Line(f"{number}  {paper.title}")
+            yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
+    yield Line(verdicts_in_words(results))
+    if report is not None:
+        yield Line(f"report  {report}")
 
 
 def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
@@ -87,34 +99,27 @@ def _published(one: Finding) -> str:
     return f"{one.figure.says}\n" + (f"[{told}] " if told else "") + one.figure.where
 
 
-def _json(results: Sequence[RowResult], report: Path | None) -> dict[str, Any]:
-    return {
-        "rows": [_row_json(result) for result in results],
-        "verdicts": {verdict.value: n for verdict, n in verdict_counts(results).items()},
-        "report": None if report is None else str(report),
-    }
+def _of_figure(field: str, attribute: str) -> Column[Finding]:
+    return Column(field, value=lambda one: getattr(one.figure, attribute))
 
 
-def _row_json(result: RowResult) -> dict[str, Any]:
-    return {
-        "id": result.row.identity,
-        "what": result.row.what,
-        "open": result.row.silent,
-        "assumed": result.assumed,
-        "verdict": result.verdict.value,
-        "figures": [
-            {
-                "name": one.figure.name,
-                "where": one.figure.where,
-                "statement": one.figure.says,
-                "published": one.figure.value,
-                "unit": one.figure.unit,
-                "allowed": one.figure.allowed,
-                "found": one.ours,
-                "number": one.number,
-                "verdict": one.verdict.value,
-                "why": one.why,
-            }
-            for one in result.findings
-        ],
-    }
+_FINDING: tuple[Column[Finding], ...] = (
+    _of_figure("name", "name"),
+    _of_figure("where", "where"),
+    _of_figure("statement", "says"),
+    _of_figure("published", "value"),
+    _of_figure("unit", "unit"),
+    _of_figure("allowed", "allowed"),
+    Column("found", value=lambda one: one.ours),
+    Column("number"),
+    Column("verdict"),
+    Column("why"),
+)
+_ROW: tuple[Column[RowResult], ...] = (
+    Column("id", value=lambda one: one.row.identity),
+    Column("what", value=lambda one: one.row.what),
+    Column("open", value=lambda one: one.row.silent),
+    Column("assumed"),
+    Column("verdict"),
+    Column("figures", value=lambda one: [object_of(_FINDING, each) for each in one.findings]),
+)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,9 +20,11 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.plan.plan_file import load_plan
@@ -66,7 +68,7 @@ def command(
     plan_files = tuple(load_plan(path) for path in plans or [])
     name = source_name(source)
     with (
-        console.progress() as progress,
+        progress_bars() as progress,
         opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):
         attacks = attack_plans(
@@ -77,42 +79,55 @@ def command(
             AdversaryOptions(region, effort * _MILLION, seed),
             progress,
         )
-    if as_json:
-        console.out_json({**_json(attacks), "seed": seed})
-        return
-    _print(attacks)
+    out_result(_parts(attacks, seed), as_json)
 
 
-def _print(attacks: Attacks) -> None:
-    console.out_table(
-        ("plan", "on the trace", "attacked in", "worst found", "proven at most", "over U_max"),
-        [_cells(one, attacks.u_max) for one in attacks.attacks],
-    )
-    console.out(
+def _worst_size(attack: Attack) -> int | None:
+    return None if attack.worst is None else attack.worst.r_safe
+
+
+_COLUMNS: tuple[Column[Attack], ...] = (
+    Column("name", "plan"),
+    Column(
+        "on_trace",
+        "on the trace",
+        lambda one: {"r_min": one.on_trace.r_min, "r_safe": one.on_trace.r_safe},
+        lambda one: one.on_trace.r_safe,
+    ),
+    Column("region", "attacked in"),
+    Column("worst", "worst found", shown=_worst_size),
+    Column(
+        "proven",
+        "proven at most",
+        shown=lambda one: None if one.proven is None else one.proven.size,
+    ),
+)
+_EFFORT: tuple[Column[Attack], ...] = (Column("plays"), Column("events"), Column("is_stopped"))
+
+
+def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
+    yield Fields({"u_max": attacks.u_max, "least_of_any": attacks.least_of_any})
+    yield Table((*_COLUMNS, _over_u_max(attacks.u_max), *_EFFORT), attacks.attacks, "attacks")
+    yield Line(
         f"Regions in bytes; U_max {attacks.u_max:,}. Limits: the trace's sizes, of each as many "
         "live blocks as it had, no more live bytes."
     )
-    console.out(
+    yield Line(
         f"Any allocator: {attacks.least_of_any:,} at least, were each size asked for in any number "
         "(Robson 1974)."
     )
     for attack in attacks.attacks:
-        console.out(_told(attack))
-    for left_out in attacks.not_applicable:
-        console.out(f"{left_out.name} left out: {left_out.why}.")
+        yield Line(_told(attack))
+    yield from left_out(attacks.not_applicable)
+    yield Fields({"seed": seed})
 
 
-def _cells(attack: Attack, u_max: int) -> tuple[object, ...]:
-    worst = attack.worst
-    worst_size = None if worst is None else worst.r_safe
-    return (
-        attack.name,
-        attack.on_trace.r_safe,
-        attack.region,
-        worst_size,
-        None if attack.proven is None else attack.proven.size,
-        None if worst_size is None else worst_size / max(u_max, 1),
-    )
+def _over_u_max(u_max: int) -> Column[Attack]:
+    def shown(attack: Attack) -> float | None:
+        size = _worst_size(attack)
+        return None if size is None else size / max(u_max, 1)
+
+    return Column(heading="over U_max", shown=shown)
 
 
 def _told(attack: Attack) -> str:
@@ -127,28 +142,3 @@ def _told(attack: Attack) -> str:
         f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}: "
         f"heapfit compare {worst.trace} --plan {worst.plan}"
     )
-
-
-def _json(attacks: Attacks) -> dict[str, Any]:
-    return {
-        "u_max": attacks.u_max,
-        "least_of_any": attacks.least_of_any,
-        "attacks": [_attack_json(one) for one in attacks.attacks],
-        "not_applicable": [asdict(one) for one in attacks.not_applicable],
-    }
-
-
-def _attack_json(attack: Attack) -> dict[str, Any]:
-    worst = attack.worst
-    return {
-        "name": attack.name,
-        "region": attack.region,
-        "on_trace": {"r_min": attack.on_trace.r_min, "r_safe": attack.on_trace.r_safe},
-        "proven": None if attack.proven is None else asdict(attack.proven),
-        "worst": None
-        if worst is None
-        else {**asdict(worst), "trace": str(worst.trace), "plan": str(worst.plan)},
-        "plays": attack.plays,
-        "events": attack.events,
-        "is_stopped": attack.is_stopped,
-    }

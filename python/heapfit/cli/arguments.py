@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that several commands share, each written once."""
+"""Arguments that several commands share, each written once, and the trace that they name."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -10,7 +13,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.front.preference import Preference
-from heapfit.importers.source import ImportOptions
+from heapfit.importers import ImportOptions, open_any
+from heapfit.progress import Progress
+from heapfit.trace.stored import Trace
 
 
 class PointerBits(StrEnum):
@@ -49,6 +54,17 @@ Queue: TypeAlias = Annotated[
         help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S, "
         "hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
     ),
+]
+QueueOfCapture: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--queue",
+        help="When a captured packet leaves: fifo:PACKETS_PER_S, hold:exp:MEAN_US[:SEED], "
+        "hold:fixed:US or fill-drain:N.",
+    ),
+]
+Admission: TypeAlias = Annotated[
+    float, typer.Option("--admission", help="Share of requests to admit.")
 ]
 PointerBitsOption: TypeAlias = Annotated[
     PointerBits | None,
@@ -90,7 +106,15 @@ STANDARD_QUEUE = "fill-drain:1000"
 
 
 def import_options(
-    queue: str, drop_unknown: bool, pointer_bits: PointerBits | None
+    queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
     """The choices for an import, from the three options above."""
-    return ImportOptions(drop_unknown, queue, int(pointer_bits) if pointer_bits else None)
+    bits = int(pointer_bits) if pointer_bits else None
+    return ImportOptions(drop_unknown, queue or STANDARD_QUEUE, bits)
+
+
+@contextmanager
+def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> Iterator[Trace]:
+    """A stored trace as it is; anything else imported for the time, and gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        yield open_any(source, options, Path(folder), progress)

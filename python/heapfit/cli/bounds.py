@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
+from heapfit.bounds.worst_cases import WorstCase
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -21,9 +23,10 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
@@ -54,36 +57,42 @@ def command(
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        console.progress() as progress,
+        progress_bars() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
         bounds = find_bounds(loaded, seed, effort * _MILLION, progress)
         written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
-    if as_json:
-        console.out_json({**asdict(bounds), "alignment": int(alignment)})
-        return
-    _print(bounds)
+    parts = [*_parts(bounds, int(alignment))]
     if written is not None:
-        console.out(f"{lifetimes}: {written:,} lifetimes")
+        parts.append(Line(f"{lifetimes}: {written:,} lifetimes"))
+    out_result(parts, as_json)
 
 
-def _print(bounds: Bounds) -> None:
-    rows = [
-        ("U_max", bounds.u_max, "most live bytes: no region is smaller"),
-        ("offline packing", bounds.packing.height, "all lifetimes known, no headers"),
-        ("sum S_i P_i,max", bounds.static, "every size set aside for its own worst case"),
-        ("any allocator, any order", bounds.least_of_any, _LEAST_OF_ANY),
-        *((f"{one.name}, any order", one.size, one.why) for one in bounds.worst_cases),
+def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
+    yield Fields({**asdict(bounds), "alignment": alignment})
+    columns: list[Column[WorstCase]] = [
+        Column("name", "bound"),
+        Column("size", "bytes"),
+        Column(heading="over U_max", shown=lambda one: one.size / max(bounds.u_max, 1)),
+        Column("why", "what"),
     ]
-    console.out_table(
-        ("bound", "bytes", "over U_max", "what"),
-        [(name, size, size / max(bounds.u_max, 1), why) for name, size, why in rows],
-    )
-    console.out(_packing_told(bounds))
-    console.out(
+    yield Table(columns, _rows(bounds))
+    yield Line(_packing_told(bounds))
+    yield Line(
         "any order: of requests with no more live bytes M, live blocks k, and bytes n of a block."
     )
+
+
+def _rows(bounds: Bounds) -> list[WorstCase]:
+    """All of them, from the least to what allocators need at most, as rows of one table."""
+    return [
+        WorstCase("U_max", bounds.u_max, "most live bytes: no region is smaller"),
+        WorstCase("offline packing", bounds.packing.height, "all lifetimes known, no headers"),
+        WorstCase("sum S_i P_i,max", bounds.static, "every size set aside for its own worst case"),
+        WorstCase("any allocator, any order", bounds.least_of_any, _LEAST_OF_ANY),
+        *(replace(one, name=f"{one.name}, any order") for one in bounds.worst_cases),
+    ]
 
 
 def _packing_told(bounds: Bounds) -> str:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -23,73 +24,80 @@ from heapfit.cli.arguments import (
     Seed,
     Workers,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
-from heapfit.cli.printing.matrix import matrix_json, print_matrix
-from heapfit.cli.printing.ranking import print_low_level, print_ranking, ranking_json
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.jobs import Contestants, Source
+from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
+from heapfit.cli.printing.parts import Fields, Line, Part, out_result
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.ranking import low_level, ranking
+from heapfit.compare.jobs import Contestants
 from heapfit.compare.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.importers import ImportOptions
-from heapfit.plan.energy import Sram, load_sram
+from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.values import all_or_named
-from heapfit.progress import Progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
-from heapfit.workloads.synthetic import parse_workloads
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import WorkloadSpec, parse_workloads
 
 LARGEST_STEP = 1 << 30  # bytes
 _NAMES = ", ".join(info.name for info in _engine.allocators())
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
+_Words: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TRACE|ALLOCATOR",
+        help="Traces, stored or to be imported first; and NAME or NAME:TUNABLE=VALUE,... with "
+        f"NAME one of {_NAMES}. Pools are made from the trace. Without any allocator, and "
+        "without a plan: all that fit tries.",
+    ),
+]
+_Allocators: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--allocators", help="More of them, parted by commas; all: every one."),
+]
+_Workloads: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--workloads",
+        help=f"Synthetic ones beside the traces, parted by commas: NAME or "
+        f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; all: every one.",
+    ),
+]
+_Plans: TypeAlias = Annotated[
+    list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
+]
+_Granularity: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--granularity",
+        metavar="2^k",
+        help="Tell R_max also in steps of a low-level allocator such as sbrk: 64K, 1M, ...",
+    ),
+]
+_Accesses: TypeAlias = Annotated[
+    bool, typer.Option("--accesses", help="With many traces, tell accesses and energy as well.")
+]
+_SramFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
+]
+
+
 def command(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TRACE|ALLOCATOR",
-            help="Traces, stored or to be imported first; and NAME or NAME:TUNABLE=VALUE,... with "
-            f"NAME one of {_NAMES}. Pools are made from the trace. Without any allocator, and "
-            "without a plan: all that fit tries.",
-        ),
-    ] = None,
-    allocators: Annotated[
-        list[str] | None,
-        typer.Option("--allocators", help="More of them, parted by commas; all: every one."),
-    ] = None,
-    workloads: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--workloads",
-            help=f"Synthetic ones beside the traces, parted by commas: NAME or "
-            f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; all: every one.",
-        ),
-    ] = None,
+    words: _Words = None,
+    allocators: _Allocators = None,
+    workloads: _Workloads = None,
     seed: Seed = 1,
-    plans: Annotated[
-        list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-    ] = None,
+    plans: _Plans = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    granularity: Annotated[
-        str | None,
-        typer.Option(
-            "--granularity",
-            metavar="2^k",
-            help="Tell R_max also in steps of a low-level allocator such as sbrk: 64K, 1M, ...",
-        ),
-    ] = None,
-    accesses: Annotated[
-        bool,
-        typer.Option("--accesses", help="With many traces, tell accesses and energy as well."),
-    ] = False,
-    sram: Annotated[
-        Path | None,
-        typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
-    ] = None,
+    granularity: _Granularity = None,
+    accesses: _Accesses = False,
+    sram: _SramFile = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -104,24 +112,32 @@ def command(
     if not sources and not specs:
         raise typer.BadParameter("give a trace, or --workloads")
     step = None if granularity is None else _step(granularity)
-    table = load_sram(sram)
+    options = MatrixOptions(step, load_sram(sram), accesses)
     plan_files = tuple(load_plan(path) for path in plans or [])
     contestants = Contestants(tuple(named), plan_files, int(alignment))
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with console.progress() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
-        compared = _opened(opened, sources, importing, progress)
-        compared += [(spec.label, spec) for spec in specs]
+    with progress_bars() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
+        traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]
+        compared: list[tuple[str, Trace | WorkloadSpec]] = [
+            *zip(map(source_name, sources), traces, strict=True),
+            *((spec.label, spec) for spec in specs),
+        ]
         matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
-    if as_json:
-        drawn = {"seed": seed} if specs else {}
-        console.out_json({**drawn, **_json(matrix, table, step)})
-        return
-    if len(matrix.columns) == 1:
-        _print_one(matrix.columns[0].comparison, table, step)
+    out_result(_parts(matrix, options, seed if specs else None), as_json)
+
+
+def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
+    if seed is not None:
+        yield Fields({"seed": seed})
+    if len(matrix.columns) > 1:
+        yield from matrix_table(matrix, options)
     else:
-        print_matrix(matrix, step, table, accesses)
-    if specs:
-        console.out(f"Seed of the synthetic workloads: {seed}.")
+        comparison = matrix.columns[0].comparison
+        yield from ranking(comparison, options.sram, options.granularity)
+        if options.granularity is not None:
+            yield from low_level(comparison, options.granularity)
+    if seed is not None:
+        yield Line(f"Seed of the synthetic workloads: {seed}.")
 
 
 def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
@@ -137,30 +153,8 @@ def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
 
 def _step(granularity: str) -> int:
     """64K as 65536."""
-    told = re.fullmatch(r"([0-9]{1,10})([KM]?)", granularity)
-    step = int(told[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[told[2]] if told else 0
+    number = re.fullmatch(r"([0-9]{1,10})([KM]?)", granularity)
+    step = int(number[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[number[2]] if number else 0
     if step < 1 or step & (step - 1) or step > LARGEST_STEP:
         raise typer.BadParameter(f"{granularity} is no power of two up to 1024M")
     return step
-
-
-def _opened(
-    opened: ExitStack, sources: list[Path], importing: ImportOptions, progress: Progress
-) -> list[tuple[str, Source]]:
-    """Each trace with its name; those that had to be imported are there until `opened` ends."""
-    return [
-        (source_name(source), opened.enter_context(opened_trace(source, importing, progress)))
-        for source in sources
-    ]
-
-
-def _json(matrix: Matrix, sram: Sram, step: int | None) -> dict[str, Any]:
-    if len(matrix.columns) == 1:
-        return ranking_json(matrix.columns[0].comparison, sram, step)
-    return matrix_json(matrix, sram, step)
-
-
-def _print_one(comparison: Comparison, sram: Sram, step: int | None) -> None:
-    print_ranking(comparison, sram)
-    if step is not None:
-        print_low_level(comparison, step)

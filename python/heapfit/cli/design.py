@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -24,12 +26,13 @@ from heapfit.cli.arguments import (
     Sources,
     Workers,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
-from heapfit.cli.printing.class_table import classes_json, print_classes
-from heapfit.cli.printing.ranking import print_ranking, ranking_json
-from heapfit.cli.printing.robust import print_robust, robust_json
+from heapfit.cli.printing.class_table import class_table
+from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_result
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.ranking import ranking
+from heapfit.cli.printing.robust import robust_table
 from heapfit.compare.comparison import Row
 from heapfit.compare.verdict import chosen_row, pools_warning, verdict
 from heapfit.design.budgets.choice import (
@@ -48,58 +51,65 @@ from heapfit.sweep import Sweep
 from heapfit.trace.names import different_names, source_name
 from heapfit.workloads.drawn_set import draw_set
 
+_Output: TypeAlias = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
+]
+_Method: TypeAlias = Annotated[
+    Method | None, typer.Option("--budgets", help="How budgets are found [greedy and exact].")
+]
+_Seconds: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--seconds", min=0.1, help="For exact budgets of one selection; then a gap is told."
+    ),
+]
+_Search: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--search",
+        min=0,
+        help="Million events to replay in a search for a small R_safe "
+        f"[{STANDARD_SEARCH // 1_000_000} for one trace, 0 for several].",
+    ),
+]
+_Objective: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        metavar="max|q90|...",
+        help="Of several traces: the most that any needs, or a quantile of what they need.",
+    ),
+]
+_Folds: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--folds",
+        min=0,
+        help="Of several traces: parts left out by turns to be measured unseen; 0: none.",
+    ),
+]
+_Draw: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--draw",
+        min=0,
+        max=10_000,
+        help="With one trace: draw so many others from it, for a design as for several.",
+    ),
+]
+
 
 def command(
     sources: Sources,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
-    ] = None,
+    output: _Output = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    method: Annotated[
-        Method | None,
-        typer.Option("--budgets", help="How budgets are found [greedy and exact]."),
-    ] = None,
-    seconds: Annotated[
-        float,
-        typer.Option(
-            "--seconds", min=0.1, help="For exact budgets of one selection; then a gap is told."
-        ),
-    ] = STANDARD_SECONDS,
-    search: Annotated[
-        int | None,
-        typer.Option(
-            "--search",
-            min=0,
-            help="Million events to replay in a search for a small R_safe "
-            f"[{STANDARD_SEARCH // 1_000_000} for one trace, 0 for several].",
-        ),
-    ] = None,
+    method: _Method = None,
+    seconds: _Seconds = STANDARD_SECONDS,
+    search: _Search = None,
     seed: Seed = 1,
-    objective: Annotated[
-        str,
-        typer.Option(
-            "--objective",
-            metavar="max|q90|...",
-            help="Of several traces: the most that any needs, or a quantile of what they need.",
-        ),
-    ] = "max",
-    folds: Annotated[
-        int,
-        typer.Option(
-            "--folds",
-            min=0,
-            help="Of several traces: parts left out by turns to be measured unseen; 0: none.",
-        ),
-    ] = 4,
-    draw: Annotated[
-        int,
-        typer.Option(
-            "--draw",
-            min=0,
-            max=10_000,
-            help="With one trace: draw so many others from it, for a design as for several.",
-        ),
-    ] = 0,
+    objective: _Objective = "max",
+    folds: _Folds = 4,
+    draw: _Draw = 0,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -109,91 +119,80 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
+    if draw and len(sources) > 1:
+        raise typer.BadParameter("--draw takes one trace")
     methods = STANDARD_BUDGETS.methods if method is None else (method,)
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
     events = standard if search is None else search * 1_000_000
     choice = BudgetChoice(methods, seconds, events, seed)
     options = RobustOptions(int(alignment), choice, call_sites, parse_objective(objective), folds)
     importing = import_options(queue, drop_unknown, pointer_bits)
-    if draw and len(sources) > 1:
-        raise typer.BadParameter("--draw takes one trace")
     if len(sources) == 1 and not draw:
-        _for_one(sources, output, options, importing, as_json)
+        parts = _for_one(sources[0], output, options, importing)
+        out_result(parts, as_json)
         return
     with Sweep(workers, cluster) as sweep:
-        _for_several(sources, draw, output, options, importing, sweep, as_json)
+        parts = _for_several(_Several(tuple(sources), draw, output), options, importing, sweep)
+        out_result(parts, as_json)
 
 
 def _for_one(
-    sources: list[Path],
-    output: Path | None,
-    options: RobustOptions,
-    importing: ImportOptions,
-    as_json: bool,
-) -> None:
-    (source,) = sources
+    source: Path, output: Path | None, options: RobustOptions, importing: ImportOptions
+) -> Iterator[Part]:
     name = source_name(source)
-    with (
-        console.progress() as progress,
-        opened_trace(source, importing, progress) as trace,
-    ):
+    with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         folder = output or Path("out") / name / "plans"
         designs = design(trace, name, folder, options, progress)
-    if as_json:
-        console.out_json(_json(designs))
-    else:
-        _print(designs)
+    yield from _parts(designs)
 
 
-def _json(designs: Designs) -> dict[str, Any]:
-    return {
-        **ranking_json(designs.comparison),
-        "verdict": verdict(designs.comparison),
-        "plans": [str(path) for path in designs.paths],
-        "classes": classes_json(designs.classes, designs.rule),
-    }
-
-
-def _print(designs: Designs) -> None:
-    print_ranking(designs.comparison)
-    console.out(verdict(designs.comparison))
-    warning = pools_warning(chosen_row(designs.comparison), designs.comparison)
+def _parts(designs: Designs) -> Iterator[Part]:
+    comparison = designs.comparison
+    yield from ranking(comparison)
+    found = verdict(comparison)
+    yield Fields({"verdict": found, "plans": designs.paths})
+    yield Line(found)
+    warning = pools_warning(chosen_row(comparison), comparison)
     if warning is not None:
-        console.note(warning)
-    for row, path in zip(designs.comparison.rows, designs.paths, strict=True):
-        console.out(f"{path}: {row.reason}; {_pools(row)}")
-    print_classes(designs.classes, designs.rule, designs.comparison.u_max)
+        yield Note(warning)
+    for row, path in zip(comparison.rows, designs.paths, strict=True):
+        yield Line(f"{path}: {row.reason}; {_pools(row)}")
+    yield Group("classes", class_table(designs.classes, designs.rule, comparison.u_max))
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """What is asked for where there is more than one trace."""
+
+    sources: tuple[Path, ...]
+    draw: int  # traces to be drawn from the one there is
+    output: Path | None
+
+    def name(self) -> str:
+        """Of the design, for people."""
+        beside = f"{self.draw}-drawn" if self.draw else f"{len(self.sources) - 1}-more"
+        return f"{source_name(self.sources[0])}-and-{beside}"
 
 
 def _for_several(
-    sources: list[Path],
-    draw: int,
-    output: Path | None,
-    options: RobustOptions,
-    importing: ImportOptions,
-    sweep: Sweep,
-    as_json: bool,
-) -> None:
-    beside = f"{draw}-drawn" if draw else f"{len(sources) - 1}-more"
-    name = f"{source_name(sources[0])}-and-{beside}"
-    with console.progress() as progress, ExitStack() as opened:
+    several: _Several, options: RobustOptions, importing: ImportOptions, sweep: Sweep
+) -> Iterator[Part]:
+    with progress_bars() as progress, ExitStack() as opened:
         traces = [
-            opened.enter_context(opened_trace(source, importing, progress)) for source in sources
+            opened.enter_context(opened_trace(source, importing, progress))
+            for source in several.sources
         ]
-        names = different_names(sources)
+        names = different_names(several.sources)
         drawn = None
-        if draw:
+        if several.draw:
             made = opened.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-"))
-            drawn = draw_set(traces[0], draw, options.choice.seed, Path(made), progress)
+            drawn = draw_set(traces[0], several.draw, options.choice.seed, Path(made), progress)
             traces += drawn.traces
-            names += [f"{names[0]}, drawn with seed {drawn.seed + i}" for i in range(draw)]
+            names += [f"{names[0]}, drawn with seed {drawn.seed + i}" for i in range(several.draw)]
         designs = design_robust(traces, options, progress, sweep)
-    folder = output or Path("out") / name / "plans"
-    paths = save_robust_plans(designs, name, names, folder)
-    if as_json:
-        console.out_json(robust_json(designs, paths, drawn))
-    else:
-        print_robust(designs, paths, drawn)
+    folder = several.output or Path("out") / several.name() / "plans"
+    paths = save_robust_plans(designs, several.name(), names, folder)
+    yield from robust_table(designs, paths, drawn)
 
 
 def _pools(row: Row) -> str:

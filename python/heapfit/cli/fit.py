@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,7 +23,18 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing import console
-from heapfit.cli.printing.ranking import print_ranking, ranking_json
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Table,
+    content_of,
+    out_text,
+)
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.ranking import ranking
 from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 from heapfit.fit_result import Fit
 from heapfit.front.preference import Preference
@@ -54,64 +64,58 @@ def command(
     fit_one = fit if len(sources) == 1 else try_fit
     outcomes: list[Fit | Failure] = []
     for source, folder in zip(sources, folders_for(sources, output), strict=True):
-        with console.progress() as progress:
+        with progress_bars() as progress:
             outcomes.append(fit_one(source, folder, options, progress))
         if not as_json:
-            _print(outcomes[-1])
+            out_text(_parts(outcomes[-1]))
     if as_json:
-        console.out_json({"fits": [_json(outcome) for outcome in outcomes]})
+        console.out_json({"fits": [content_of(_parts(one)) for one in outcomes]})
     elif len(outcomes) > 1:
-        _print_closing(outcomes)
+        out_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def _print(outcome: Fit | Failure) -> None:
+def _parts(outcome: Fit | Failure) -> Iterator[Part]:
+    yield Fields({"source": outcome.source})
     if isinstance(outcome, Failure):
-        console.fail(outcome.reason)
+        yield Fields({"error": outcome.reason})
+        yield Note(f"heapfit: {outcome.reason}")
         return
+    yield Fields({"name": outcome.name, "trace": outcome.trace.info})
     profile = outcome.profile
-    console.out(
+    yield Line(
         f"{outcome.name}: {profile.events:,} events, {len(profile.sizes):,} sizes, "
         f"U_max {profile.u_max:,} B"
     )
-    print_ranking(outcome.comparison)
-    console.out(outcome.verdict)
+    yield from ranking(outcome.comparison)
+    yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
+    yield Line(outcome.verdict)
+    yield Fields({"paths": outcome.paths})
     for name in ("plan", "code", "report", "trace"):
-        console.out(f"{name:7}{getattr(outcome.paths, name)}")
-    for warning in outcome.warnings:
-        console.note(warning)
+        yield Line(f"{name:7}{getattr(outcome.paths, name)}")
+    yield from map(Note, outcome.warnings)
 
 
-def _print_closing(outcomes: Sequence[Fit | Failure]) -> None:
+def _closing(outcomes: Sequence[Fit | Failure]) -> Iterator[Part]:
     """One line for each source, in the order given."""
-    console.out("")
-    console.out_table(
-        ("source", "U_max", "best", "R_safe", "over U_max"),
-        [
-            (outcome.source.name, None, "failed", None, None)
-            if isinstance(outcome, Failure)
-            else (
-                outcome.source.name,
-                outcome.comparison.u_max,
-                outcome.winner.name,
-                outcome.winner.r_safe,
-                outcome.winner.over_u_max,
-            )
-            for outcome in outcomes
-        ],
+    yield Line("")
+    columns: list[Column[Fit | Failure]] = [
+        Column(heading="source", shown=lambda one: one.source.name)
+    ]
+    columns += [
+        _of_fit("U_max", lambda one: one.comparison.u_max),
+        _of_fit("best", lambda one: one.winner.name, "failed"),
+        _of_fit("R_safe", lambda one: one.winner.r_safe),
+        _of_fit("over U_max", lambda one: one.winner.over_u_max),
+    ]
+    yield Table(columns, outcomes)
+
+
+def _of_fit(
+    heading: str, shown: Callable[[Fit], object], otherwise: str | None = None
+) -> Column[Fit | Failure]:
+    return Column(
+        heading=heading,
+        shown=lambda one: otherwise if isinstance(one, Failure) else shown(one),
     )
-
-
-def _json(outcome: Fit | Failure) -> dict[str, Any]:
-    if isinstance(outcome, Failure):
-        return {"source": str(outcome.source), "error": outcome.reason}
-    return {
-        "source": str(outcome.source),
-        "name": outcome.name,
-        "trace": asdict(outcome.trace.info),
-        **ranking_json(outcome.comparison),
-        "verdict": outcome.verdict,
-        "warnings": list(outcome.warnings),
-        "paths": {name: str(path) for name, path in asdict(outcome.paths).items()},
-    }

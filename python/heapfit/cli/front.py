@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -24,9 +23,11 @@ from heapfit.cli.arguments import (
     Source,
     Workers,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.ranking import LEFT_OUT
 from heapfit.design.plan_files import trained_on_trace
 from heapfit.front.design_front import (
     ALL_MEASURES,
@@ -38,42 +39,47 @@ from heapfit.front.design_front import (
     save_front,
 )
 from heapfit.front.instruction_model import Off
-from heapfit.front.measures import ABOUT, parse_measures
+from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
 from heapfit.front.space import configurations, named_configurations
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
+from heapfit.report.front.page import write_front_page
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
 
+_Allocators: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[ALLOCATOR[:TUNABLE=VALUE,...]...]",
+        help="Whose configurations to try; with tunables, that one alone [all that ship].",
+    ),
+]
+_By: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="MEASURE,...",
+        help="What the front is of: memory, accesses, energy, time, longest, size [all].",
+    ),
+]
+_Output: TypeAlias = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Folder for page and plans [out/NAME/front].")
+]
+_SramFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--sram", help="Energy of an access by size of memory (docs/energy.md)."),
+]
+
 
 def command(
     source: Source,
-    allocators: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ALLOCATOR[:TUNABLE=VALUE,...]...]",
-            help="Whose configurations to try; with tunables, that one alone [all that ship].",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="MEASURE,...",
-            help="What the front is of: memory, accesses, energy, time, longest, size [all].",
-        ),
-    ] = None,
+    allocators: _Allocators = None,
+    by: _By = None,
     prefer: Prefer = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for page and plans [out/NAME/front]."),
-    ] = None,
-    sram: Annotated[
-        Path | None,
-        typer.Option("--sram", help="Energy of an access by size of memory (docs/energy.md)."),
-    ] = None,
+    output: _Output = None,
+    sram: _SramFile = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -83,15 +89,13 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure every configuration, find the Pareto front, write its plans and a page."""
-    from heapfit.report.front.page import write_front_page
-
     measures = ALL_MEASURES if by is None else parse_measures(by)
     table = load_sram(sram)
     name = source_name(source)
     folder = output or Path("out") / name / "front"
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        console.progress() as progress,
+        progress_bars() as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, importing, progress) as trace,
     ):
@@ -104,13 +108,10 @@ def command(
         front = find_front(loaded, portfolio, measures, table, sweep, progress)
         choice = None if prefer is None else chosen(front, prefer)
         paths = save_front(front, folder, trained_on_trace(trace, name))
-        page = folder / "front.html"
-        given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
-        write_front_page(page, front, name, choice, _typed(source, allocators, given), table)
-    if as_json:
-        console.out_json(_json(front, choice, paths, page))
-    else:
-        _print(front, choice, folder, page)
+    page = folder / "front.html"
+    given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
+    write_front_page(page, front, name, choice, _typed(source, allocators, given), table)
+    out_result(_parts(front, choice, paths, page), as_json)
 
 
 def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, object]) -> str:
@@ -119,39 +120,49 @@ def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, objec
     return shlex.join(["heapfit", "front", str(source), *(allocators or []), *options])
 
 
-def _print(front: Front, choice: Configuration | None, folder: Path, page: Path) -> None:
-    columns = ("front", "configuration", "R_safe", "accesses", "energy", "instructions")
-    console.out_table(
-        (*columns, "longest call", "code", "better"),
-        [_cells(front, one) for one in sorted(front.configurations, key=_order)],
+def _parts(
+    front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
+) -> Iterator[Part]:
+    configurations = front.configurations
+    yield Fields({"u_max": front.comparison.u_max, "by": front.by})
+    yield Table(
+        _columns(front), configurations, "configurations", sorted(configurations, key=_order)
     )
-    console.out(
+    yield from map(Line, _meanings(front))
+    yield from _choice(front, choice)
+    left_out = front.comparison.not_applicable
+    yield Table(LEFT_OUT, left_out, "not_applicable")
+    yield Fields({"plans": paths, "page": page})
+    yield Line(f"plans  {page.parent}")
+    yield Line(f"page   {page}")
+
+
+def _meanings(front: Front) -> Iterator[str]:
+    """Of the columns, and why some are left out: those for one reason in one line."""
+    yield (
         f"{len(front.members)} of {len(front.configurations)} on the front of "
         f"{', '.join(ABOUT[measure].title for measure in front.by)}; U_max "
         f"{front.comparison.u_max:,} B."
     )
-    console.out(
+    yield (
         "instructions: model on an emulated Cortex-M4 at -O2, mean of a call, and of the longest "
         "call of this replay (no bound); +- the most it was off on traces it had not seen."
     )
-    console.out(
-        "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
-    )
+    yield "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
     if any(one.row.trained_on_this_trace for one in front.configurations):
-        console.out("* trained on this trace: another run may need more.")
-    _print_left_out(front)
+        yield "* trained on this trace: another run may need more."
+    names_by_reason: dict[str, list[str]] = {}
+    for one in front.comparison.not_applicable:
+        names_by_reason.setdefault(one.why, []).append(one.name)
+    for why, names in names_by_reason.items():
+        yield f"{', '.join(names)} left out: {why}."
+
+
+def _choice(front: Front, choice: Configuration | None) -> Iterator[Part]:
+    cost = None if choice is None else cost_of_choice(front, choice)
+    yield Fields({"chosen": None if choice is None else choice.name, "cost_of_choice": cost})
     if choice is not None:
-        console.out(f"chosen: {choice.name}, {cost_of_choice(front, choice)}.")
-    console.out(f"plans  {folder}")
-    console.out(f"page   {page}")
-
-
-def _print_left_out(front: Front) -> None:
-    """Those left out for one reason in one line."""
-    left_out = front.comparison.not_applicable
-    for why in dict.fromkeys(one.why for one in left_out):
-        names = ", ".join(one.name for one in left_out if one.why == why)
-        console.out(f"{names} left out: {why}.")
+        yield Line(f"chosen: {choice.name}, {cost}.")
 
 
 def _order(one: Configuration) -> tuple[bool, bool, int]:
@@ -160,26 +171,54 @@ def _order(one: Configuration) -> tuple[bool, bool, int]:
     return not one.is_on_front, memory is None, memory or 0
 
 
-def _cells(front: Front, one: Configuration) -> tuple[object, ...]:
-    figures = one.measures
-    return (
-        "front" if one.is_on_front else "",
-        f"{one.name}{'*' if one.row.trained_on_this_trace else ''}",
-        figures.memory,
-        figures.accesses,
-        front.energy_over_least(one),
-        _modelled(figures.time, figures.time_off),
-        _modelled(figures.longest, figures.longest_off),
-        figures.size,
-        _better(front, one),
-    )
+def _columns(front: Front) -> list[Column[Configuration]]:
+    return [
+        Column(
+            "standing",
+            "front",
+            lambda one: one.place.standing,
+            lambda one: "front" if one.is_on_front else "",
+        ),
+        Column("name", "configuration", shown=_marked_name),
+        Column("reason", value=lambda one: one.row.reason),
+        Column("axes"),
+        Column("code"),
+        _figure("memory", "R_safe"),
+        _figure("accesses", "accesses"),
+        Column("energy", "energy", front.energy_over_least),
+        _figure("time", "instructions", lambda one: _modelled(one.time, one.time_off)),
+        _figure("longest", "longest call", lambda one: _modelled(one.longest, one.longest_off)),
+        _figure("size", "code"),
+        _figure("time_off"),
+        _figure("longest_off"),
+        Column(
+            "by", "better", lambda one: _better(front, one), lambda one: _better_told(front, one)
+        ),
+        Column("trained_on_this_trace", value=lambda one: one.row.trained_on_this_trace),
+        Column("plan", value=lambda one: plan_table(one.row.plan)),
+    ]
 
 
-def _better(front: Front, one: Configuration) -> str:
-    """Who is better than one that is not on the front."""
-    if one.place.by is None:
+def _marked_name(one: Configuration) -> str:
+    return f"{one.name}{'*' if one.row.trained_on_this_trace else ''}"
+
+
+def _figure(
+    field: str, heading: str = "", shown: Callable[[Measures], object] | None = None
+) -> Column[Configuration]:
+    """One of the measures."""
+    return Column(field, heading, shown=shown).within(lambda one: one.measures)
+
+
+def _better(front: Front, one: Configuration) -> str | None:
+    """Who is as good or better than one that is not on the front."""
+    return None if one.place.by is None else front.configurations[one.place.by].name
+
+
+def _better_told(front: Front, one: Configuration) -> str:
+    name = _better(front, one)
+    if name is None:
         return "not comparable" if one.place.standing is Standing.UNKNOWN else ""
-    name = front.configurations[one.place.by].name
     return f"as {name}" if one.place.standing is Standing.SAME else name
 
 
@@ -188,37 +227,3 @@ def _modelled(value: float | None, off: Off | None) -> str | None:
     if value is None:
         return None
     return f"{value:,.0f}" if off is None else f"{value:,.0f} +-{off.worst:.0%}"
-
-
-def _json(
-    front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
-) -> dict[str, Any]:
-    return {
-        "u_max": front.comparison.u_max,
-        "by": [measure.value for measure in front.by],
-        "configurations": [_one_json(front, one) for one in front.configurations],
-        "chosen": None if choice is None else choice.name,
-        "cost_of_choice": None if choice is None else cost_of_choice(front, choice),
-        "not_applicable": [
-            {"name": one.name, "why": one.why} for one in front.comparison.not_applicable
-        ],
-        "plans": [str(path) for path in paths],
-        "page": str(page),
-    }
-
-
-def _one_json(front: Front, one: Configuration) -> dict[str, Any]:
-    better = None if one.place.by is None else front.configurations[one.place.by].name
-    figures = asdict(one.measures)
-    figures["energy"] = front.energy_over_least(one)
-    return {
-        "name": one.name,
-        "reason": one.row.reason,
-        "standing": one.place.standing.value,
-        "by": better,
-        "axes": one.axes,
-        "code": one.code,
-        **figures,
-        "trained_on_this_trace": one.row.trained_on_this_trace,
-        "plan": plan_table(one.row.plan),
-    }

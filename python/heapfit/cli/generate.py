@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from heapfit.cli.arguments import AsJson
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.generate import generate
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
@@ -28,11 +29,11 @@ def command(
     plan_file = load_plan(plan)
     paths = generate(plan_file, output or plan.parent / "code", prefix)
     warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
-    if as_json:
-        files = [str(path) for path in paths]
-        console.out_json({"plan": str(plan), "files": files, "warnings": [warning] * bool(warning)})
-        return
+    out_result(_parts(plan, paths, [warning] if warning else []), as_json)
+
+
+def _parts(plan: Path, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
+    yield Fields({"plan": plan, "files": paths, "warnings": warnings})
     for path in paths:
-        console.out(str(path))
-    if warning:
-        console.note(warning)
+        yield Line(str(path))
+    yield from map(Note, warnings)

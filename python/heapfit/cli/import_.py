@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,8 @@ from heapfit.cli.arguments import (
     Queue,
     import_options,
 )
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import import_file
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
@@ -39,17 +41,14 @@ def command(
     """Turn a recording or a packet capture into a stored trace."""
     options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")
-    with console.progress() as progress:
+    with progress_bars() as progress:
         trace = import_file(file, target, options, progress)
-    if as_json:
-        console.out_json({"trace": str(trace.path), **asdict(trace.info)})
-    else:
-        _print(trace)
+    out_result(_parts(trace), as_json)
 
 
-def _print(trace: Trace) -> None:
+def _parts(trace: Trace) -> Iterator[Part]:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    console.out(f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})")
-    for told in info.notes:
-        console.note(told)
+    yield Fields({"trace": trace.path, **asdict(info)})
+    yield Line(f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})")
+    yield from map(Note, info.notes)

@@ -23,8 +23,8 @@ from typer.core import TyperGroup
 from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 
-# In the order of `--help`. Each is a module of this folder with a function `command`; where its
-# name is a Python keyword, the module's ends in "_".
+# In the order of `--help`. Each is a module of this folder with a function `command`, which is
+# called as the module: "_" parts two words, and stands behind a word that Python keeps for itself.
 COMMANDS = (
     "fit",
     "record",
@@ -38,6 +38,8 @@ COMMANDS = (
     "adversary",
     "compare",
     "size",
+    "size_settings",
+    "size_traffic",
     "generate",
     "simulate",
     "allocators",
@@ -76,7 +78,7 @@ class CommandGroup(TyperGroup):
     @cached_property
     def modules(self) -> dict[str, str]:
         """Where each command lies, by its name on the command line."""
-        own = {name.rstrip("_"): f"heapfit.cli.{name}" for name in COMMANDS}
+        own = {typed_name(module): f"heapfit.cli.{module}" for module in COMMANDS}
         others = entry_points(group=COMMANDS_OF_OTHERS)
         return own | {point.name: point.module for point in others}
 
@@ -92,6 +94,13 @@ class CommandGroup(TyperGroup):
         alone.command(cmd_name)(import_module(self.modules[cmd_name]).command)
         return typer.main.get_command(alone)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the words name, and those behind its name; some have two words."""
+        name = " ".join(args[:2])
+        if len(args) > 1 and name in self.modules:
+            return name, self.get_command(ctx, name), args[2:]
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """As click does, without importing the commands."""
         longest = max(map(len, self.modules))
@@ -99,6 +108,15 @@ class CommandGroup(TyperGroup):
         rows = [(name, _shortened(_summary(module), room)) for name, module in self.modules.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def typed_name(module: str) -> str:
+    """What is typed for the command of a module.
+
+    >>> typed_name("import_"), typed_name("size_traffic")
+    ('import', 'size traffic')
+    """
+    return module.replace("_", " ").rstrip()
 
 
 def _summary(module: str) -> str:

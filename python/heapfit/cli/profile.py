@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
@@ -15,15 +13,35 @@ from heapfit.cli.arguments import (
     Queue,
     Source,
     import_options,
+    opened_trace,
 )
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Group,
+    Line,
+    Note,
+    Part,
+    Table,
+    out_result,
+)
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
 _OPERATIONS = ("alloc", "zeroed", "aligned", "resize", "free")
+_FIGURES = (
+    "events",
+    "u_max",
+    "u_max_event",
+    "live_blocks_max",
+    "never_freed",
+    "never_freed_bytes",
+    "is_coarse",
+)
+_ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 
 def command(
@@ -36,16 +54,13 @@ def command(
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        console.progress() as progress,
+        progress_bars() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
         frequent = _most_frequent(profile)
         series = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
-    if as_json:
-        console.out_json(_json(trace.info, profile, series))
-    else:
-        _print(trace.info, profile, frequent)
+    out_result(_parts(trace.info, profile, frequent, series), as_json)
 
 
 def _most_frequent(profile: Profile) -> list[int]:
@@ -54,42 +69,67 @@ def _most_frequent(profile: Profile) -> list[int]:
     return [size for count, size in sorted(counts, key=lambda pair: (-pair[0], pair[1]))[:_SHOWN]]
 
 
-def _print(info: TraceInfo, profile: Profile, frequent: Sequence[int]) -> None:
+def _parts(
+    info: TraceInfo, profile: Profile, frequent: Sequence[int], series: Sequence[SizeSeries]
+) -> Iterator[Part]:
+    operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
+    yield Fields({"trace": info, **{name: getattr(profile, name) for name in _FIGURES}})
+    yield Fields({"operations": operations})
+    yield Fields({name: getattr(profile, name) for name in _ARRAYS})
+    yield Group("live", [Fields(_live_series(profile))])
+    yield Fields({"live_blocks": series})
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    console.out(f"{info.program or info.source}: {profile.events:,} events ({info.kind}, {bits})")
-    counts = zip(_OPERATIONS, profile.operations.tolist(), strict=True)
-    console.out(", ".join(f"{count:,} {name}" for name, count in counts if count))
-    console.out(
+    yield Line(f"{info.program or info.source}: {profile.events:,} events ({info.kind}, {bits})")
+    yield Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count))
+    yield Line(
         f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "
         f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
         f"({profile.never_freed_bytes:,} B)"
     )
-    console.out("")
-    _print_sizes(profile, frequent)
-    console.out("")
-    _print_lifetimes(profile)
-    console.out("")
-    console.out(_suggestion(profile))
-    for note in info.notes:
-        console.note(note)
+    yield Line("")
+    yield from _sizes(profile, frequent)
+    yield Line("")
+    yield from _lifetimes(profile)
+    yield Line("")
+    yield Line(_suggestion(profile))
+    yield from map(Note, info.notes)
 
 
-def _print_sizes(profile: Profile, frequent: Sequence[int]) -> None:
-    index = {size: i for i, size in enumerate(profile.sizes.tolist())}
+def _live_series(profile: Profile) -> dict[str, object]:
+    return {
+        "bucket_width": profile.bucket_width,
+        "lowest": profile.live_lowest,
+        "highest": profile.live_highest,
+    }
+
+
+def _sizes(profile: Profile, frequent: Sequence[int]) -> Iterator[Part]:
+    counts = zip(profile.allocations.tolist(), profile.peaks.tolist(), strict=True)
+    of_size = dict(zip(profile.sizes.tolist(), counts, strict=True))
     total = max(int(profile.allocations.sum()), 1)
-    rows = []
-    for size in frequent:
-        count, peak = int(profile.allocations[index[size]]), int(profile.peaks[index[size]])
-        rows.append((size, count, 100 * count / total, peak, size * peak))
-    console.out(f"{len(index):,} sizes, the most frequent first:")
-    console.out_table(("size", "allocations", "percent", "most live", "bytes then"), rows)
+    rows = [(size, *of_size[size]) for size in frequent]
+    columns: list[Column[tuple[int, int, int]]] = [
+        Column(heading="size", shown=lambda row: row[0]),
+        Column(heading="allocations", shown=lambda row: row[1]),
+        Column(heading="percent", shown=lambda row: 100 * row[1] / total),
+        Column(heading="most live", shown=lambda row: row[2]),
+        Column(heading="bytes then", shown=lambda row: row[0] * row[2]),
+    ]
+    yield Line(f"{len(profile.sizes):,} sizes, the most frequent first:")
+    yield Table(columns, rows)
 
 
-def _print_lifetimes(profile: Profile) -> None:
+def _lifetimes(profile: Profile) -> Iterator[Part]:
     figures = zip(profile.lifetimes.tolist(), profile.lifetime_bytes.tolist(), strict=True)
-    rows = [(2**b, 2 ** (b + 1) - 1, *both) for b, both in enumerate(figures) if both[0]]
-    console.out("Lifetimes in events:")
-    console.out_table(("from", "to", "objects", "bytes"), rows)
+    rows = [(power, *both) for power, both in enumerate(figures) if both[0]]
+    columns: list[Column[tuple[int, int, int]]] = [
+        Column(heading="from", shown=lambda row: 2 ** row[0]),
+        Column(heading="to", shown=lambda row: 2 ** (row[0] + 1) - 1),
+        Column(heading="objects", shown=lambda row: row[1]),
+        Column(heading="bytes", shown=lambda row: row[2]),
+    ]
+    yield Line("Lifetimes in events:")
+    yield Table(columns, rows)
 
 
 def _suggestion(profile: Profile) -> str:
@@ -99,29 +139,3 @@ def _suggestion(profile: Profile) -> str:
             f"Sizes with 10% of the allocations: {special} B; `heapfit fit` tries pools for them."
         )
     return "No size has 10% of the allocations; `heapfit fit` tells whether budgets pay."
-
-
-def _json(info: TraceInfo, profile: Profile, series: Sequence[SizeSeries]) -> dict[str, Any]:
-    counts = zip(_OPERATIONS, profile.operations.tolist(), strict=True)
-    arrays = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
-    scalars = ("events", "u_max", "u_max_event", "live_blocks_max", "never_freed")
-    return {
-        "trace": asdict(info),
-        **{name: getattr(profile, name) for name in (*scalars, "never_freed_bytes", "is_coarse")},
-        "operations": dict(counts),
-        **{name: getattr(profile, name).tolist() for name in arrays},
-        "live": {
-            "bucket_width": profile.bucket_width,
-            "lowest": profile.live_lowest.tolist(),
-            "highest": profile.live_highest.tolist(),
-        },
-        "live_blocks": [
-            {
-                "size": one.size,
-                "bucket_width": one.bucket_width,
-                "lowest": one.lowest.tolist(),
-                "highest": one.highest.tolist(),
-            }
-            for one in series
-        ],
-    }

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from heapfit.cli.printing import console
+from heapfit.cli.arguments import AsJson
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers.record import Recording, record
 from heapfit.trace.names import source_name
 
@@ -28,45 +31,32 @@ def command(
         bool,
         typer.Option("--children", help="Keep the other processes' traces, beside the output."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a Linux program and record what it asks of its heap.
 
     Its input and output stay its own. 64-bit, dynamically linked programs.
     """
     target = output or Path(f"{source_name(Path(program[0]))}.parquet")
-    with console.progress() as progress:
+    with progress_bars() as progress:
         recording = record(program, target, children, progress)
-    if as_json:
-        _print_json(recording)
-    else:
-        _print(recording)
+    out_result(_parts(recording), as_json)
 
 
-def _print_json(recording: Recording) -> None:
-    console.out_json(
-        {
-            "trace": str(recording.trace.path),
-            **asdict(recording.trace.info),
-            "status": recording.status,
-            "others": recording.others,
-            "children": [str(trace.path) for trace in recording.children],
-        }
-    )
-
-
-def _print(recording: Recording) -> None:
-    info = recording.trace.info
-    console.out(
+def _parts(recording: Recording) -> Iterator[Part]:
+    info, children = recording.trace.info, recording.children
+    yield Fields({"trace": recording.trace.path, **asdict(info)})
+    yield Fields({"status": recording.status, "others": recording.others})
+    yield Fields({"children": [trace.path for trace in children]})
+    yield Line(
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
         f"which {_ending(recording.status)}"
     )
-    for told in info.notes:
-        console.note(told)
-    for trace in recording.children:
-        console.out(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
-    if recording.others and not recording.children:
-        console.note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
+    yield from map(Note, info.notes)
+    for trace in children:
+        yield Line(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
+    if recording.others and not children:
+        yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
 
 
 def _processes(count: int) -> str:

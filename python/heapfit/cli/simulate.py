@@ -3,30 +3,31 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    out_result,
+    paragraph,
+)
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
+from heapfit.simulation.statistics import Estimate
 from heapfit.simulation.table import write_table
 from heapfit.sweep import Sweep
 
 _DECIDING = "bandwidth_admission"
-_ADMISSION = ("admission", "±", "exact")
-_BESIDE = {  # other metrics of the table, with their columns
-    "request_admission": "by requests",
-    "memory_utilisation": "memory",
-    "pool_utilisation": "pool",
-    "combined_utility": "utility",
-}
 
 
 def command(
@@ -58,56 +59,88 @@ def command(
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with console.progress() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bars() as progress, Sweep(workers, cluster) as sweep:
         found = solve(loaded) if exact else simulate(loaded, sweep, progress)
     _write(found, output, report)
-    if as_json:
-        console.out_json(_json(found))
-    else:
-        _print(found)
+    out_result(_parts(found), as_json)
 
 
 def _write(found: SimulationResult, output: Path | None, report: Path | None) -> None:
     if output is not None:
         write_table(output, found)
     if report is not None:
+        # Loads plotly, which takes longer than most simulations of closed forms.
         from heapfit.report.simulation.page import write_simulation_page
 
         write_simulation_page(report, found)
 
 
-def _print(found: SimulationResult) -> None:
-    keys = found.scenario.short_keys()
-    console.out(f"{found.scenario.name}: {found.scenario.title}")
-    columns = [*keys.values(), "scheme", "region", "overhead", *_ADMISSION, *_BESIDE.values()]
-    _print_filled(columns, [_row(result, list(keys)) for result in found.results])
+def _parts(found: SimulationResult) -> Iterator[Part]:
+    scenario = found.scenario
+    yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
+    yield Line(f"{scenario.name}: {scenario.title}")
+    yield Table([*_filled(found)], found.results, "results")
     for note in _notes(found):
-        for line in textwrap.wrap(note, console.WIDTH, break_on_hyphens=False):
-            console.out(line)
+        yield from paragraph(note)
 
 
-def _print_filled(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """The table without the columns that no row fills, and without what an axis shows already."""
-    kept = [
-        i
-        for i, name in enumerate(columns)
-        if name not in columns[:i] and any(row[i] is not None for row in rows)
-    ]
-    console.out_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+def _filled(found: SimulationResult) -> Iterator[Column[Result]]:
+    """The columns; no heading where no row has a figure, or where an axis shows it already."""
+    headings: set[str] = set()
+    for column in (*_axes(found), *_COLUMNS):
+        is_filled = any(column.cell(result) is not None for result in found.results)
+        is_new = column.heading not in headings
+        headings.add(column.heading)
+        yield column if is_filled and is_new else column.under("")
 
 
-def _row(result: Result, keys: Sequence[str]) -> list[object]:
-    simulated = result.estimates.get(_DECIDING)
-    return [
-        *(_plain(result.point.values[key]) for key in keys),
-        result.scheme.name,
-        result.scheme.region,
-        _share(result.overhead_ratio),
-        _share(simulated.mean if simulated else None),
-        _share(simulated.half_width if simulated else None),
-        _share(result.exact.get(_DECIDING)),
-        *(_share(result.value(name)) for name in _BESIDE),
-    ]
+def _axes(found: SimulationResult) -> Iterator[Column[Result]]:
+    """The point, and a column of the table for each of its values."""
+    yield Column("point", value=lambda one: one.point.values)
+    for key, name in found.scenario.short_keys().items():
+        yield _axis(key, name)
+
+
+def _axis(key: str, name: str) -> Column[Result]:
+    return Column(heading=name, shown=lambda one: _plain(one.point.values[key]))
+
+
+def _metric(name: str, heading: str) -> Column[Result]:
+    """One that is only shown: the JSON has all metrics."""
+    return Column(heading=heading, shown=lambda one: _share(one.value(name)))
+
+
+def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Column[Result]:
+    def shown(one: Result) -> str | None:
+        estimate = one.estimates.get(_DECIDING)
+        return _share(None if estimate is None else figure(estimate))
+
+    return Column(heading=heading, shown=shown)
+
+
+def _by_size(result: Result) -> list[dict[str, object]]:
+    bins = ("size", "offered", "refused")
+    return [dict(zip(bins, row, strict=True)) for row in result.refusals_by_size()]
+
+
+_COLUMNS: tuple[Column[Result], ...] = (
+    Column("scheme", "scheme", lambda one: one.scheme.name),
+    Column("plan", value=lambda one: plan_table(one.scheme.plan)),
+    Column("region", "region", lambda one: one.scheme.region),
+    Column("capacity"),
+    Column("overhead_ratio", "overhead", shown=lambda one: _share(one.overhead_ratio)),
+    Column("requests"),
+    Column("replications", value=lambda one: len(one.observations)),
+    _estimate("admission", lambda estimate: estimate.mean),
+    _estimate("±", lambda estimate: estimate.half_width),
+    Column("metrics", value=lambda one: one.estimates),
+    Column("exact", "exact", shown=lambda one: _share(one.exact.get(_DECIDING))),
+    _metric("request_admission", "by requests"),
+    _metric("memory_utilisation", "memory"),
+    _metric("pool_utilisation", "pool"),
+    _metric("combined_utility", "utility"),
+    Column("by_size", value=_by_size),
+)
 
 
 def _plain(value: float | str) -> str | int:
@@ -145,30 +178,3 @@ def _notes(found: SimulationResult) -> Iterator[str]:
             f"{found.too_wide()} intervals are wider than {run.half_width:g} after "
             f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )
-
-
-def _json(found: SimulationResult) -> dict[str, Any]:
-    scenario = found.scenario
-    return {
-        "scenario": scenario.name,
-        "title": scenario.title,
-        "run": asdict(scenario.run),
-        "results": [_result_json(result) for result in found.results],
-    }
-
-
-def _result_json(result: Result) -> dict[str, Any]:
-    bins = ("size", "offered", "refused")
-    return {
-        "point": dict(result.point.values),
-        "scheme": result.scheme.name,
-        "plan": plan_table(result.scheme.plan),
-        "region": result.scheme.region,
-        "capacity": result.capacity,
-        "overhead_ratio": result.overhead_ratio,
-        "requests": result.requests,
-        "replications": len(result.observations),
-        "metrics": {name: asdict(one) for name, one in result.estimates.items()},
-        "exact": dict(result.exact),
-        "by_size": [dict(zip(bins, row, strict=True)) for row in result.refusals_by_size()],
-    }

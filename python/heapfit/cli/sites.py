@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options
-from heapfit.cli.opened_trace import opened_trace
-from heapfit.cli.printing import console
+from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options, opened_trace
+from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers.source_lines import Place, places_of
@@ -39,7 +38,7 @@ def command(
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
-        console.progress() as progress,
+        progress_bars() as progress,
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
         found = call_sites(load_trace(trace, progress=progress))
@@ -49,26 +48,50 @@ def command(
     places: dict[int, Place] = {}
     for program in programs or []:
         places = {**places_of(program, known), **places}
-    if as_json:
-        console.out_json({"sites": [_json(one, places, plan) for one in found]})
-    else:
-        _print(found, places, plan)
+    out_result(_parts(found, places, plan), as_json)
 
 
-def _json(one: CallSite, places: Mapping[int, Place], plan: Plan | None) -> dict[str, Any]:
-    place = places.get(one.site)
-    return {
-        **asdict(one),
-        "site": f"{one.site:08x}",
-        "place": None if place is None else asdict(place),
-        "tag": None if plan is None else plan.sites.get(one.site),
-        "end": _end(one.site, plan),
-    }
+def _parts(
+    sites: Sequence[CallSite], places: Mapping[int, Place], plan: Plan | None
+) -> Iterator[Part]:
+    yield Table(_columns(places, plan), sites, "sites")
+    yield Line("Bytes, life in events; of blocks that are not aligned, until they are resized.")
+    if places and len(places) < len(sites):
+        others = len(sites) - len(places)
+        yield Line(f"{others} lie in other files: give these with --program, too.")
+
+
+def _columns(places: Mapping[int, Place], plan: Plan | None) -> list[Column[CallSite]]:
+    """Tags have a column where there is a plan, places where there is a program."""
+
+    def if_planned(heading: str) -> str:
+        return "" if plan is None else heading
+
+    return [
+        Column("site", "site", lambda one: f"{one.site:08x}"),
+        Column("requests", "requests"),
+        Column("least", "least"),
+        Column("most", "most"),
+        Column("live_at_peak", "live at peak"),
+        Column("mean_life", "mean life", shown=lambda one: round(one.mean_life)),
+        Column("tag", if_planned("tag"), lambda one: _tag(one.site, plan)),
+        Column("end", if_planned("end"), lambda one: _end(one.site, plan)),
+        Column(
+            "place",
+            "where" if places else "",
+            lambda one: places.get(one.site),
+            lambda one: _where(places.get(one.site)),
+        ),
+    ]
+
+
+def _tag(site: int, plan: Plan | None) -> int | None:
+    return None if plan is None else plan.sites.get(site)
 
 
 def _end(site: int, plan: Plan | None) -> str | None:
     """From which end of the top the plan cuts what this site asks for."""
-    tag = None if plan is None else plan.sites.get(site)
+    tag = _tag(site, plan)
     if plan is None or tag is None:
         return None
     return "high" if plan.scalars.get("tag_high", 0) >> tag & 1 else "low"
@@ -79,21 +102,3 @@ def _where(place: Place | None) -> str | None:
         return None
     where = place.line or f"{place.file}+{place.address:#x}"
     return f"{place.function}, {where}" if place.function else where
-
-
-def _print(found: Sequence[CallSite], places: Mapping[int, Place], plan: Plan | None) -> None:
-    columns = ["site", "requests", "least", "most", "live at peak", "mean life"]
-    columns += ["tag", "end"] if plan is not None else []
-    columns += ["where"] if places else []
-    rows = []
-    for one in found:
-        row: list[object] = [f"{one.site:08x}", one.requests, one.least, one.most]
-        row += [one.live_at_peak, round(one.mean_life)]
-        if plan is not None:
-            row += [plan.sites.get(one.site), _end(one.site, plan)]
-        rows.append(row + ([_where(places.get(one.site))] if places else []))
-    console.out_table(columns, rows)
-    console.out("Bytes, life in events; of blocks that are not aligned, until they are resized.")
-    if places and len(places) < len(found):
-        others = len(found) - len(places)
-        console.out(f"{others} lie in other files: give these with --program, too.")

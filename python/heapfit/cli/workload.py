@@ -3,23 +3,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import AsJson, Seed
-from heapfit.cli.opened_trace import opened_trace
+from heapfit.cli.arguments import AsJson, Seed, opened_trace
 from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    object_of,
+    out_result,
+    paragraph,
+)
+from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.drawn_set import LIMITS
 from heapfit.workloads.model import fit_model
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workload
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
 def command(
@@ -44,65 +55,56 @@ def command(
     if workload is not None and like is not None:
         raise typer.BadParameter("a workload's name, or --like, not both")
     if like is not None:
-        _write_like(like, output, seed, as_json)
+        parts = _drawn(like, output, seed)
     elif workload is not None:
-        _write(workload, output, seed, as_json)
-    elif as_json:
-        console.out_json({"workloads": [_info_json(info) for info in _engine.workloads()]})
+        parts = _generated(workload, output, seed)
     else:
-        _print_list()
+        parts = _list()
+    out_result(parts, as_json)
 
 
-def _write(workload: str, output: Path | None, seed: int, as_json: bool) -> None:
+def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
     spec = parse_workload(workload, seed)
-    with console.progress() as progress:
+    with progress_bars() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
-    if as_json:
-        console.out_json({"trace": str(trace.path), **asdict(trace.info), **_spec_json(spec)})
-    else:
-        console.out(f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}")
+    yield Fields({"trace": trace.path, **asdict(trace.info)})
+    yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
+    yield Line(f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}")
 
 
-def _write_like(source: Path, output: Path | None, seed: int, as_json: bool) -> None:
+def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with console.progress() as progress, opened_trace(source, ImportOptions(), progress) as trace:
+    with progress_bars() as progress, opened_trace(source, ImportOptions(), progress) as trace:
         drawn = draw_trace(fit_model(trace), seed, path, trace.info)
-    if as_json:
-        told = {"like": str(source), "seed": seed, "limits": LIMITS}
-        console.out_json({"trace": str(path), **asdict(drawn.info), **told})
-    else:
-        console.out(f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}")
-        for line in wrap(LIMITS, console.WIDTH):
-            console.out(line)
+    yield Fields({"trace": path, **asdict(drawn.info)})
+    yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
+    yield Line(f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}")
+    yield from paragraph(LIMITS)
 
 
-def _print_list() -> None:
+_PARAMETER: tuple[Column[_engine.WorkloadParameter], ...] = (
+    Column("name"),
+    Column("meaning"),
+    Column("lowest"),
+    Column("highest"),
+    Column("standard"),
+)
+_WORKLOAD: tuple[Column[_engine.WorkloadInfo], ...] = (
+    Column("name"),
+    Column("title"),
+    Column("origin"),
+    Column(
+        "parameters", value=lambda info: [object_of(_PARAMETER, one) for one in info.parameters]
+    ),
+)
+
+
+def _list() -> Iterator[Part]:
     infos = _engine.workloads()
+    yield Table(_WORKLOAD, infos, "workloads")
     width = max(len(info.name) for info in infos)
     for info in infos:
         standards = " ".join(f"{one.name}={one.standard}" for one in info.parameters)
-        console.out(f"{info.name:{width}}  {info.title}")
+        yield Line(f"{info.name:{width}}  {info.title}")
         for row in wrap(standards, console.WIDTH - width - 2):
-            console.out(f"{'':{width}}  {row}")
-
-
-def _spec_json(spec: WorkloadSpec) -> dict[str, Any]:
-    return {"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters}
-
-
-def _info_json(info: _engine.WorkloadInfo) -> dict[str, Any]:
-    return {
-        "name": info.name,
-        "title": info.title,
-        "origin": info.origin,
-        "parameters": [
-            {
-                "name": one.name,
-                "meaning": one.meaning,
-                "lowest": one.lowest,
-                "highest": one.highest,
-                "standard": one.standard,
-            }
-            for one in info.parameters
-        ],
-    }
+            yield Line(f"{'':{width}}  {row}")

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 
@@ -67,6 +69,15 @@ class Demand:
         """Share of the time in which `count` units or more are live; None without times."""
         total = int(self.time_us.sum())
         return float(self.time_us[count:].sum()) / total if total else None
+
+
+def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
+    """HeapfitError where a capture was imported without a word of how long its packets stay."""
+    if trace.info.kind == "packets" and trace.path != source and queue is None:
+        raise HeapfitError(
+            f"{source}: a capture tells when packets come, not how long they stay (add --queue "
+            "fifo:PACKETS_PER_S or --queue hold:exp:MEAN_US)"
+        )
 
 
 def measure_demand(

@@ -1,45 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best size classes of pools alone, as the table and the JSON that design prints."""
+"""The best size classes of pools alone, as design prints them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.design.pools.best_classes import BestClasses, Classes
 
-_COLUMNS = ("pools", "least waste: percent", "over U_max", "least peaks: percent", "over U_max")
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """What is best with so many pools."""
+
+    pools: int
+    waste: Classes
+    peaks: Classes
 
 
-def print_classes(best: BestClasses, rule: Classes | None, u_max: int) -> None:
+def class_table(best: BestClasses, rule: Classes | None, u_max: int) -> Iterator[Part]:
     """A row for each number of pools, then what the 10 % rule gives."""
-    console.out("")
-    console.out(f"Size classes of pools alone, the best of {best.bounds:,} sizes:")
-    pairs = enumerate(zip(best.least_waste, best.least_peaks, strict=True), 1)
-    console.out_table(
-        _COLUMNS,
-        [(count, *_cells(waste, u_max), *_cells(peaks, u_max)) for count, (waste, peaks) in pairs],
-    )
+    yield Fields({"bounds": best.bounds, "sizes": best.sizes})
+    yield Fields({"least_waste": best.least_waste, "least_peaks": best.least_peaks})
+    yield Fields({"ten_percent_rule": rule})
+    yield Line("")
+    yield Line(f"Size classes of pools alone, the best of {best.bounds:,} sizes:")
+    columns: list[Column[_Best]] = [
+        Column(heading="pools", shown=lambda one: one.pools),
+        Column(heading="least waste: percent", shown=lambda one: 100 * one.waste.waste),
+        Column(heading="over U_max", shown=lambda one: _over(one.waste, u_max)),
+        Column(heading="least peaks: percent", shown=lambda one: 100 * one.peaks.waste),
+        Column(heading="over U_max", shown=lambda one: _over(one.peaks, u_max)),
+    ]
+    pairs = zip(best.least_waste, best.least_peaks, strict=True)
+    yield Table(columns, [_Best(count, *both) for count, both in enumerate(pairs, 1)])
     if rule is not None:
-        percent, over = _cells(rule, u_max)
-        over_told = "" if over is None else f", their peaks {over:.3f} x U_max"
-        console.out(f"10% rule: {len(rule.sizes)} pools, {percent:.3f} percent{over_told}.")
-    console.out("percent: internal fragmentation of all requests; over U_max: sum of the peaks.")
+        over = _over(rule, u_max)
+        peaks = "" if over is None else f", their peaks {over:.3f} x U_max"
+        yield Line(f"10% rule: {len(rule.sizes)} pools, {100 * rule.waste:.3f} percent{peaks}.")
+    yield Line("percent: internal fragmentation of all requests; over U_max: sum of the peaks.")
     if best.bounds < best.sizes:
-        console.out(f"Of {best.sizes:,} sizes, those with most live bytes were tried as classes.")
+        yield Line(f"Of {best.sizes:,} sizes, those with most live bytes were tried as classes.")
 
 
-def classes_json(best: BestClasses, rule: Classes | None) -> dict[str, Any]:
-    """The same for --json."""
-    return {
-        "bounds": best.bounds,
-        "sizes": best.sizes,
-        "least_waste": [asdict(one) for one in best.least_waste],
-        "least_peaks": [asdict(one) for one in best.least_peaks],
-        "ten_percent_rule": None if rule is None else asdict(rule),
-    }
-
-
-def _cells(one: Classes, u_max: int) -> tuple[float, float | None]:
-    return 100 * one.waste, one.peaks / u_max if u_max else None
+def _over(one: Classes, u_max: int) -> float | None:
+    return one.peaks / u_max if u_max else None

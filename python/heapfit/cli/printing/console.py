@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What commands print: results on stdout, everything else on stderr, and never a control character.
 
-Names come from files and may be hostile, so all text passes `printable`. Progress bars appear only
-where stderr is a terminal; NO_COLOR is honoured.
+Names come from files and may be hostile, so all text passes `printable`. NO_COLOR is honoured.
 """
 
 from __future__ import annotations
@@ -10,11 +9,9 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
-
-from heapfit.progress import Progress, no_progress
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 JSON_SCHEMA = 1
 WIDTH = 100  # columns of what is printed, but where a single word or table needs more
@@ -49,9 +46,22 @@ def fail(text: str) -> None:
     note(f"heapfit: {text}")
 
 
-def out_json(content: Mapping[str, Any]) -> None:
-    """The result as one JSON object; the only thing on stdout."""
-    print(json.dumps({"schema": JSON_SCHEMA, **content}, indent=2))
+def out_json(content: Mapping[str, object]) -> None:
+    """The result as one JSON object; the only thing on stdout. Records are objects, too."""
+    print(json.dumps({"schema": JSON_SCHEMA, **content}, indent=2, default=_plain))
+
+
+def _plain(value: object) -> object:
+    """What JSON has no form for, in one that it has."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):  # an array or a number of numpy
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -70,26 +80,6 @@ def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         print("  ".join(padded).rstrip())
 
 
-def out_wrapped(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[str]) -> None:
-    """Columns of text, the `wide` ones wrapped so that all stand within the terminal, or WIDTH."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=True)
-    for column in columns:
-        table.add_column(column, ratio=1 if column in wide else None, no_wrap=column not in wide)
-    for row in rows:
-        table.add_row(*(Text("\n".join(map(printable, cell.split("\n")))) for cell in row))
-    width = None if sys.stdout.isatty() else WIDTH
-    drawing = Console(file=sys.stdout, width=width, highlight=False)
-    with drawing.capture() as drawn:
-        drawing.print(table)
-    for line in drawn.get().splitlines():
-        print(line.rstrip())
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -105,33 +95,3 @@ def _cell(value: object) -> str:
     if _is_number(value):
         return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
     return printable(str(value))
-
-
-@contextmanager
-def progress() -> Iterator[Progress]:
-    """Bars on stderr, one for each step that is not done; nothing where it is no terminal."""
-    if not sys.stderr.isatty():
-        yield no_progress
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    steps: dict[str, Any] = {}
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-
-        def show(step: str, done: float) -> None:
-            if done >= 1.0:
-                if step in steps:
-                    bars.remove_task(steps.pop(step))
-                return
-            if step not in steps:
-                steps[step] = bars.add_task(_escaped(step), total=1.0)
-            bars.update(steps[step], completed=done)
-
-        yield show
-
-
-def _escaped(step: str) -> str:
-    from rich.markup import escape
-
-    return escape(printable(step))

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several traces by several allocators, as the tables and the JSON that compare prints.
+"""Several traces by several allocators: what compare prints of them.
 
 A table that is wider than the page goes on in a second panel, with its rows named again.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from heapfit.cli.printing import console
-from heapfit.cli.printing.ranking import IN_PIECES, ranking_json
+from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
+from heapfit.cli.printing.ranking import IN_PIECES, over_in_steps, ranking
 from heapfit.compare.comparison import Row, energies_over_least
 from heapfit.compare.matrix import Column, Matrix
 from heapfit.plan.energy import Sram, load_sram
@@ -23,42 +24,43 @@ _NOT_TRIED = ""  # nothing was said of this candidate on this trace
 _NO_PLAN = "n/a"
 
 
-def print_matrix(
-    matrix: Matrix, granularity: int | None, sram: Sram | None, with_accesses: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class MatrixOptions:
+    """What of a matrix is told beside the regions."""
+
+    granularity: int | None = None  # bytes of a low-level allocator's step
+    sram: Sram | None = None
+    accesses: bool = False  # and energies
+
+
+def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
     """R_safe / U_max, and what was asked for beside it; then what the marks mean."""
-    console.out("R_safe / U_max")
-    _print_regions(matrix)
-    _print_marks(matrix)
-    if granularity is not None:
-        console.out("")
-        console.out(f"R_max / U_max, R_max in steps of {granularity:,} B")
-        _print_panels(matrix, lambda row: _in_steps(row, granularity))
-    if with_accesses:
-        console.out("")
-        console.out("Metadata accesses per operation")
-        _print_panels(matrix, lambda row: _ratio(row.accesses_per_operation))
-        console.out("")
-        console.out("Energy of metadata accesses over the least on the trace")
-        _print_energies(matrix, sram)
+    yield Fields({"traces": [_trace_fields(one, options) for one in matrix.columns]})
+    yield Fields({"mean_over_u_max": {one: matrix.mean_over_u_max(one) for one in matrix.names}})
+    yield Line("R_safe / U_max")
+    yield from _regions(matrix)
+    yield from _marks(matrix)
+    step = options.granularity
+    if step is not None:
+        yield Line("")
+        yield Line(f"R_max / U_max, R_max in steps of {step:,} B")
+        yield from _panels_of(matrix, lambda row: _ratio(over_in_steps(row, step)))
+    if options.accesses:
+        yield Line("")
+        yield Line("Metadata accesses per operation")
+        yield from _panels_of(matrix, lambda row: _ratio(row.accesses_per_operation))
+        yield Line("")
+        yield Line("Energy of metadata accesses over the least on the trace")
+        yield from _energies(matrix, options.sram)
 
 
-def matrix_json(matrix: Matrix, sram: Sram | None, granularity: int | None) -> dict[str, Any]:
-    """The same for --json."""
-    return {
-        "traces": [
-            {
-                "trace": column.label,
-                "source": column.comparison.trace.source,
-                **ranking_json(column.comparison, sram, granularity),
-            }
-            for column in matrix.columns
-        ],
-        "mean_over_u_max": {name: matrix.mean_over_u_max(name) for name in matrix.names},
-    }
+def _trace_fields(column: Column, options: MatrixOptions) -> dict[str, object]:
+    ranked = ranking(column.comparison, options.sram, options.granularity)
+    its = {"trace": column.label, "source": column.comparison.trace.source}
+    return its | content_of(ranked)
 
 
-def _print_regions(matrix: Matrix) -> None:
+def _regions(matrix: Matrix) -> Iterator[Line]:
     columns = [
         [
             column.label,
@@ -68,7 +70,8 @@ def _print_regions(matrix: Matrix) -> None:
         for column in matrix.columns
     ]
     means = (_ratio(matrix.mean_over_u_max(name)) for name in matrix.names)
-    _print_columns(["allocator", "U_max, B", *matrix.names], [*columns, ["mean", "", *means]])
+    names = ["allocator", "U_max, B", *matrix.names]
+    yield from _in_panels(names, [*columns, ["mean", "", *means]])
 
 
 def _over_u_max(row: Row) -> str:
@@ -79,40 +82,34 @@ def _over_u_max(row: Row) -> str:
     return safe + ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
 
 
-def _in_steps(row: Row, granularity: int) -> str:
-    in_steps = row.footprint_in_steps(granularity)
-    return _ratio(in_steps / row.u_max if in_steps is not None and row.u_max else None)
-
-
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.3f}"
 
 
-def _print_energies(matrix: Matrix, sram: Sram | None) -> None:
+def _energies(matrix: Matrix, sram: Sram | None) -> Iterator[Line]:
     table = sram or load_sram()
     energies: dict[int, str] = {}
     for column in matrix.columns:
         rows = column.comparison.rows
         for row, energy in zip(rows, energies_over_least(rows, table), strict=True):
             energies[id(row)] = _ratio(energy)
-    _print_panels(matrix, lambda row: energies[id(row)])
+    yield from _panels_of(matrix, lambda row: energies[id(row)])
 
 
-def _print_panels(matrix: Matrix, cell: Cell) -> None:
+def _panels_of(matrix: Matrix, cell: Cell) -> Iterator[Line]:
     """One table in as many panels as its width takes."""
     columns = [
         [column.label, *(_text(column, name, cell) for name in matrix.names)]
         for column in matrix.columns
     ]
-    _print_columns(["allocator", *matrix.names], columns)
+    yield from _in_panels(["allocator", *matrix.names], columns)
 
 
-def _print_columns(names: Sequence[str], columns: Sequence[list[str]]) -> None:
+def _in_panels(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[Line]:
     for i, panel in enumerate(_panels(names, columns)):
         if i > 0:
-            console.out("")
-        for line in _lines([names, *panel]):
-            console.out(line)
+            yield Line("")
+        yield from map(Line, _lines([names, *panel]))
 
 
 def _text(column: Column, name: str, cell: Cell) -> str:
@@ -148,36 +145,28 @@ def _lines(columns: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _print_marks(matrix: Matrix) -> None:
+def _marks(matrix: Matrix) -> Iterator[Line]:
     """What the marks that occur mean, and why a plan does not apply."""
     rows = [row for column in matrix.columns for row in column.comparison.rows]
-    console.out(f"mean: geometric. Alignment: {_alignments(rows)}.")
+    alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
+    yield Line(f"mean: geometric. Alignment: {alignments}.")
     if any(row.trained_on_this_trace for row in rows):
-        console.out("* the plan was made from this very trace: another run may need more.")
+        yield Line("* the plan was made from this very trace: another run may need more.")
     if any(row.is_in_pieces for row in rows):
-        console.out(IN_PIECES)
+        yield Line(IN_PIECES)
     if any(not row.is_monotone for row in rows):
-        console.out("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
+        yield Line("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):
-        console.out("- none found: the largest region scanned failed.")
-    _print_not_applicable(matrix)
+        yield Line("- none found: the largest region scanned failed.")
+    for (name, why), labels in _not_applicable(matrix).items():
+        yield from paragraph(f"n/a {name} on {', '.join(labels)}: {why}.")
 
 
-def _print_not_applicable(matrix: Matrix) -> None:
-    for name in matrix.names:
-        labels: dict[str, list[str]] = {}
-        for column in matrix.columns:
-            for one in column.comparison.not_applicable:
-                if one.name == name:
-                    labels.setdefault(one.why, []).append(column.label)
-        for why, those in labels.items():
-            _print_wrapped(f"n/a {name} on {', '.join(those)}: {why}.")
-
-
-def _alignments(rows: Sequence[Row]) -> str:
-    return " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
-
-
-def _print_wrapped(text: str) -> None:
-    for line in textwrap.wrap(text, console.WIDTH, break_on_hyphens=False):
-        console.out(line)
+def _not_applicable(matrix: Matrix) -> dict[tuple[str, str], list[str]]:
+    """The traces on which a candidate is not tried, by its name and the reason; as the rows are."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for column in matrix.columns:
+        for one in column.comparison.not_applicable:
+            labels.setdefault((one.name, one.why), []).append(column.label)
+    ordered = sorted(labels, key=lambda one: matrix.names.index(one[0]))
+    return {one: labels[one] for one in ordered}

@@ -1,53 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranked rows as the table and the JSON that compare, design and fit print."""
+"""Ranked rows: what compare, design and fit print of one trace."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
+from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import Comparison, Row, energies_over_least
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
-_COLUMNS = (
-    "candidate",
-    "R_min",
-    "R_safe",
-    "step",
-    "alignment",
-    "over U_max",
-    "accesses/operation",
-    "energy",
-)
 IN_PIECES = "+ blocks in pieces: only for callers that follow them from piece to piece."
 
 
-def print_ranking(comparison: Comparison, sram: Sram | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A row, and what can only be told beside the others."""
+
+    row: Row
+    energy: float | None  # over the least
+
+
+def _of_row(*columns: Column[Row]) -> tuple[Column[_Ranked], ...]:
+    return tuple(column.within(lambda one: one.row) for column in columns)
+
+
+def _of_replay(field: str) -> Column[Row]:
+    def value(row: Row) -> object:
+        replay: _engine.ReplayResult | None = row.replay
+        return None if replay is None else getattr(replay, field)
+
+    return Column(field, value=value)
+
+
+_FOOTPRINT: Column[Row] = Column("footprint", "high-water mark")
+_COLUMNS = (
+    *_of_row(
+        Column("name", "candidate", shown=lambda row: row.name + _marks(row)),
+        Column("reason"),
+        Column("r_min", "R_min"),
+        Column("r_safe", "R_safe"),
+        Column("step", "step", shown=lambda row: row.step or None),
+        Column("alignment", "alignment"),
+        Column("over_u_max", "over U_max"),
+        Column("accesses_per_operation", "accesses/operation"),
+        _of_replay("loads"),
+        _of_replay("stores"),
+    ),
+    Column("energy_over_least", "energy", lambda one: one.energy),
+    *_of_row(_FOOTPRINT.under("")),
+)
+_ENDS = _of_row(
+    Column("trained_on_this_trace"), Column("plan", value=lambda row: plan_table(row.plan))
+)
+LEFT_OUT: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
+
+
+def _in_steps(granularity: int) -> Column[Row]:
+    return Column(
+        "footprint_in_steps",
+        f"in steps of {granularity:,}",
+        lambda row: row.footprint_in_steps(granularity),
+    )
+
+
+def ranking(
+    comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
+) -> Iterator[Part]:
     """The table, what its figures mean, and what was left out."""
-    rows = comparison.rows
-    energies = _energies(comparison, sram)
-    cells = [(*_cells(row), energy) for row, energy in zip(rows, energies, strict=True)]
-    console.out_table(_COLUMNS, cells)
-    console.out(
+    rows = _ranked(comparison, sram)
+    in_steps = () if granularity is None else _of_row(_in_steps(granularity).under(""))
+    yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
+    yield Table((*_COLUMNS, *in_steps, *_ENDS), rows, "rows")
+    yield Line(
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
         f"{comparison.base_alignment}."
     )
+    yield Fields({"bounds": comparison.bounds})
     if comparison.bounds is not None:
-        console.out(_bounds_told(comparison.bounds))
-    console.out("energy: of the accesses, in an SRAM of the region's size, over the least.")
-    if any(row.trained_on_this_trace for row in rows):
-        console.out("* trained on this trace: another run may need more.")
-    if any(row.is_in_pieces for row in rows):
-        console.out(IN_PIECES)
-    if any(row.step == 0 and row.r_safe is not None for row in rows):
-        console.out("step -: no search; the region follows from the plan or from one run.")
-    if any(row.r_safe is None for row in rows):
-        console.out("R_safe -: the largest region scanned failed.")
-    for left_out in comparison.not_applicable:
-        console.out(f"{left_out.name} left out: {left_out.why}.")
+        yield Line(_bounds_told(comparison.bounds))
+    yield from map(Line, _meanings(comparison.rows))
+    yield from left_out(comparison.not_applicable)
+
+
+def low_level(comparison: Comparison, granularity: int) -> Iterator[Part]:
+    """R_max as the papers have it: what a low-level allocator gave, in steps."""
+    yield Line("")
+    yield Table(
+        (
+            Column(heading="candidate", shown=lambda row: row.name),
+            _FOOTPRINT,
+            _in_steps(granularity),
+            Column(heading="over U_max", shown=lambda row: over_in_steps(row, granularity)),
+        ),
+        comparison.rows,
+    )
+    yield Line("R_max: the most that a low-level allocator, such as sbrk, is asked for; in bytes.")
+
+
+def over_in_steps(row: Row, granularity: int) -> float | None:
+    """R_max in steps over U_max."""
+    in_steps = row.footprint_in_steps(granularity)
+    return in_steps / row.u_max if in_steps is not None and row.u_max else None
+
+
+def left_out(not_applicable: Sequence[NotApplicable]) -> Iterator[Part]:
+    """What was not tried, and why."""
+    yield Table(LEFT_OUT, not_applicable, "not_applicable")
+    for one in not_applicable:
+        yield Line(f"{one.name} left out: {one.why}.")
+
+
+def _ranked(comparison: Comparison, sram: Sram | None) -> list[_Ranked]:
+    energies = energies_over_least(comparison.rows, sram or load_sram())
+    return [_Ranked(*both) for both in zip(comparison.rows, energies, strict=True)]
+
+
+def _marks(row: Row) -> str:
+    return ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
 
 
 def _bounds_told(bounds: BesideResult) -> str:
@@ -59,74 +133,14 @@ def _bounds_told(bounds: BesideResult) -> str:
     return told + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
 
 
-def print_low_level(comparison: Comparison, granularity: int) -> None:
-    """R_max as the papers have it: what a low-level allocator gave, in steps."""
-    console.out("")
-    console.out_table(
-        ("candidate", "high-water mark", f"in steps of {granularity:,}", "over U_max"),
-        [_low_level_cells(row, granularity) for row in comparison.rows],
-    )
-    console.out("R_max: the most that a low-level allocator, such as sbrk, is asked for; in bytes.")
-
-
-def _low_level_cells(row: Row, granularity: int) -> tuple[object, ...]:
-    in_steps = row.footprint_in_steps(granularity)
-    ratio = in_steps / row.u_max if in_steps is not None and row.u_max else None
-    return row.name, row.footprint, in_steps, ratio
-
-
-def ranking_json(
-    comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
-) -> dict[str, Any]:
-    """The same for --json."""
-    energies = _energies(comparison, sram)
-    return {
-        "u_max": comparison.u_max,
-        "base_alignment": comparison.base_alignment,
-        "rows": [
-            _row_json(row, energy, granularity)
-            for row, energy in zip(comparison.rows, energies, strict=True)
-        ],
-        "bounds": None if comparison.bounds is None else asdict(comparison.bounds),
-        "not_applicable": [{"name": one.name, "why": one.why} for one in comparison.not_applicable],
-    }
-
-
-def _energies(comparison: Comparison, sram: Sram | None) -> list[float | None]:
-    return energies_over_least(comparison.rows, sram or load_sram())
-
-
-def _cells(row: Row) -> tuple[object, ...]:
-    mark = ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
-    return (
-        f"{row.name}{mark}",
-        row.r_min,
-        row.r_safe,
-        row.step or None,
-        row.alignment,
-        row.over_u_max,
-        row.accesses_per_operation,
-    )
-
-
-def _row_json(row: Row, energy: float | None, granularity: int | None) -> dict[str, Any]:
-    in_steps = (
-        {} if granularity is None else {"footprint_in_steps": row.footprint_in_steps(granularity)}
-    )
-    return {
-        "name": row.name,
-        "reason": row.reason,
-        "r_min": row.r_min,
-        "r_safe": row.r_safe,
-        "step": row.step,
-        "alignment": row.alignment,
-        "over_u_max": row.over_u_max,
-        "accesses_per_operation": row.accesses_per_operation,
-        "loads": None if row.replay is None else row.replay.loads,
-        "stores": None if row.replay is None else row.replay.stores,
-        "energy_over_least": energy,
-        "footprint": row.footprint,
-        **in_steps,
-        "trained_on_this_trace": row.trained_on_this_trace,
-        "plan": plan_table(row.plan),
-    }
+def _meanings(rows: Sequence[Row]) -> Iterator[str]:
+    """Of the columns and marks that occur."""
+    yield "energy: of the accesses, in an SRAM of the region's size, over the least."
+    if any(row.trained_on_this_trace for row in rows):
+        yield "* trained on this trace: another run may need more."
+    if any(row.is_in_pieces for row in rows):
+        yield IN_PIECES
+    if any(row.step == 0 and row.r_safe is not None for row in rows):
+        yield "step -: no search; the region follows from the plan or from one run."
+    if any(row.r_safe is None for row in rows):
+        yield "R_safe -: the largest region scanned failed."

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Designs for several traces as the tables, sentences and JSON that design prints."""
+"""Designs for several traces as design prints them."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.gap import LEAST_SHARE
 from heapfit.design.robust.design import (
     MARGINS,
@@ -24,68 +23,40 @@ from heapfit.workloads.drawn_set import LIMITS, DrawnSet, is_peak_repeated
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
-def print_robust(
+def robust_table(
     designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
-) -> None:
+) -> Iterator[Part]:
     """The ranking, the curves, and what they mean."""
-    _print_regions(designs)
+    yield Fields(_fields(designs, drawn))
+    yield from _regions(designs)
     if designs.folds:
-        _print_curves(designs)
+        yield from _curves(designs)
     if drawn is not None:
-        for line in _told_of_drawn(designs, drawn):
-            console.out(line)
-    for line in verdicts(designs):
-        console.out(line)
-    console.out("")
+        yield from _drawn_told(designs, drawn)
+    found = verdicts(designs)
+    yield Fields({"verdicts": found, "plans": paths})
+    yield from map(Line, found)
+    yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
-        console.out(f"{path}: {row.reason}")
-    for left_out in designs.not_applicable:
-        console.out(f"{left_out.name} left out: {left_out.why}.")
+        yield Line(f"{path}: {row.reason}")
+    yield from left_out(designs.not_applicable)
 
 
-def robust_json(
-    designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
-) -> dict[str, Any]:
-    """The same for --json."""
+def _fields(designs: RobustDesigns, drawn: DrawnSet | None) -> dict[str, object]:
     return {
         "traces": designs.traces,
-        "drawn": None if drawn is None else _drawn_json(designs, drawn),
+        "drawn": None if drawn is None else _drawn_fields(designs, drawn),
         "folds": designs.folds,
         "objective": designs.objective.share,
-        "u_max": list(designs.u_max),
+        "u_max": designs.u_max,
         "base_alignment": designs.base_alignment,
-        "margins_percent": list(MARGINS),
+        "margins_percent": MARGINS,
         "failure_bound_if_none_failed": failure_bound(designs.traces),
         "traces_for_one_in_1000": traces_for(_ONE_IN),
-        "rows": [_row_json(row) for row in designs.rows],
-        "verdicts": verdicts(designs),
-        "plans": [str(path) for path in paths],
-        "not_applicable": [{"name": one.name, "why": one.why} for one in designs.not_applicable],
     }
 
 
-def _told_of_drawn(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[str]:
-    """What the first trace is, what the others are, and how far they may be trusted."""
-    recorded, *others = designs.u_max
-    phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
-    told = [
-        f"Trace 1 is the recording; the other {len(others)} are drawn from it (seed {drawn.seed}): "
-        f"{phases}, blocks of {drawn.block:,} requests; {drawn.kept:,} of {drawn.requests:,} "
-        "objects outlive their phase and are kept as they were. U_max of the drawn ones from "
-        f"{min(others):,} to {max(others):,}, of the recording {recorded:,}.",
-        f"The percentages are of such traces. {LIMITS}",
-    ]
-    if not is_peak_repeated(recorded, others):
-        told.append(
-            "None of the drawn traces peaks where the recording does: the model does not hold for "
-            "it, and the curve says little. Record more runs."
-        )
-    yield ""
-    for text in told:
-        yield from textwrap.wrap(text, console.WIDTH, break_on_hyphens=False)
-
-
-def _drawn_json(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, Any]:
+def _drawn_fields(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, object]:
     return {
         "traces": len(drawn.traces),
         "seed": drawn.seed,
@@ -96,6 +67,83 @@ def _drawn_json(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, Any]:
         "is_peak_repeated": is_peak_repeated(designs.u_max[0], designs.u_max[1:]),
         "limits": LIMITS,
     }
+
+
+_NAME: Column[RobustRow] = Column("name", "candidate")
+_SAFE_REGION: Column[RobustRow] = Column("safe_region", "none in")
+
+
+def _regions(designs: RobustDesigns) -> Iterator[Part]:
+    u_max = designs.u_max_objective
+    yield Table(_region_columns(u_max), designs.rows, "rows")
+    yield Line(
+        f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
+        f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
+    )
+    yield Line("* made from the traces; unseen: made without the trace it is measured on.")
+    if any(row.region is None or row.unseen_region is None for row in designs.rows):
+        yield Line("-: no region serves them, as where all blocks lie in pools.")
+
+
+def _region_columns(u_max: int) -> list[Column[RobustRow]]:
+    return [
+        replace(_NAME, shown=lambda row: f"{row.name}{'*' if row.is_trained else ''}"),
+        Column("reason"),
+        Column("plan", value=lambda row: plan_table(row.plan)),
+        Column("is_trained"),
+        Column("regions"),
+        Column("region", "region, seen"),
+        Column(heading="over U_max", shown=lambda row: _over(row.region, u_max)),
+        Column("unseen_regions"),
+        Column("unseen_region", "region, unseen"),
+        Column(heading="over U_max", shown=lambda row: _over(row.unseen_region, u_max)),
+        Column("run_out"),
+        Column("safe_margin"),
+        _SAFE_REGION.under(""),
+    ]
+
+
+def _curves(designs: RobustDesigns) -> Iterator[Part]:
+    columns = [_NAME, *(_ran_out(i, designs.traces) for i in range(len(MARGINS))), _SAFE_REGION]
+    yield Line("")
+    yield Line("Percent of unseen traces that run out, by margin above the region of seen ones:")
+    yield Table(columns, designs.rows)
+    yield Line(
+        f"{designs.traces} traces in {designs.folds} folds. Where none of them ran out, at most "
+        f"{failure_bound(designs.traces):.2%} of all do (95% sure, rule of three), for a row "
+        "and margin chosen beforehand;"
+    )
+    yield Line(
+        f"to say so of 1 in 1,000 takes {traces_for(_ONE_IN):,} traces without a failure, of runs "
+        "as different as those to come."
+    )
+
+
+def _ran_out(index: int, traces: int) -> Column[RobustRow]:
+    """Percent that run out with one of the margins."""
+    heading = f"+{MARGINS[index]}%"
+    return Column(heading=heading, shown=lambda row: 100 * row.run_out[index] / traces)
+
+
+def _drawn_told(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[Part]:
+    """What the first trace is, what the others are, and how far they may be trusted."""
+    recorded, *others = designs.u_max
+    phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
+    texts = [
+        f"Trace 1 is the recording; the other {len(others)} are drawn from it (seed {drawn.seed}): "
+        f"{phases}, blocks of {drawn.block:,} requests; {drawn.kept:,} of {drawn.requests:,} "
+        "objects outlive their phase and are kept as they were. U_max of the drawn ones from "
+        f"{min(others):,} to {max(others):,}, of the recording {recorded:,}.",
+        f"The percentages are of such traces. {LIMITS}",
+    ]
+    if not is_peak_repeated(recorded, others):
+        texts.append(
+            "None of the drawn traces peaks where the recording does: the model does not hold for "
+            "it, and the curve says little. Record more runs."
+        )
+    yield Line("")
+    for text in texts:
+        yield from paragraph(text)
 
 
 def verdicts(designs: RobustDesigns) -> list[str]:
@@ -142,56 +190,6 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
         return f"{told}, but cannot serve all others in any region."
     cost = row.unseen_region / plain.unseen_region - 1
     return f"{told}, and costs {cost:.1%} more on those it has not seen." if cost > 0 else None
-
-
-def _row_json(row: RobustRow) -> dict[str, Any]:
-    safe = {"safe_margin": row.safe_margin, "safe_region": row.safe_region}
-    return {**asdict(row), **safe, "plan": plan_table(row.plan)}
-
-
-def _print_regions(designs: RobustDesigns) -> None:
-    u_max = designs.u_max_objective
-    console.out_table(
-        ("candidate", "region, seen", "over U_max", "region, unseen", "over U_max"),
-        [
-            (
-                f"{row.name}{'*' if row.is_trained else ''}",
-                row.region,
-                _over(row.region, u_max),
-                row.unseen_region,
-                _over(row.unseen_region, u_max),
-            )
-            for row in designs.rows
-        ],
-    )
-    console.out(
-        f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
-        f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
-    )
-    console.out("* made from the traces; unseen: made without the trace it is measured on.")
-    if any(row.region is None or row.unseen_region is None for row in designs.rows):
-        console.out("-: no region serves them, as where all blocks lie in pools.")
-
-
-def _print_curves(designs: RobustDesigns) -> None:
-    console.out("")
-    console.out("Percent of unseen traces that run out, by margin above the region of seen ones:")
-    console.out_table(
-        ("candidate", *(f"+{margin}%" for margin in MARGINS), "none in"),
-        [
-            (row.name, *(100 * count / designs.traces for count in row.run_out), row.safe_region)
-            for row in designs.rows
-        ],
-    )
-    console.out(
-        f"{designs.traces} traces in {designs.folds} folds. Where none of them ran out, at most "
-        f"{failure_bound(designs.traces):.2%} of all do (95% sure, rule of three), for a row "
-        "and margin chosen beforehand;"
-    )
-    console.out(
-        f"to say so of 1 in 1,000 takes {traces_for(_ONE_IN):,} traces without a failure, of runs "
-        "as different as those to come."
-    )
 
 
 def _over(region: int | None, u_max: int) -> float | None:
