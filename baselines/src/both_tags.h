@@ -17,23 +17,23 @@
  * break moves on. No two free chunks are neighbours. A bin's list is linked one way, so that a
  * chunk that is joined with its neighbour is searched for; `bin` is kept by some includers only.
  *
- * A source that includes this file first defines HFIT_THIS(operation) and the constants SAVE_EXTRA
- * (the least bytes split off) and MORE_CONTROL (bytes of control words of its own, at OWN_CONTROL),
- * then defines the static functions declared below; what it gets are all functions of the contract.
+ * A source that includes this file first defines HFIT_THIS(operation), then defines the static
+ * functions declared below; what it gets are all functions of the contract.
  */
 #ifndef BASELINES_BOTH_TAGS_H
 #define BASELINES_BOTH_TAGS_H
 
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
-#include "src/operations.h"
 
 enum {
     SLOP = LOW_CONTROL,
     BINS = SLOP + 4,
     BIN_COUNT = 30,
     OWN_CONTROL = BINS + 4 * BIN_COUNT,
-    CONTROL_SIZE = OWN_CONTROL + MORE_CONTROL,
     TAG_SIZE = 4,
     TAGS_SIZE = 8,
     TAG_USED = 1,
@@ -41,6 +41,12 @@ enum {
     KEPT_BIN = 8,
     CHUNK_LEAST = 16,
 };
+
+/* Bytes of control words of the includer's own, at OWN_CONTROL. */
+static inline uint32_t more_control(void);
+
+/* The least bytes that are split off. */
+static inline uint32_t save_extra(void);
 
 /* log2 of what is asked of the low-level allocator at a time, all of it one chunk; memory before it
  * that is free joins it. 0: just a block with its tags and two lone tags is asked for, which all
@@ -63,6 +69,10 @@ static inline void bin_changed(hfit_heap *heap, uint32_t bin, bool is_empty);
 /* True if the includer's own control words hold. */
 static inline bool is_own_control_sound(const hfit_heap *heap);
 
+static inline uint32_t control_size(void) {
+    return OWN_CONTROL + more_control();
+}
+
 static inline uint32_t head_of(uint32_t bin) {
     return BINS + 4 * bin;
 }
@@ -77,7 +87,7 @@ static inline uint32_t scan_bins(const hfit_heap *heap, uint32_t bin) {
 
 static inline uint32_t first_chunk(const hfit_plan *plan) {
     const uint32_t mask = plan->alignment - 1;
-    return ((CONTROL_SIZE + TAGS_SIZE + mask) & ~mask) - TAG_SIZE;
+    return ((control_size() + TAGS_SIZE + mask) & ~mask) - TAG_SIZE;
 }
 
 static inline uint32_t size_in(uint32_t tag) {
@@ -192,7 +202,7 @@ static uint32_t take_fresh(hfit_heap *heap, const hfit_plan *plan, uint32_t need
 /* Makes `needed` bytes of a free chunk used; the rest, if it is worth it, becomes the slop. */
 static void use_chunk(hfit_heap *heap, uint32_t chunk, uint32_t needed) {
     const uint32_t available = size_in(load_word(heap, chunk));
-    if (available - needed >= SAVE_EXTRA) {
+    if (available - needed >= save_extra()) {
         const uint32_t old = load_word(heap, SLOP);
         if (old != NO_OFFSET) {
             insert_chunk(heap, old, size_in(load_word(heap, old)));
@@ -450,7 +460,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     hfit_heap *heap = region;
     const uint32_t first = first_chunk(plan);
     const uint32_t room = (uint32_t)region_size - (first + TAG_SIZE);
-    for (uint32_t offset = SLOP; offset < CONTROL_SIZE; offset += 4) {
+    for (uint32_t offset = SLOP; offset < control_size(); offset += 4) {
         store_word(heap, offset, 0);
     }
     store_word(heap, first - TAG_SIZE, TAG_USED);

@@ -18,11 +18,12 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/logarithm.h"
-#include "src/tiling/free_list.h"
-
 #define HFIT_THIS(operation) hfit_buddy_##operation
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/logarithm.h"
 
 enum {
     ATOMS = 0,

@@ -16,23 +16,26 @@
  * chunk holds such a block, and that its gap stands in the chunk's first payload word. The word
  * before a payload is its tag; a header may be longer, what precedes the tag is padding.
  *
- * A source that includes this file first defines HFIT_THIS(operation) and the constant BIN_COUNT,
- * then defines the static functions declared below; what it gets are all functions of the contract.
+ * A source that includes this file first defines HFIT_THIS(operation), then defines the static
+ * functions declared below; what it gets are all functions of the contract.
  */
 #ifndef BASELINES_CLASS_STACKS_H
 #define BASELINES_CLASS_STACKS_H
 
-#include "src/logarithm.h"
-#include "src/low_level.h"
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
+#include "src/low_level.h"
 #include "src/shifted_block.h"
 
 enum {
     STACKS = LOW_CONTROL,
-    CONTROL_SIZE = STACKS + 4 * BIN_COUNT,
     HOLDS_SHIFTED = 4,
     BIN_SHIFT = 3,
 };
+
+/* How many classes there are. */
+static inline uint32_t class_count(void);
 
 /* Stores the class that serves `size` bytes. False if none does. */
 static bool bin_for(const hfit_plan *plan, size_t size, uint32_t *bin);
@@ -54,9 +57,13 @@ static inline uint32_t stack_of(uint32_t bin) {
     return STACKS + 4 * bin;
 }
 
+static inline uint32_t control_size(void) {
+    return stack_of(class_count());
+}
+
 static inline uint32_t first_payload(const hfit_plan *plan) {
     const uint32_t mask = plan->alignment - 1;
-    return (CONTROL_SIZE + header_size(plan) + mask) & ~mask;
+    return (control_size() + header_size(plan) + mask) & ~mask;
 }
 
 static inline uint32_t first_chunk(const hfit_plan *plan) {
@@ -233,7 +240,7 @@ static bool is_tag_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t 
                          uint32_t room) {
     const uint32_t tag = load_word(heap, payload - TAG_SIZE);
     const uint32_t flags = tag & (TAG_USED | TAG_SHIFTED | HOLDS_SHIFTED);
-    if (bin_in(tag) >= BIN_COUNT || chunk_size(plan, bin_in(tag)) > room) {
+    if (bin_in(tag) >= class_count() || chunk_size(plan, bin_in(tag)) > room) {
         return false;
     }
     if ((tag & HOLDS_SHIFTED) == 0) {
@@ -257,7 +264,7 @@ static bool add_stack(const hfit_heap *heap, uint32_t bin, uint32_t most, block_
     const uint32_t brk = load_word(heap, LOW_BREAK);
     uint32_t payload = load_word(heap, stack_of(bin));
     for (; payload != NO_OFFSET; payload = load_word(heap, payload)) {
-        if (payload >= brk || payload % TAG_SIZE != 0 || payload < CONTROL_SIZE + TAG_SIZE ||
+        if (payload >= brk || payload % TAG_SIZE != 0 || payload < control_size() + TAG_SIZE ||
             set->count == most || load_word(heap, payload - TAG_SIZE) != bin << BIN_SHIFT) {
             return false;
         }
@@ -287,7 +294,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         }
         payload += chunk_size(plan, bin_in(tag));
     }
-    for (uint32_t bin = 0; bin < BIN_COUNT; bin++) {
+    for (uint32_t bin = 0; bin < class_count(); bin++) {
         if (!add_stack(heap, bin, tagged.count, &stacked)) {
             return false;
         }
@@ -313,7 +320,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
         return NULL;
     }
     hfit_heap *heap = region;
-    for (uint32_t bin = 0; bin < BIN_COUNT; bin++) {
+    for (uint32_t bin = 0; bin < class_count(); bin++) {
         store_word(heap, stack_of(bin), NO_OFFSET);
     }
     low_level_start(heap, first_chunk(plan), (uint32_t)region_size);

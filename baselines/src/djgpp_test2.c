@@ -4,11 +4,19 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/powers_of_two.h"
-
 #define HFIT_THIS(operation) hfit_djgpp_test2_##operation
-enum { BIN_COUNT = POWERS };
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/logarithm.h"
+#include "src/low_level.h"
+#include "src/shifted_block.h"
+#include "src/powers_of_two.h"
 #include "src/class_stacks.h"
+
+static inline uint32_t class_count(void) {
+    return POWERS;
+}
 
 static inline uint32_t header_size(const hfit_plan *plan) {
     (void)plan;

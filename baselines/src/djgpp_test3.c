@@ -4,12 +4,20 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/logarithm.h"
-#include "src/size.h"
-
 #define HFIT_THIS(operation) hfit_djgpp_test3_##operation
-enum { LOG2_LEAST = 2, BIN_COUNT = 4 * (32 - LOG2_LEAST) }; /* a link takes 4 bytes */
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/logarithm.h"
+#include "src/low_level.h"
+#include "src/shifted_block.h"
 #include "src/class_stacks.h"
+
+enum { LOG2_LEAST = 2 }; /* a link takes 4 bytes */
+
+static inline uint32_t class_count(void) {
+    return 4 * (32 - LOG2_LEAST);
+}
 
 static inline uint32_t header_size(const hfit_plan *plan) {
     (void)plan;

@@ -5,8 +5,20 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_djgpp_test5_##operation
-enum { SAVE_EXTRA = 16, MORE_CONTROL = 4 };
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/logarithm.h"
+#include "src/low_level.h"
 #include "src/both_tags.h"
+
+static inline uint32_t more_control(void) {
+    return 4;
+}
+
+static inline uint32_t save_extra(void) {
+    return 16;
+}
 
 enum { BIN_MAP = OWN_CONTROL };
 

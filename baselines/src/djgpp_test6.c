@@ -5,8 +5,20 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_djgpp_test6_##operation
-enum { SAVE_EXTRA = 64, MORE_CONTROL = 0 };
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/logarithm.h"
+#include "src/low_level.h"
 #include "src/both_tags.h"
+
+static inline uint32_t more_control(void) {
+    return 0;
+}
+
+static inline uint32_t save_extra(void) {
+    return 64;
+}
 
 static inline uint32_t step_of(const hfit_plan *plan) {
     (void)plan;

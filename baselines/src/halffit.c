@@ -17,12 +17,13 @@
 
 #include "hfit/descriptor.h"
 
+#define HFIT_THIS(operation) hfit_halffit_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 #include "src/shifted_block.h"
-#include "src/tiling/free_list.h"
-
-#define HFIT_THIS(operation) hfit_halffit_##operation
-#include "src/operations.h"
 
 enum {
     BIN_MAP = 0,   /* bit i: bin i is not empty */

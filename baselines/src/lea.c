@@ -4,10 +4,14 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/lea_check.h"
-
 #define HFIT_THIS(operation) hfit_lea_##operation
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/logarithm.h"
+#include "src/lea_bins.h"
+#include "src/lea_check.h"
 
 /* Writes the tags of a free chunk; the next one's P is the caller's business. */
 static inline void set_free(hfit_heap *heap, uint32_t chunk, uint32_t size) {

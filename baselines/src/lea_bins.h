@@ -17,9 +17,9 @@
 #ifndef BASELINES_LEA_BINS_H
 #define BASELINES_LEA_BINS_H
 
-#include "src/logarithm.h"
 #include "src/region.h"
 #include "src/tiling/free_list.h"
+#include "src/logarithm.h"
 
 enum {
     TOP = 0,

@@ -3,6 +3,8 @@
 #ifndef BASELINES_LEA_CHECK_H
 #define BASELINES_LEA_CHECK_H
 
+#include "src/region.h"
+#include "src/tiling/free_list.h"
 #include "src/lea_bins.h"
 
 /* How many free chunks, and the sum of their offsets, which tells whether two sets of so many are

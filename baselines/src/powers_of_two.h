@@ -3,8 +3,8 @@
 #ifndef BASELINES_POWERS_OF_TWO_H
 #define BASELINES_POWERS_OF_TWO_H
 
-#include "src/logarithm.h"
 #include "src/size.h"
+#include "src/logarithm.h"
 
 enum { POWERS = 29, LOG2_LEAST = 3 };
 

@@ -12,6 +12,7 @@
 #ifndef BASELINES_SHIFTED_BLOCK_H
 #define BASELINES_SHIFTED_BLOCK_H
 
+#include "src/size.h"
 #include "src/region.h"
 
 enum { TAG_SIZE = 4, TAG_USED = 1, TAG_SHIFTED = 2 };

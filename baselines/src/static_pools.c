@@ -5,6 +5,15 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_static_pools_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/pools/layout.h"
+#include "src/pools/blocks.h"
+#include "src/pools/rule.h"
+#include "src/pools/growth.h"
+#include "src/pools/taking.h"
+#include "src/pools/inspection.h"
 #include "src/pools/heap.h"
 #include "src/pools/size_class.h"
 

@@ -4,9 +4,11 @@
 The baselines keep it too, or their figures could not be held against core's.
 """
 
+import os
 import re
 import subprocess
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,16 @@ FOLDERS = ("core", "baselines")
 COMMENT_OR_STRING = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 FLOAT_LITERAL = re.compile(r"\b\d+\.\d*|\b\d+[eE][-+]?\d+\b")
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
+PRIVATE_INCLUDE = re.compile(r'^#include "(src/[^"]+)"', re.MULTILINE)
+# What an includer is to define is declared where it is asked for: no option of gcc allows that.
+LEFT_TO_THE_INCLUDER = re.compile(r"'\w+' (?:used|declared 'static') but never defined")
+DEFINITIONS = (
+    re.compile(r"^#define (\w+)", re.MULTILINE),
+    re.compile(r"^\}\s*(\w+);", re.MULTILINE),
+    re.compile(r"^typedef [^{;]*?(\w+);", re.MULTILINE),
+    re.compile(r"^static[^;={}()]*?\b(\w+)\([^;{]*\)\s*\{", re.MULTILINE),
+)
+ENUM = re.compile(r"\benum\s*\w*\s*\{([^}]*)\}")
 MUTABLE_SYMBOLS = set("bBcCdDsS")  # as nm names them: zeroed, common, initialised, small
 
 
@@ -84,6 +96,72 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str]:
     return next((cycle for name in sorted(graph) if (cycle := visit(name, []))), [])
 
 
+def include_options(root: Path) -> list[str]:
+    return [f"-I{root / name / part}" for name in FOLDERS for part in ("", "include")]
+
+
+@cache
+def private_headers(root: Path) -> dict[str, Path]:
+    """By the name that an include gives them."""
+    return {
+        f"src/{file.relative_to(root / name / 'src')}": file
+        for name in FOLDERS
+        for file in sorted((root / name / "src").rglob("*.h"))
+    }
+
+
+def complaints_alone(root: Path, compiler: str, header: str) -> list[str]:
+    """What a compiler says of a header that nothing stands before, and that is included twice."""
+    command = [compiler, "-std=c11", "-x", "c", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion",
+               "-Wno-unused-function", "-DHFIT_THIS(operation)=hfit_alone_##operation",
+               *include_options(root), "-"]  # fmt: skip
+    if compiler == "clang":
+        command += ["-Wno-undefined-internal", "-Wno-undefined-inline"]
+    program = f'#include "{header}"\n' * 2 + "typedef int not_empty;\n"
+    plain = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(
+        command, input=program, text=True, capture_output=True, check=False, env=plain
+    )
+    lines = [line for line in done.stderr.splitlines() if re.search(r"(?:error|warning):", line)]
+    return [line for line in lines if not LEFT_TO_THE_INCLUDER.search(line)]
+
+
+@cache
+def reached_private(root: Path, source: Path) -> set[str]:
+    """The private headers that gcc opens for a source."""
+    command = ["gcc", "-MM", "-DHFIT_THIS(operation)=x", *include_options(root), str(source)]
+    rule = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    opened = {Path(word) for word in rule.replace("\\\n", " ").split()[2:]}
+    return {name for name, file in private_headers(root).items() if file in opened}
+
+
+def defined_names(code: str) -> set[str]:
+    names = {name for pattern in DEFINITIONS for name in pattern.findall(code)}
+    for body in ENUM.findall(code):
+        names |= set(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)", body))
+    return names
+
+
+def unnamed_sources(root: Path, file: Path) -> dict[str, set[str]]:
+    """Headers that a file uses names of and reaches through others only, and these names.
+
+    A name that several of the headers it reaches define is passed over: it may be any one's.
+    """
+    reached = reached_private(root, file)
+    headers = private_headers(root)
+    defined = {name: defined_names(code_of(headers[name].read_text())) for name in reached}
+    text = file.read_text()
+    code = code_of(text)
+    used = identifiers(code) - defined_names(code)
+    once = {name for name in used if sum(name in names for names in defined.values()) == 1}
+    named = set(PRIVATE_INCLUDE.findall(text))
+    return {
+        header: once & names
+        for header, names in defined.items()
+        if header not in named and once & names
+    }
+
+
 @pytest.fixture(scope="module")
 def core_texts(root: Path) -> dict[str, str]:
     files = [f for name in FOLDERS for f in (root / name).rglob("*") if f.suffix in {".c", ".h"}]
@@ -142,6 +220,46 @@ def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str])
         twice = f"#include <{header.parent.name}/{header.name}>\n" * 2
         program = twice + "typedef int not_empty;\n"
         subprocess.run(command, input=program, text=True, check=True)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_private_header_compiles_alone(root: Path, compiler: str) -> None:
+    complaints = {name: complaints_alone(root, compiler, name) for name in private_headers(root)}
+    assert {name: lines for name, lines in complaints.items() if lines} == {}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_header_that_needs_another_before_it_is_found(
+    root: Path, tmp_path: Path, compiler: str
+) -> None:
+    header = tmp_path / "lonely.h"
+    header.write_text("static inline uint32_t first(void) { return TILING_FIRST; }\n")
+    assert complaints_alone(root, compiler, str(header))
+
+
+def test_a_source_names_all_its_parts_in_the_order_they_build_on_each_other(root: Path) -> None:
+    headers = private_headers(root)
+    for source in sorted(file for name in FOLDERS for file in (root / name / "src").rglob("*.c")):
+        named = PRIVATE_INCLUDE.findall(source.read_text())
+        assert set(named) == reached_private(root, source), source
+        for place, name in enumerate(named):
+            below = reached_private(root, headers[name]) - {name}
+            assert below <= set(named[:place]), f"{source} names {name} before what it builds on"
+
+
+def test_no_file_uses_a_header_that_it_only_reaches_through_others(root: Path) -> None:
+    files = [file for name in FOLDERS for file in (root / name / "src").rglob("*.[ch]")]
+    found = {str(file): unnamed_sources(root, file) for file in sorted(files)}
+    assert {name: headers for name, headers in found.items() if headers} == {}
+
+
+def test_a_header_that_is_only_reached_through_another_is_found(root: Path, tmp_path: Path) -> None:
+    source = tmp_path / "borrower.c"
+    source.write_text(
+        '#include "src/tiling/free_list.h"\n'
+        "uint32_t end(const hfit_heap *heap) { return load_word(heap, LINK_NEXT); }\n"
+    )
+    assert unnamed_sources(root, source) == {"src/region.h": {"load_word"}}
 
 
 def test_a_recursion_over_two_functions_is_found() -> None:

@@ -15,6 +15,8 @@
 #ifndef HFIT_PARTITION_BITS_H
 #define HFIT_PARTITION_BITS_H
 
+#include "src/region.h"
+#include "src/partitions/partitions.h"
 #include "src/partitions/run.h"
 
 typedef enum bit_kind { USED_BITS = 0, LAST_BITS = 4 } bit_kind;

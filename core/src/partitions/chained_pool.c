@@ -19,6 +19,9 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_chained_pool_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
 #include "src/partitions/partitions.h"
 
 enum {

@@ -18,6 +18,8 @@
 #ifndef HFIT_PARTITION_LIST_H
 #define HFIT_PARTITION_LIST_H
 
+#include "src/region.h"
+#include "src/partitions/partitions.h"
 #include "src/partitions/run.h"
 
 /* A free group and the one before it in the list; NO_PARTITION: none, and its length or end 0. */

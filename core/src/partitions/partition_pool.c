@@ -6,6 +6,11 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_partition_pool_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/partitions/partitions.h"
+#include "src/partitions/run.h"
 #include "src/partitions/bits.h"
 #include "src/partitions/list.h"
 

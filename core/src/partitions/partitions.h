@@ -20,7 +20,7 @@
 #ifndef HFIT_PARTITIONS_H
 #define HFIT_PARTITIONS_H
 
-#include "src/operations.h"
+#include "src/size.h"
 #include "src/region.h"
 
 enum {

@@ -8,6 +8,7 @@
 #ifndef HFIT_PARTITION_RUN_H
 #define HFIT_PARTITION_RUN_H
 
+#include "src/region.h"
 #include "src/partitions/partitions.h"
 
 typedef struct run_request {

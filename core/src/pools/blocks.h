@@ -15,6 +15,8 @@
 #ifndef HFIT_POOL_BLOCKS_H
 #define HFIT_POOL_BLOCKS_H
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/pools/layout.h"
 
 /* Blocks of a pool that lie side by side: those set aside, or some it got later. */

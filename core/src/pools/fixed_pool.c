@@ -7,17 +7,19 @@
  *   | free list | 3 * blocks  | used bits | block 0 | block 1 | ...
  *   +-----------+-------------+-----------+---------+---------+-----
  *
- * Free blocks are linked as in src/pool_blocks.h. What follows from the plan alone is computed each
- * time: a build for one plan (hfit/plan_of_build.h) has it as constants.
+ * Free blocks are linked as in src/pools/blocks.h. What follows from the plan alone is computed
+ * each time: a build for one plan (hfit/plan_of_build.h) has it as constants.
  */
 #include "hfit/fixed_pool.h"
 
 #include "hfit/descriptor.h"
 
-#include "src/pools/blocks.h"
-
 #define HFIT_THIS(operation) hfit_fixed_pool_##operation
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
+#include "src/pools/layout.h"
+#include "src/pools/blocks.h"
 
 enum {
     FREE_LIST = 0,

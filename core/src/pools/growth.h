@@ -15,7 +15,9 @@
 #ifndef HFIT_POOL_GROWTH_H
 #define HFIT_POOL_GROWTH_H
 
-#include "src/operations.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/pools/layout.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
 

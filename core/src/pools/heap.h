@@ -16,11 +16,15 @@
 #ifndef HFIT_POOL_HEAP_H
 #define HFIT_POOL_HEAP_H
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
-#include "src/pools/growth.h"
-#include "src/pools/inspection.h"
+#include "src/pools/layout.h"
+#include "src/pools/blocks.h"
 #include "src/pools/rule.h"
+#include "src/pools/growth.h"
 #include "src/pools/taking.h"
+#include "src/pools/inspection.h"
 
 /* Gives a block back; one that is not live is told of, and nothing changed. */
 static FORCE_INLINE void give_block(hfit_heap *heap, const hfit_pools_plan *plan,

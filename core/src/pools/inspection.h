@@ -8,6 +8,10 @@
 #ifndef HFIT_POOL_INSPECTION_H
 #define HFIT_POOL_INSPECTION_H
 
+#include "src/region.h"
+#include "src/pools/layout.h"
+#include "src/pools/blocks.h"
+#include "src/pools/rule.h"
 #include "src/pools/growth.h"
 
 /* True if a block is allocated. Where no bits are kept the free list is searched. */

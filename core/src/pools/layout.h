@@ -14,6 +14,7 @@
 
 #include "hfit/pools.h"
 
+#include "src/size.h"
 #include "src/region.h"
 
 enum {

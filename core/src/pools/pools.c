@@ -2,6 +2,8 @@
 /* Where the blocks of a pool plan lie. See hfit/pools.h. */
 #include "hfit/pools.h"
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/pools/layout.h"
 
 uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment) {

@@ -6,8 +6,12 @@
 #ifndef HFIT_POOL_TAKING_H
 #define HFIT_POOL_TAKING_H
 
-#include "src/pools/growth.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/pools/layout.h"
+#include "src/pools/blocks.h"
 #include "src/pools/rule.h"
+#include "src/pools/growth.h"
 
 /* What taking a block from a pool came to. */
 enum taking { TAKEN, NONE_LEFT, DAMAGED };

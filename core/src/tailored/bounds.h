@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bounds of chunks in the layout that the plan says: in a map (boundary_map.h) or in headers
- * (boundary_headers.h). Free chunks have used neighbours, before and after each change:
+ * The bounds of chunks in the layout that the plan says: in a map (map.h) or in headers
+ * (headers.h). Free chunks have used neighbours, before and after each change:
  *
  *   bounds_use        [free             ]    ->  [used ][free    ], or all of it used
  *   bounds_use_last   [free             ]    ->  [free    ][used ]
@@ -14,8 +14,10 @@
 #ifndef HFIT_TAILORED_BOUNDS_H
 #define HFIT_TAILORED_BOUNDS_H
 
-#include "src/tailored/headers.h"
+#include "src/region.h"
+#include "src/tailored/heap.h"
 #include "src/tailored/map.h"
+#include "src/tailored/headers.h"
 
 static inline uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  bool *is_free) {

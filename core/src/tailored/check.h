@@ -6,6 +6,14 @@
 #ifndef HFIT_TAILORED_CHECK_H
 #define HFIT_TAILORED_CHECK_H
 
+#include "src/region.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/trie.h"
+#include "src/tailored/heap.h"
+#include "src/tailored/map.h"
+#include "src/tailored/headers.h"
+#include "src/tailored/bounds.h"
+#include "src/tailored/index.h"
 #include "src/tailored/layout.h"
 
 /* What `check` has yet to find. */

@@ -14,6 +14,10 @@
 #ifndef HFIT_TAILORED_CHUNKS_H
 #define HFIT_TAILORED_CHUNKS_H
 
+#include "src/size.h"
+#include "src/region.h"
+#include "src/tiling/trie.h"
+#include "src/tailored/heap.h"
 #include "src/tailored/bounds.h"
 #include "src/tailored/index.h"
 

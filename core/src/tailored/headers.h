@@ -14,6 +14,8 @@
 #ifndef HFIT_TAILORED_HEADERS_H
 #define HFIT_TAILORED_HEADERS_H
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/tailored/heap.h"
 
 enum { IS_FREE = 1, AFTER_FREE = 2, SIZE_SHIFT = 2 };
@@ -55,7 +57,7 @@ static inline void write_free(hfit_heap *heap, const hfit_plan *plan, uint32_t s
     store_word(heap, footer_before(plan, end), header);
 }
 
-/* The five changes of bounds: see tailored_bounds.h. */
+/* The five changes of bounds: see bounds.h. */
 
 static inline void headers_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                uint32_t behind, uint32_t end) {

@@ -22,6 +22,7 @@
 
 #include "hfit/tailored.h"
 
+#include "src/size.h"
 #include "src/region.h"
 
 enum {
@@ -31,7 +32,7 @@ enum {
     TALLY = 12,        /* footprint plus used chunks, from level 1 on */
     TOP = 16,          /* granule at which the top begins */
     TOP_END = 20,      /* and ends; the same if there is no top */
-    MAP_BASE = 24,     /* see boundary_map.h */
+    MAP_BASE = 24,     /* see map.h */
     LEAST_MAPPED = 2,  /* granules of a chunk whose bounds are in a map */
     LEAST_HEADED = 16, /* bytes of a chunk with a header: the word, two links, the word again */
     HEADER_SIZE = 4,

@@ -28,9 +28,11 @@
 #ifndef HFIT_TAILORED_INDEX_H
 #define HFIT_TAILORED_INDEX_H
 
-#include "src/tailored/heap.h"
-#include "src/tailored/map.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
+#include "src/tailored/heap.h"
 
 enum {
     FIRST_TRIE = 3,

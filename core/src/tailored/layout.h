@@ -6,8 +6,12 @@
 #ifndef HFIT_TAILORED_LAYOUT_H
 #define HFIT_TAILORED_LAYOUT_H
 
-#include "src/operations.h"
-#include "src/tailored/chunks.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/tailored/heap.h"
+#include "src/tailored/map.h"
+#include "src/tailored/headers.h"
+#include "src/tailored/index.h"
 
 /* Lays a heap out that ends at granule `end`; returns its first chunk's. Of a map each round learns
  * from the one before how many granules are not in need of a bit; the last one covers them all,

@@ -33,6 +33,8 @@
 #ifndef HFIT_TAILORED_MAP_H
 #define HFIT_TAILORED_MAP_H
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/tailored/heap.h"
 
 enum {
@@ -249,7 +251,7 @@ static inline bool is_free_mapped(const hfit_heap *heap, const hfit_plan *plan, 
             marks_around(heap, previous_mark(heap, map_base(heap), chunk)) != LONG_BEGINS);
 }
 
-/* The five changes of bounds: see tailored_bounds.h. */
+/* The five changes of bounds: see bounds.h. */
 
 static INLINE_FOR_SPEED void map_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                      uint32_t behind, uint32_t end) {

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The heap that is laid out, searched and cut as its plan says: see hfit/tailored.h. Chunks lie in
- * granules; their bounds are in tailored_bounds.h, the free ones in tailored_index.h, and what
- * happens to both when one is used or freed in tailored_chunks.h.
+ * granules; their bounds are in bounds.h, the free ones in index.h, and what
+ * happens to both when one is used or freed in chunks.h.
  */
 #include "hfit/tailored.h"
 
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_tailored_##operation
+#include "src/size.h"
+#include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/trie.h"
+#include "src/tailored/heap.h"
+#include "src/tailored/map.h"
+#include "src/tailored/headers.h"
+#include "src/tailored/bounds.h"
+#include "src/tailored/index.h"
+#include "src/tailored/chunks.h"
+#include "src/tailored/layout.h"
 #include "src/tailored/check.h"
 
 /* True if requests of `size` granules with this tag are cut from the top's end. */

@@ -19,8 +19,13 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_best_fit_##operation
-#include "src/tiling/tiling.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
+#include "src/tiling/chunk.h"
+#include "src/tiling/tiling.h"
 
 enum {
     CLASS_MAP = TILING_INDEX,
@@ -247,6 +252,11 @@ static inline bool may_coalesce(const hfit_plan *plan) {
 static inline uint32_t header_size(const hfit_plan *plan) {
     (void)plan;
     return WORD_SIZE;
+}
+
+static inline uint32_t free_words(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
 }
 
 static inline uint32_t least_split(const hfit_plan *plan) {

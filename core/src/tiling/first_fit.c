@@ -4,22 +4,23 @@
 
 #include "hfit/descriptor.h"
 
-/* Without links a free chunk has its header word and the size again. */
-#define TILING_FREE_WORDS(plan) (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ? 8u : 16u)
-
-static inline const hfit_first_fit_plan *own(const hfit_plan *plan) {
-    return (const hfit_first_fit_plan *)plan;
-}
-
 #define HFIT_THIS(operation) hfit_first_fit_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/chunk.h"
 #include "src/tiling/tiling.h"
-
 #include "src/tiling/fit_list.h"
 
 enum {
     LIST_HEAD = TILING_INDEX,
     CONTROL_SIZE = LIST_HEAD + 4,
 };
+
+static inline const hfit_first_fit_plan *own(const hfit_plan *plan) {
+    return (const hfit_first_fit_plan *)plan;
+}
 
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
     (void)size;
@@ -85,6 +86,11 @@ static inline bool may_coalesce(const hfit_plan *plan) {
 
 static inline uint32_t header_size(const hfit_plan *plan) {
     return own(plan)->header_size;
+}
+
+/* Without links a free chunk has its header word and the size again. */
+static inline uint32_t free_words(const hfit_plan *plan) {
+    return own(plan)->list == HFIT_FIRST_FIT_IMPLICIT ? 8u : (uint32_t)CHUNK_LEAST;
 }
 
 static inline uint32_t least_split(const hfit_plan *plan) {

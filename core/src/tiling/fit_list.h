@@ -6,8 +6,9 @@
 #ifndef HFIT_FIT_LIST_H
 #define HFIT_FIT_LIST_H
 
+#include "src/region.h"
 #include "src/tiling/free_list.h"
-#include "src/tiling/tiling.h"
+#include "src/tiling/chunk.h"
 
 enum { LARGEST_HEADER = 64, LARGEST_LEAST_SPLIT = 4096 };
 

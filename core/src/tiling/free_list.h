@@ -11,6 +11,7 @@
 #ifndef HFIT_FREE_LIST_H
 #define HFIT_FREE_LIST_H
 
+#include "src/size.h"
 #include "src/region.h"
 
 enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };

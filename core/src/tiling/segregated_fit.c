@@ -13,8 +13,12 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_segregated_fit_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/chunk.h"
 #include "src/tiling/tiling.h"
-
 #include "src/tiling/fit_list.h"
 
 enum {
@@ -124,6 +128,11 @@ static inline bool may_coalesce(const hfit_plan *plan) {
 
 static inline uint32_t header_size(const hfit_plan *plan) {
     return own(plan)->header_size;
+}
+
+static inline uint32_t free_words(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
 }
 
 static inline uint32_t least_split(const hfit_plan *plan) {

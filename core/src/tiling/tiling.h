@@ -23,13 +23,16 @@
  * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
- * functions declared in tiling_chunk.h; what it gets are the functions of src/operations.h, all but
+ * functions declared in chunk.h; what it gets are the functions of src/operations.h, all but
  * heap_init and heap_smallest_region.
  */
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H
 
-#include "src/tiling/tiling_chunk.h"
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/chunk.h"
 
 /* For maps among the control words. */
 static inline void set_flag(hfit_heap *heap, uint32_t word, uint32_t flag) {

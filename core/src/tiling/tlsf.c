@@ -18,9 +18,12 @@
 
 #include "hfit/descriptor.h"
 
-#include "src/tiling/free_list.h"
-
 #define HFIT_THIS(operation) hfit_tlsf_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/chunk.h"
 #include "src/tiling/tiling.h"
 
 enum {
@@ -258,6 +261,11 @@ static inline bool may_coalesce(const hfit_plan *plan) {
 static inline uint32_t header_size(const hfit_plan *plan) {
     (void)plan;
     return WORD_SIZE;
+}
+
+static inline uint32_t free_words(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
 }
 
 static inline uint32_t least_split(const hfit_plan *plan) {

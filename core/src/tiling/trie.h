@@ -26,6 +26,8 @@
 #ifndef HFIT_TRIE_H
 #define HFIT_TRIE_H
 
+#include "src/size.h"
+#include "src/region.h"
 #include "src/tiling/free_list.h"
 
 enum {

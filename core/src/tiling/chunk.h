@@ -7,7 +7,7 @@
 #ifndef HFIT_TILING_CHUNK_H
 #define HFIT_TILING_CHUNK_H
 
-#include "src/operations.h"
+#include "src/size.h"
 #include "src/region.h"
 
 enum {
@@ -69,6 +69,9 @@ static inline uint32_t header_size(const hfit_plan *plan);
  * small to be a chunk never is. */
 static inline uint32_t least_split(const hfit_plan *plan);
 
+/* Bytes that a free chunk's words take: CHUNK_LEAST, or less of an index that keeps no links. */
+static inline uint32_t free_words(const hfit_plan *plan);
+
 static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
 }
@@ -79,17 +82,11 @@ static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
     return may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE;
 }
 
-/* Bytes that a free chunk's words take. An index that keeps no links in its chunks may define this
- * as less, by the plan, before it includes this file. */
-#ifndef TILING_FREE_WORDS
-#define TILING_FREE_WORDS(plan) ((void)(plan), (uint32_t)CHUNK_LEAST)
-#endif
-
 /* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
  * header. No alignment exceeds CHUNK_LEAST. */
 static inline uint32_t smallest_chunk(const hfit_plan *plan) {
     const uint32_t mask = plan->alignment - 1;
-    const uint32_t words = TILING_FREE_WORDS(plan);
+    const uint32_t words = free_words(plan);
     const bool is_aligned = words == CHUNK_LEAST || plan->alignment <= words;
     return header_size(plan) < words && is_aligned ? words : (header_size(plan) + 1 + mask) & ~mask;
 }
