@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from heapfit import _engine
+from heapfit.compare.trial import runs_in
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
 from heapfit.design.robust.design import MARGINS, with_margin
-from heapfit.design.robust.jobs import runs_in
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
@@ -75,7 +75,7 @@ def plans_of(trace: Trace) -> dict[str, Plan]:
 def curve(plan: Plan, region: int, traces: Sequence[_engine.EventArray]) -> list[float]:
     """Percent that run out at each margin."""
     return [
-        100 * np.mean([not runs_in(plan, one, with_margin(region, margin), 16) for one in traces])
+        100 * np.mean([not runs_in(plan, one, with_margin(region, margin)) for one in traces])
         for margin in MARGINS
     ]
 
@@ -98,7 +98,7 @@ def measured(told: tuple[str, int, Size]) -> Found:
     fresh = [drawn_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]
     curves = {}
     for told_as, plan in plans.items():
-        needs = [_engine.find_region(plan.engine(), one).r_safe or 0 for one in training]
+        needs = [_engine.Trial(plan.engine(), one).scan().r_safe or 0 for one in training]
         curves[told_as] = curve(plan, max(needs), drawn), curve(plan, max(needs), fresh)
     peaks = [u_max_of(one) for one in drawn], [u_max_of(one) for one in fresh]
     return Found(u_max_of(training[0]), *peaks, curves)

@@ -27,11 +27,11 @@ from memory import opened, recordings
 from heapfit.cli.printing.console import out_table
 from heapfit.cli.printing.robust import verdicts
 from heapfit.compare.comparison import Comparison, compare
+from heapfit.compare.trial import runs_in
 from heapfit.compare.verdict import chosen_row, verdict
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
-from heapfit.design.robust.jobs import runs_in
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -114,13 +114,15 @@ def told_plan(name: str, plan: Plan) -> str:
 
 
 def lower_baselines(loaded: LoadedTrace, region: int, comparison: Comparison) -> list[str]:
-    base = max(16, comparison.base_alignment)
     return [
         info.name
         for info in find_allocators()
         if not (info.ships or info.in_pieces or takes_pools(info))
         and runs_in(
-            Plan(info.name, {"alignment": loaded.alignment}), loaded.events, region - STEP, base
+            Plan(info.name, {"alignment": loaded.alignment}),
+            loaded.events,
+            region - STEP,
+            comparison.base_alignment,
         )
     ]
 

@@ -63,7 +63,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def region_for(plan: _engine.Plan, events: _engine.EventArray) -> int:
     """A region in which the whole trace runs."""
-    search = _engine.find_region(plan, events, threads=1)
+    search = _engine.Trial(plan, events).scan(threads=1)
     assert search.r_safe is not None
     return search.r_safe
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.compare.trial import runs_in
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
 from heapfit.design.robust.design import RobustOptions, design_robust
-from heapfit.design.robust.jobs import runs_in
 from heapfit.design.robust.objective import Objective
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -65,7 +65,7 @@ def needed_for(plan: Plan, unseen: Sequence[_engine.EventArray], start: int) -> 
     def holds(heap: int) -> bool:
         failing = 0
         for events in unseen:
-            failing += not runs_in(plan, events, heap, 16)
+            failing += not runs_in(plan, events, heap)
             if failing > most_failing:
                 return False
         return True

@@ -39,7 +39,6 @@ from heapfit.trace.stored import Trace
 RIVALS = (("tlsf", 4), ("best_fit", 8), ("first_fit", 8))
 BEST_FIT = (("best_fit", 4), ("best_fit", 8))
 ALIGNMENT = 4  # bytes, of the designer's plans at least
-HOST_BASE = 16  # bytes
 
 MEDIAN = 1.045
 WORST = 1.10
@@ -100,8 +99,8 @@ class Row:
 
 def region(loaded: LoadedTrace, plan: Plan) -> float:
     """R_safe; infinite if there is none."""
-    base = max(HOST_BASE, loaded.trace.largest_alignment, plan.alignment)
-    found = _engine.find_region(plan.engine(), loaded.events_for(plan), base_alignment=base).r_safe
+    base = max(loaded.trace.largest_alignment, plan.alignment)
+    found = _engine.Trial(plan.engine(), loaded.events_for(plan), base).scan().r_safe
     return float("inf") if found is None else float(found)
 
 

@@ -27,6 +27,7 @@ from harness.contract import LARGE, contract_image, run_contract
 from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, Verification, verify
 from harness.workbench import Build, Workbench
+from heapfit import _engine
 from heapfit.cli.printing.console import out_table
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
@@ -171,7 +172,7 @@ def dedicated_cases(loaded: LoadedTrace) -> Iterator[Case]:
         plans.append(Plan("fixed_pool", block))
     for plan in plans:
         region = plan.engine().smallest_region + (ROOM if plan.shared else 0)
-        yield Case(plan.allocator, plan, region, 16)
+        yield Case(plan.allocator, plan, region, _engine.HOST_BASE_ALIGNMENT)
 
 
 def dedicated(workbench: Workbench, loaded: LoadedTrace, events: int) -> Measured:

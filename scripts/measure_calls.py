@@ -121,8 +121,8 @@ def measure(
     workbench: Workbench, plan: Plan, loaded: LoadedTrace, packed: PackedTrace
 ) -> Iterator[list[Any]]:
     """Replays on the board and on the host; nothing where no region serves the trace."""
-    base = max(16, loaded.trace.largest_alignment)
-    region = _engine.find_region(plan.engine(), loaded.events, base_alignment=base).r_safe
+    base = max(_engine.HOST_BASE_ALIGNMENT, loaded.trace.largest_alignment)
+    region = _engine.Trial(plan.engine(), loaded.events, base).scan().r_safe
     if region is None:
         return
     case = Case(code_label(plan), plan, region, base)

@@ -71,7 +71,7 @@ void bind_adversary(nb::module_ &module) {
         .def_ro("is_stopped", &Adversary::is_stopped, "By an interrupt: the worst so far.");
     module.def("find_adversary", &search, nb::arg("plan"), nb::arg("sizes"), nb::arg("peaks"),
                nb::arg("live"), nb::arg("region"), nb::kw_only(), nb::arg("seed") = 1,
-               nb::arg("events") = 20'000'000, nb::arg("base_alignment") = 16,
+               nb::arg("events") = 20'000'000, nb::arg("base_alignment") = 0,
                nb::arg("progress") = nb::none(),
                "Searches a sequence within the limits that the region does not serve.");
 }

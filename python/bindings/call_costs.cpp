@@ -49,7 +49,7 @@ Columns tally(const Plan &plan, const EventArray &events, std::uint64_t region_s
 void bind_call_costs(nb::module_ &module) {
     module.def(
         "call_costs", &tally, nb::arg("plan"), nb::arg("events"), nb::arg("region_size"),
-        nb::arg("base_alignment") = 16,
+        nb::arg("base_alignment") = 0,
         "A row for each operation (as in a trace; zeroed is alloc) and number of metadata "
         "loads and stores: how many calls, and the bytes they copied, together and at most.");
 }

@@ -16,7 +16,7 @@ void bind_workload(nb::module_ &module);
 void bind_plan(nb::module_ &module);
 void bind_replay(nb::module_ &module);
 void bind_call_costs(nb::module_ &module);
-void bind_region_search(nb::module_ &module);
+void bind_trial(nb::module_ &module);
 void bind_profile(nb::module_ &module);
 void bind_budget(nb::module_ &module);
 void bind_range_peaks(nb::module_ &module);
@@ -52,7 +52,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_plan(module);
     heapfit::bindings::bind_replay(module);
     heapfit::bindings::bind_call_costs(module);
-    heapfit::bindings::bind_region_search(module);
+    heapfit::bindings::bind_trial(module);
     heapfit::bindings::bind_profile(module);
     heapfit::bindings::bind_budget(module);
     heapfit::bindings::bind_range_peaks(module);

@@ -104,7 +104,7 @@ void unpack(ReplayResult *place, const std::vector<std::uint64_t> &state) {
 }
 
 Bytes largest_free(const Plan &plan, std::uint64_t region_size) {
-    return sum_blocks(HostHeap::init(plan, {region_size, 16})).largest_free;
+    return sum_blocks(HostHeap::init(plan, {region_size})).largest_free;
 }
 
 void bind_result(nb::module_ &module) {
@@ -137,7 +137,7 @@ void bind_replay(nb::module_ &module) {
     bind_result(module);
     nb::class_<Replay>(module, "Replay", "Does a trace's events to a real heap and meters it.")
         .def("__init__", &make_replay, nb::arg("plan"), nb::arg("region_size"),
-             nb::arg("base_alignment") = 16, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
+             nb::arg("base_alignment") = 0, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
              nb::arg("keep_going") = false)
         .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
         .def("result", &Replay::result);

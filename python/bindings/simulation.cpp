@@ -18,8 +18,6 @@ namespace heapfit::bindings {
 
 namespace {
 
-constexpr std::uint64_t base_alignment = 16;
-
 template <typename T> std::vector<T> to_vector(const Column<T> &column) {
     const auto span = as_span(column);
     return {span.begin(), span.end()};
@@ -179,7 +177,7 @@ void bind_counts(nb::module_ &module) {
 
 void make_simulation(Simulation *place, const Plan &plan, std::uint64_t region_size,
                      const Traffic &traffic, std::uint64_t seed) {
-    new (place) Simulation(HostHeap::init(plan, {region_size, base_alignment}), traffic, seed);
+    new (place) Simulation(HostHeap::init(plan, {region_size}), traffic, seed);
 }
 
 std::uint64_t run(Simulation &simulation, std::uint64_t requests) {

@@ -12,11 +12,9 @@ namespace heapfit::bindings {
 
 namespace {
 
-constexpr std::uint64_t base_alignment = 16;
-
 void make_slot_buffer(SlotBuffer *place, const Plan &plan, std::uint64_t region_size,
                       const SlotWorkload &workload) {
-    new (place) SlotBuffer(HostHeap::init(plan, {region_size, base_alignment}), workload);
+    new (place) SlotBuffer(HostHeap::init(plan, {region_size}), workload);
 }
 
 bool run(SlotBuffer &buffer, std::uint64_t loops) {

@@ -14,8 +14,6 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import LoadedTrace
 
-_HOST_BASE = 16  # bytes; no region of the host is aligned to less
-
 
 def shipped_allocators() -> list[str]:
     """The allocators that firmware can have, in the order of their list."""
@@ -35,10 +33,9 @@ def cases_of(
 
 def _case(candidate: Candidate, loaded: LoadedTrace, region: int | None) -> Case:
     plan = candidate.plan
-    base = max(_HOST_BASE, plan.alignment, loaded.trace.largest_alignment)
+    base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, loaded.trace.largest_alignment)
     if region is None:
-        events = loaded.events_for(plan)
-        found = _engine.find_region(plan.engine(), events, base_alignment=base)
+        found = _engine.Trial(plan.engine(), loaded.events_for(plan), base).scan()
         region = found.r_safe if found.r_safe is not None else found.r_min
     if region is None:
         raise HeapfitError(f"{candidate.name}: no region serves this trace (give one by --region)")

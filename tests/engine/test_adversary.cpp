@@ -51,7 +51,7 @@ bool is_within(const Limits &limits, const std::vector<Event> &events) {
 
 // Whether a region serves all but the last event, and not that.
 bool is_refused_last(const Plan &plan, std::uint64_t region, const std::vector<Event> &events) {
-    Replay replay(HostHeap::init(plan, {region, 16}));
+    Replay replay(HostHeap::init(plan, {region}));
     return !replay.feed(events) && replay.result().failure->event == events.size() - 1;
 }
 

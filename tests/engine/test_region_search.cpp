@@ -19,9 +19,9 @@ using heapfit::test::RandomTrace;
 
 namespace {
 
-template <typename Works> Trial trial_of(Works works) {
+template <typename Works> TrialOf trial_of(Works works) {
     return [works](std::uint64_t size, const std::stop_token &) {
-        return works(size) ? std::optional(size) : std::nullopt;
+        return TrialResult{.runs = works(size), .footprint = size};
     };
 }
 
@@ -84,9 +84,9 @@ void the_smallest_region_needs_no_search() {
 
 void an_allocator_that_never_works_has_no_region() {
     std::atomic<std::uint64_t> largest = 0;
-    const Trial trial = [&](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [&](std::uint64_t size, const std::stop_token &) {
         largest = std::max(largest.load(), size);
-        return std::optional<std::uint64_t>{};
+        return TrialResult{};
     };
     const RegionSearch search = search_regions({64, 1000, false}, trial, {});
     CHECK(!search.r_min && !search.r_safe && !search.searched);
@@ -94,7 +94,7 @@ void an_allocator_that_never_works_has_no_region() {
 }
 
 void live_bytes_of_4_gib_have_no_region_and_try_none() {
-    const Trial trial = [](std::uint64_t, const std::stop_token &) -> std::optional<std::uint64_t> {
+    const TrialOf trial = [](std::uint64_t, const std::stop_token &) -> TrialResult {
         throw std::logic_error("nothing is to be tried");
     };
     const RegionSearch search = search_regions({64, std::uint64_t{1} << 32, false}, trial, {});
@@ -102,16 +102,16 @@ void live_bytes_of_4_gib_have_no_region_and_try_none() {
 }
 
 void ignoring_the_end_gives_the_footprint_of_one_run() {
-    const Trial trial = [](std::uint64_t size, const std::stop_token &) {
-        return size >= 5003 ? std::optional<std::uint64_t>(5003) : std::nullopt;
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        return TrialResult{.runs = size >= 5003, .footprint = 5003};
     };
     const RegionSearch search = search_regions({64, 3000, true}, trial, {});
     CHECK(search.r_min == 5008u && search.r_safe == 5008u && !search.searched);
 }
 
 void a_descriptor_that_wrongly_ignores_the_end_is_told() {
-    const Trial trial = [](std::uint64_t size, const std::stop_token &) {
-        return size >= 6000 ? std::optional<std::uint64_t>(5000) : std::nullopt;
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        return TrialResult{.runs = size >= 6000, .footprint = 5000};
     };
     CHECK(error_of([&] {
               (void)search_regions({64, 3000, true}, trial, {});
@@ -120,8 +120,8 @@ void a_descriptor_that_wrongly_ignores_the_end_is_told() {
 
 void threads_do_not_change_the_answer() {
     const auto works = [](std::uint64_t size) { return size >= 50000 && size % 24 != 0; };
-    const RegionSearch one = search_regions({64, 40000, false}, trial_of(works), {16, 1, {}});
-    const RegionSearch four = search_regions({64, 40000, false}, trial_of(works), {16, 4, {}});
+    const RegionSearch one = search_regions({64, 40000, false}, trial_of(works), {1, {}});
+    const RegionSearch four = search_regions({64, 40000, false}, trial_of(works), {4, {}});
     CHECK(one.sizes == four.sizes && one.succeeded == four.succeeded);
     CHECK(one.r_min == four.r_min && one.r_safe == four.r_safe);
 }
@@ -138,7 +138,7 @@ void a_callback_that_throws_stops_the_search() {
     };
     bool was_stopped = false;
     try {
-        (void)search_regions({64, 40000, false}, trial_of(works), {16, 2, progress});
+        (void)search_regions({64, 40000, false}, trial_of(works), {2, progress});
     } catch (const Stop &) {
         was_stopped = true;
     }
@@ -153,16 +153,16 @@ void progress_ends_with_all_done() {
         last_total = total;
     };
     const auto works = [](std::uint64_t size) { return size >= 50000; };
-    (void)search_regions({64, 40000, false}, trial_of(works), {16, 2, progress});
+    (void)search_regions({64, 40000, false}, trial_of(works), {2, progress});
     CHECK(last_done == last_total);
 }
 
 void what_a_real_search_finds_is_what_a_replay_confirms() {
     const auto events = draw(RandomTrace{.seed = 9, .events = 3000});
     const Plan plan("tlsf", {}, {}, {});
-    const RegionSearch search = find_region(plan, events, {});
+    const RegionSearch search = scan(Trial(plan, events), {});
     for (std::size_t i = 0; i < search.sizes.size(); i++) {
-        Replay replay(HostHeap::init(plan, {search.sizes[i], 16}));
+        Replay replay(HostHeap::init(plan, {search.sizes[i]}));
         CHECK(replay.feed(events) == (search.succeeded[i] != 0));
     }
     Profile profile(1);
@@ -176,18 +176,10 @@ void pools_for_every_request_have_their_region_from_the_plan() {
         trace.alloc(40);
     }
     const Plan plan("class_pools", {}, {{40, 10, true}}, {});
-    const RegionSearch search = find_region(plan, trace.events, {});
+    const RegionSearch search = scan(Trial(plan, trace.events), {});
     CHECK(!search.searched && search.r_safe == plan.smallest_region());
     const Plan too_few("class_pools", {}, {{40, 9, true}}, {});
-    CHECK(!find_region(too_few, trace.events, {}).r_min);
-}
-
-bool runs_in(const Plan &plan, std::span<const Event> events, std::uint64_t size) {
-    if (size < plan.smallest_region()) {
-        return false;
-    }
-    Replay replay(HostHeap::init(plan, {size, 16}));
-    return replay.feed(events);
+    CHECK(!scan(Trial(too_few, trace.events), {}).r_min);
 }
 
 // Pools of several rules, some too small, over best fit.
@@ -215,15 +207,16 @@ void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
         for (std::uint64_t seed = 1; seed <= 6; seed++) {
             const auto events = draw(RandomTrace{.seed = seed, .events = 600});
             for (const Plan &plan : pools_over_best_fit(alignment)) {
-                const RegionSearch search = find_region(plan, events, {});
+                const Trial trial(plan, events);
+                const RegionSearch search = scan(trial, {});
                 CHECK(!search.searched);
                 if (!search.r_safe) {
                     continue; // overflow 2 refuses
                 }
                 const std::uint64_t needed = *search.r_safe;
-                CHECK(runs_in(plan, events, needed) && !runs_in(plan, events, needed - 8));
+                CHECK(trial.run(needed).runs && !trial.run(needed - 8).runs);
                 for (std::uint64_t size = needed; size < 2 * needed; size += 264) {
-                    CHECK(runs_in(plan, events, size));
+                    CHECK(trial.run(size).runs);
                 }
                 settled++;
             }
@@ -244,7 +237,7 @@ void pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched() {
 void a_bad_trace_is_told_and_not_searched() {
     const std::vector<Event> events = {{0, 0, Op::free, 0, 0}};
     const Plan plan("tlsf", {}, {}, {});
-    CHECK(error_of([&] { (void)find_region(plan, events, {}); }).starts_with("event 0: object 0"));
+    CHECK(error_of([&] { (void)scan(Trial(plan, events), {}); }).starts_with("event 0: object 0"));
 }
 
 } // namespace

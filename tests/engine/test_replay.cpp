@@ -24,12 +24,12 @@ Plan one_pool(std::uint64_t blocks, Bytes size) {
 }
 
 Replay replay_of(const Plan &plan, std::uint64_t region, const ReplayOptions &options = {}) {
-    return Replay(HostHeap::init(plan, {region, 16}), options);
+    return Replay(HostHeap::init(plan, {region}), options);
 }
 
 // False for pools of blocks that the largest request does not fit.
 bool serves(const Plan &plan, Bytes largest) {
-    const HostHeap heap = HostHeap::init(plan, {mebibyte, 16});
+    const HostHeap heap = HostHeap::init(plan, {mebibyte});
     return plan.operations().alloc(heap.get(), plan.raw(), largest) != nullptr;
 }
 
@@ -219,15 +219,24 @@ void a_base_alignment_above_the_page_size_is_kept() {
     }
 }
 
+void the_host_gives_its_base_alignment_where_less_is_asked_for() {
+    for (const std::uint64_t asked : {0u, 1u, 8u, 16u}) {
+        CHECK(HostHeap::init(tlsf(), {mebibyte, asked}).base_alignment() == host_base_alignment);
+    }
+    CHECK(HostHeap::init(tlsf(), {mebibyte, 64}).base_alignment() == 64);
+    const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {mebibyte, 48}); });
+    CHECK(told == "region: base alignment 48 is not 0 or a power of two up to 2^32");
+}
+
 void a_region_too_small_is_told_with_the_smallest() {
-    const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {64, 16}); });
+    const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {64}); });
     CHECK(told == "region: 64 bytes do not make a heap of tlsf (at least " +
                       std::to_string(tlsf().smallest_region()) + " bytes and less than 4 GiB do)");
 }
 
 void a_region_of_4_gib_is_refused() {
-    CHECK(!HostHeap::try_init(tlsf(), {std::uint64_t{1} << 32, 16}));
-    CHECK(HostHeap::try_init(tlsf(), {(std::uint64_t{1} << 32) - 8, 16}));
+    CHECK(!HostHeap::try_init(tlsf(), {std::uint64_t{1} << 32}));
+    CHECK(HostHeap::try_init(tlsf(), {(std::uint64_t{1} << 32) - 8}));
 }
 
 void a_bad_trace_is_told_by_event() {
@@ -257,6 +266,7 @@ int main() {
     RUN(samples_measure_fragmentation_by_hand_counted_blocks);
     RUN(aligned_requests_lie_where_they_ask);
     RUN(a_base_alignment_above_the_page_size_is_kept);
+    RUN(the_host_gives_its_base_alignment_where_less_is_asked_for);
     RUN(a_region_too_small_is_told_with_the_smallest);
     RUN(a_region_of_4_gib_is_refused);
     RUN(a_bad_trace_is_told_by_event);

@@ -37,7 +37,7 @@ Plan partitions(const char *name, std::uint64_t size, std::uint64_t count,
 
 Simulation on(const Plan &plan, const Traffic &traffic, std::uint64_t seed = 1,
               std::uint64_t region = 0) {
-    return Simulation(HostHeap::init(plan, {region != 0 ? region : plan.smallest_region(), 16}),
+    return Simulation(HostHeap::init(plan, {region != 0 ? region : plan.smallest_region()}),
                       traffic, seed);
 }
 
@@ -332,7 +332,7 @@ void counts_are_those_of_an_obvious_model_and_samples_estimate_its_average() {
         const Traffic traffic(arrivals, UniformSize(80, 2000), ExponentialHolding(second));
         Simulation simulation = on(plan, traffic, 5, region);
         simulation.run(requests);
-        Model model{HostHeap::init(plan, {region, 16}), TrafficSource(traffic, 5)};
+        Model model{HostHeap::init(plan, {region}), TrafficSource(traffic, 5)};
         for (int i = 0; i < requests; ++i) {
             model.offer_next();
         }

@@ -24,7 +24,7 @@ Plan first_fit(std::uint64_t coalesce) {
 }
 
 SlotBuffer buffer_on(const Plan &plan, std::uint64_t region) {
-    return SlotBuffer(HostHeap::init(plan, {region, 16}), workload);
+    return SlotBuffer(HostHeap::init(plan, {region}), workload);
 }
 
 void counts_of_calls_and_blocks_add_up() {

@@ -9,7 +9,7 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.compare.replay import replay_trace
+from heapfit.compare.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -186,10 +186,8 @@ def test_a_region_too_small_is_one_line() -> None:
 
 def test_the_search_reports_whole_progress(trace: Trace) -> None:
     told: list[tuple[int, int]] = []
-    search = _engine.find_region(
-        _engine.Plan("tlsf"),
-        trace.events(),
-        progress=lambda done, total: told.append((done, total)),
+    search = _engine.Trial(_engine.Plan("tlsf"), trace.events()).scan(
+        progress=lambda done, total: told.append((done, total))
     )
     assert search.searched
     assert search.r_min is not None
@@ -208,14 +206,14 @@ def test_the_search_needs_no_lock_of_the_caller(trace: Trace) -> None:
     plan, events = _engine.Plan("tlsf"), trace.events()
     found: list[_engine.RegionSearch] = []
     threads = [
-        threading.Thread(target=lambda: found.append(_engine.find_region(plan, events)))
+        threading.Thread(target=lambda: found.append(_engine.Trial(plan, events).scan()))
         for _ in range(2)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    alone = _engine.find_region(plan, events, threads=1)
+    alone = _engine.Trial(plan, events).scan(threads=1)
     assert [(one.r_min, one.r_safe) for one in found] == 2 * [(alone.r_min, alone.r_safe)]
 
 
@@ -224,12 +222,12 @@ def test_an_exception_of_the_callback_stops_the_search(trace: Trace) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _engine.find_region(_engine.Plan("tlsf"), trace.events(), progress=interrupt)
+        _engine.Trial(_engine.Plan("tlsf"), trace.events()).scan(progress=interrupt)
 
 
 def test_no_region_is_none_not_zero() -> None:
     plan = _engine.Plan("class_pools", {}, [(8, 1, True)])
-    search = _engine.find_region(plan, events_of([(0, 0, 9)]))
+    search = _engine.Trial(plan, events_of([(0, 0, 9)])).scan()
     assert (search.r_min, search.r_safe, search.searched) == (None, None, False)
 
 

@@ -62,7 +62,7 @@ def trace_u_max(trace: Trace) -> int:
 
 
 def region(plan: Plan, loaded: LoadedTrace) -> int:
-    found = _engine.find_region(plan.engine(), loaded.events).r_safe
+    found = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
     assert found is not None
     return found
 

@@ -35,7 +35,7 @@ def exact(loaded: LoadedTrace) -> Plan:
 
 
 def region(plan: Plan, loaded: LoadedTrace) -> int:
-    found = _engine.find_region(plan.engine(), loaded.events).r_safe
+    found = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
     assert found is not None
     return found
 

@@ -8,6 +8,7 @@ import pytest
 from small_traces import diverse, heapfit, heapfit_json, table2
 
 from heapfit.cli.printing.robust import verdicts
+from heapfit.compare.trial import runs_in
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.portfolio import candidate_from_file
 from heapfit.design.robust.design import (
@@ -17,7 +18,6 @@ from heapfit.design.robust.design import (
     design_robust,
     with_margin,
 )
-from heapfit.design.robust.jobs import runs_in
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.objective import Objective, parse_objective
 from heapfit.design.robust.plan_files import save_robust_plans
@@ -80,7 +80,7 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Robust
     for row in designs.rows:
         for trace, region in zip(runs, row.regions, strict=True):
             assert region is not None
-            assert runs_in(row.plan, trace.events(), region, 16)
+            assert runs_in(row.plan, trace.events(), region)
         assert row.region == max(region or 0 for region in row.regions)
 
 

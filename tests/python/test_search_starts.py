@@ -67,7 +67,7 @@ def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:
     assert starts == search_starts(loaded)
     assert len(starts) >= 2
     for start in starts:
-        assert _engine.find_region(start.engine(), loaded.events).r_safe is not None
+        assert _engine.Trial(start.engine(), loaded.events).scan().r_safe is not None
 
 
 def test_a_design_of_single_sizes_is_budgeted() -> None:

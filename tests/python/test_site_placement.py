@@ -9,7 +9,7 @@ import pytest
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import compare
-from heapfit.compare.replay import replay_trace
+from heapfit.compare.trial import replay_trace
 from heapfit.design.placement.learned import Placed, learn_placement
 from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_candidates

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from heapfit.compare.replay import replay_trace
+from heapfit.compare.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing.demand import measure_demand, smallest_that_fits

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from test_sizing_demand import ALLOC, FREE, trace_of
 
-from heapfit.compare.replay import replay_trace
+from heapfit.compare.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import Layout

@@ -25,7 +25,7 @@ BASE = 16
 @pytest.mark.parametrize("plan", [Plan("tlsf"), Plan("best_fit")], ids=lambda plan: plan.allocator)
 def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan: Plan) -> None:
     loaded = load_trace(recordings.recording("packets", tmp_path, events=1500))
-    region = _engine.find_region(plan.engine(), loaded.events, base_alignment=BASE).r_safe
+    region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
     image = replay_image(workbench, M4, Build(*CALLS_BUILD), replay_design(plan, region, BASE))
     _, calls = counted_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)

@@ -46,7 +46,7 @@ std::uint64_t pitch_of(const Plan &plan, Bytes size) {
     if (region >= std::uint64_t{1} << 32) {
         return estimate;
     }
-    LimitedProgram program(plan, {region, 16}, trial);
+    LimitedProgram program(plan, {region}, trial);
     while (program.may_ask(0)) {
         if (!program.ask(0)) {
             return estimate;

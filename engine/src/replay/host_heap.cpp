@@ -2,7 +2,7 @@
 // Reserves regions by mmap, so that their pages exist only once they are touched.
 #include "heapfit/replay/host_heap.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <string>
 
 #include <sys/mman.h>
@@ -16,12 +16,13 @@ namespace {
 constexpr std::uint64_t region_limit = std::uint64_t{1} << 32; // a region is smaller (contract.h)
 constexpr std::uint64_t page_size = 4096;                      // at least so aligned is a mapping
 
-void require_valid(std::uint64_t base_alignment) {
-    if (!std::has_single_bit(base_alignment) || base_alignment < 16 ||
-        base_alignment > region_limit) {
-        throw Error("region: base alignment " + std::to_string(base_alignment) +
-                    " is not a power of two from 16 to 2^32");
+// What a base is aligned to for which so much is asked.
+std::uint64_t given_alignment(std::uint64_t asked) {
+    if ((asked & (asked - 1)) != 0 || asked > region_limit) {
+        throw Error("region: base alignment " + std::to_string(asked) +
+                    " is not 0 or a power of two up to 2^32");
     }
+    return std::max(asked, host_base_alignment);
 }
 
 } // namespace
@@ -44,19 +45,19 @@ HostHeap::HostHeap(const Plan &plan, Mapping mapping, std::uint64_t base_alignme
     : plan_(plan), mapping_(std::move(mapping)), base_alignment_(base_alignment), heap_(heap) {}
 
 std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &region) {
-    require_valid(region.base_alignment);
+    const std::uint64_t alignment = given_alignment(region.base_alignment);
     if (region.size == 0 || region.size >= region_limit) {
         return std::nullopt;
     }
-    const std::uint64_t spare = region.base_alignment > page_size ? region.base_alignment : 0;
+    const std::uint64_t spare = alignment > page_size ? alignment : 0;
     Mapping mapping = reserve(region.size + spare);
     const auto base = reinterpret_cast<std::uintptr_t>(mapping.get());
-    const std::uint64_t gap = (0 - base) & (region.base_alignment - 1);
+    const std::uint64_t gap = (0 - base) & (alignment - 1);
     hfit_heap *const heap = plan.operations().init(mapping.get() + gap, region.size, plan.raw());
     if (heap == nullptr) {
         return std::nullopt;
     }
-    return HostHeap(plan, std::move(mapping), region.base_alignment, heap);
+    return HostHeap(plan, std::move(mapping), alignment, heap);
 }
 
 HostHeap HostHeap::init(const Plan &plan, const RegionSpec &region) {

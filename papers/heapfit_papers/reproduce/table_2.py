@@ -116,7 +116,7 @@ def trial_and_error(case: Case) -> Trial:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         loaded = _load_walk(case, Path(folder))
     plan = _engine.Plan(TLSF)
-    search = _engine.find_region(plan, loaded.events)
+    search = _engine.Trial(plan, loaded.events).scan()
     assert search.r_safe is not None
     assert search.r_min is not None
     scanned = sorted(zip(search.sizes.tolist(), search.succeeded.tolist(), strict=True))

@@ -19,7 +19,6 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
-_HOST_BASE = 16  # no region is aligned to less on the host; offsets do not depend on the excess
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +168,10 @@ def measure_candidate(
     progress: Progress = no_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
-    host_base = max(_HOST_BASE, base_alignment)
     step = f"compare {candidate.name}"
     plan = candidate.plan.engine()
-    search = _engine.find_region(
-        plan,
-        events,
-        base_alignment=host_base,
-        progress=lambda done, total: progress(step, done / max(total, 1)),
+    search = _engine.Trial(plan, events, base_alignment).scan(
+        progress=lambda done, total: progress(step, done / max(total, 1))
     )
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
@@ -190,15 +185,15 @@ def measure_candidate(
         step=search.step if search.searched else 0,
         u_max=u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
-        replay=None if region is None else _replay(plan, events, region, host_base),
+        replay=None if region is None else _replay(plan, events, region, base_alignment),
     )
 
 
 def _replay(
-    plan: _engine.Plan, events: _engine.EventArray, region: int, host_base: int
+    plan: _engine.Plan, events: _engine.EventArray, region: int, base_alignment: int
 ) -> _engine.ReplayResult:
     replay = _engine.Replay(
-        plan, region, base_alignment=host_base, samples=SAMPLES, expected_events=len(events)
+        plan, region, base_alignment=base_alignment, samples=SAMPLES, expected_events=len(events)
     )
     replay.feed(events)
     return replay.result()

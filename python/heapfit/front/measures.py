@@ -16,8 +16,6 @@ from heapfit.front.measured import code_sizes
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 
-_HOST_BASE = 16  # as comparison.py
-
 
 class Measure(StrEnum):
     """The measures, by the names that a user types."""
@@ -99,8 +97,9 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) 
     if row.replay is None or row.replay_region is None or row.r_safe is None:
         return Measures(row.r_safe, None, None, None, None, size)
     model = instruction_model(code)
-    base = max(_HOST_BASE, base_alignment)
-    costs = _engine.call_costs(row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base)
+    costs = _engine.call_costs(
+        row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base_alignment
+    )
     modelled = None if model is None else model.of(costs)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)

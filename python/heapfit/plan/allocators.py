@@ -15,7 +15,6 @@ from heapfit.errors import HeapfitError
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
-_SMALLEST_BASE: Final = 16
 
 
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
@@ -47,7 +46,7 @@ def serving_region(name: str, alignment: int) -> int | None:
     plan = _engine.Plan(name, {"alignment": alignment}, pools)
     request = _one_request()
     for size in range(plan.smallest_region, _LARGEST_TRIED + 1, min(ALIGNMENTS)):
-        replay = _engine.Replay(plan, size, base_alignment=_SMALLEST_BASE)
+        replay = _engine.Replay(plan, size)
         if replay.feed(request):
             return size
     return None

@@ -49,14 +49,15 @@ def size_heap(
     """
     stretches = _stretches(trace, frozenset(without))
     engine_plan = plan.engine()
-    base = max(16, trace.largest_alignment)
+    trial = _engine.Trial(engine_plan, stretches[0], trace.largest_alignment)
     (demand,) = measure_demand(trace, 1, one_unit, progress)
-    r_safe = _r_safe(trace, engine_plan, stretches, base, progress)
+    r_safe = _r_safe(trace, trial, progress)
     refused = round(1 - admission, 15)
     region = r_safe
     if refused >= rarest_shown(demand):
-        region = _bisected(engine_plan, stretches, base, refused, r_safe)
-    shares = _refused_shares(engine_plan, stretches, base, region)
+        failing = max(engine_plan.smallest_region, _RESOLUTION)
+        region = trial.bisect_refusing(refused, failing, r_safe, _RESOLUTION)
+    shares = _refused_shares(engine_plan, stretches[1:], trace.largest_alignment, region)
     share = float(shares[:, 0].sum() / max(shares[:, 1].sum(), 1))
     each = shares[:, 0] / np.maximum(shares[:, 1], 1)
     lowest, highest = interval(share, each[shares[:, 1] > 0], rarest_shown(demand))
@@ -64,42 +65,12 @@ def size_heap(
     return HeapSizing(found, r_safe, looks(demand), int(shares[:, 1].sum()))
 
 
-def _r_safe(
-    trace: Trace,
-    plan: _engine.Plan,
-    stretches: Sequence[_engine.EventArray],
-    base: int,
-    progress: Progress,
-) -> int:
-    whole = stretches[0]
-    search = _engine.find_region(
-        plan,
-        whole,
-        base_alignment=base,
-        progress=lambda done, total: progress("region", done / max(total, 1)),
-    )
+def _r_safe(trace: Trace, trial: _engine.Trial, progress: Progress) -> int:
+    search = trial.scan(progress=lambda done, total: progress("region", done / max(total, 1)))
     progress("region", 1.0)
     if search.r_safe is None:
         raise HeapfitError(f"{trace.path}: no region was found in which every larger one works")
     return search.r_safe
-
-
-def _bisected(
-    plan: _engine.Plan,
-    stretches: Sequence[_engine.EventArray],
-    base: int,
-    refused: float,
-    r_safe: int,
-) -> int:
-    low, high = max(plan.smallest_region, _RESOLUTION), r_safe
-    while high - low > _RESOLUTION:
-        middle = (low + high) // 2 // 8 * 8
-        shares = _refused_shares(plan, stretches, base, middle)
-        if shares[:, 0].sum() <= refused * shares[:, 1].sum():
-            high = middle
-        else:
-            low = middle
-    return high
 
 
 def _refused_shares(
@@ -108,7 +79,7 @@ def _refused_shares(
     """Refusals and requests of each stretch."""
     replay = _engine.Replay(plan, region, base_alignment=base, keep_going=True)
     counts = [(0, 0)]
-    for events in stretches[1:]:
+    for events in stretches:
         replay.feed(events)
         result = replay.result()
         counts.append((result.refusals, result.allocations + result.resizes))

@@ -36,7 +36,7 @@ struct AdversaryOptions {
     std::uint64_t region = 0; // that is to be broken
     std::uint64_t seed = 1;
     std::uint64_t events = 20'000'000; // replayed at most
-    std::uint64_t base_alignment = 16; // of the region
+    std::uint64_t base_alignment = 0;  // that the plan asks for
 };
 
 struct Adversary {

@@ -13,9 +13,14 @@
 
 namespace heapfit {
 
+// No region begins on the host at an address aligned to less. Placements are offsets, which do not
+// depend on what the base is aligned to beyond what a plan and a trace ask for.
+inline constexpr std::uint64_t host_base_alignment = 16;
+
 struct RegionSpec {
-    std::uint64_t size;           // bytes
-    std::uint64_t base_alignment; // of the region's first byte: a power of two, at least 16
+    std::uint64_t size;               // bytes
+    std::uint64_t base_alignment = 0; // asked for of the first byte: 0 or a power of two. The
+                                      // host's is given where that is more.
 };
 
 class HostHeap {

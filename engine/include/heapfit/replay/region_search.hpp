@@ -18,12 +18,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
-#include <stop_token>
 #include <vector>
 
 #include "heapfit/event.hpp"
-#include "heapfit/replay/plan.hpp"
+#include "heapfit/replay/trial.hpp"
 
 namespace heapfit {
 
@@ -33,9 +31,8 @@ namespace heapfit {
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SearchOptions {
-    std::uint64_t base_alignment = 16; // of the region; at least the largest the trace asks for
-    unsigned threads = 0;              // that replay at once; 0: as many as the machine has
-    Progress progress;                 // may be empty
+    unsigned threads = 0; // that replay at once; 0: as many as the machine has
+    Progress progress;    // may be empty
 };
 
 struct RegionSearch {
@@ -48,11 +45,6 @@ struct RegionSearch {
     Bytes u_max = 0;
 };
 
-// Replays a trace in a region of this size: the footprint if it runs, else (or when asked to stop)
-// none. Called from several threads at once.
-using Trial =
-    std::function<std::optional<std::uint64_t>(std::uint64_t region_size, std::stop_token)>;
-
 struct SearchSpace {
     std::uint64_t smallest_region; // that the plan accepts
     Bytes u_max;
@@ -60,11 +52,10 @@ struct SearchSpace {
 };
 
 // The search itself, for any way of trying a size. The same answer for any number of threads.
-[[nodiscard]] RegionSearch search_regions(const SearchSpace &space, const Trial &trial,
+[[nodiscard]] RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
                                           const SearchOptions &options);
 
 // R_min and R_safe of a plan for a trace.
-[[nodiscard]] RegionSearch find_region(const Plan &plan, std::span<const Event> events,
-                                       const SearchOptions &options);
+[[nodiscard]] RegionSearch scan(const Trial &trial, const SearchOptions &options);
 
 } // namespace heapfit

@@ -37,8 +37,6 @@ _REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
 _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region: looked at, too
 _UNIT = 8  # regions are multiples of it
-_HOST_BASE = 16  # bytes
-_LARGEST_REGION = 2**32 - _UNIT
 _STEP = "learn placement"
 
 
@@ -137,8 +135,8 @@ class Search:
         self._events_left = most_events
         self._random = random.Random(seed)
         self._progress = progress
-        self._base = max(_HOST_BASE, loaded.trace.largest_alignment)
         self._grain = max(loaded.profile.u_max // _FINEST // _UNIT, 1) * _UNIT
+        self._above = [_rounded(loaded.profile.u_max // part) for part in _ABOVE]
         self._misses = 0
 
     def run(self, layouts: Sequence[Plan]) -> None:
@@ -184,7 +182,7 @@ class Search:
             if len(found) == _ENOUGH:
                 return [*found, *told[i:]]
             self.tried += 1
-            found += [one] if self._runs(one.plan.engine(), region) else []
+            found += [one] if self._runs(one.plan, region) else []
         return found
 
     def _climb(self, classes: Sequence[int]) -> None:
@@ -217,64 +215,43 @@ class Search:
         """True if it is the best from now on."""
         self.tried += 1
         self._misses += 1
-        engine = Placed(layout, high, 0).plan.engine()
-        works = self._first(engine) if self.best is None else self.best.region - self._grain
-        if works is None or not self._runs(engine, works):
+        trial = self._trial(Placed(layout, high, 0).plan)
+        start = self._first(trial) if self.best is None else self.best.region - self._grain
+        if start is None:
             return False
-        region = self._safe(engine, self._smallest(engine, works))
-        if self.best is not None and region >= self.best.region:
+        descent = trial.descend(max(start, 0), self._grain, self._above, self._tell)
+        region = self._paid(descent).region
+        if region is None or (self.best is not None and region >= self.best.region):
             return False
         self.best = Placed(layout, high, region)
         self._misses = 0
         return True
 
-    def _first(self, engine: _engine.Plan) -> int | None:
+    def _first(self, trial: _engine.Trial) -> int | None:
         """A region that serves, twice the size of one that does not."""
-        region = _rounded(max(self._loaded.profile.u_max, engine.smallest_region))
-        if region > _LARGEST_REGION:
-            return None
-        while not self._runs(engine, region):
-            if region == _LARGEST_REGION:
-                return None
-            region = min(2 * region, _LARGEST_REGION)
-        return region
+        least = max(self._loaded.profile.u_max, trial.smallest_region)
+        return self._paid(trial.first_success(least, self._tell)).region
 
-    def _smallest(self, engine: _engine.Plan, works: int) -> int:
-        """By steps that double, then halve."""
-        step, grows = self._grain, True
-        while step >= self._grain:
-            if self._runs(engine, works - step):
-                works -= step
-            else:
-                grows = False
-            step = step * 2 if grows else step // 2
-        return works
-
-    def _safe(self, engine: _engine.Plan, works: int) -> int:
-        """The smallest of a few sizes from `works` on above which all of them serve.
-
-        With two ends what serves may depend on the region by chance, close to the smallest.
-        """
-        sizes = [works + _rounded(self._loaded.profile.u_max // part) for part in _ABOVE]
-        failing = [size for size in sizes if not self._runs(engine, size)]
-        return (
-            min((size for size in sizes if size > max(failing, default=0)), default=_LARGEST_REGION)
-            if failing
-            else works
+    def _trial(self, plan: Plan) -> _engine.Trial:
+        return _engine.Trial(
+            plan.engine(), self._loaded.events, self._loaded.trace.largest_alignment
         )
 
-    def _runs(self, engine: _engine.Plan, region: int) -> bool:
+    def _paid(self, series: _engine.TrialSeries) -> _engine.TrialSeries:
+        self._events_left -= series.events + _OVERHEAD * series.replays
+        return series
+
+    def _tell(self, replays: int = 0, events: int = 0) -> None:
+        """How much is done, beside so many replays that are not paid for yet."""
+        left = max(self._events_left - events - _OVERHEAD * replays, 0)
+        self._progress(_STEP, 1 - left / self._most_events)
+
+    def _runs(self, plan: Plan, region: int) -> bool:
         """Whether the trace runs in the region, a multiple of 8 bytes."""
-        if region < engine.smallest_region:
-            return False
-        self._progress(_STEP, 1 - max(self._events_left, 0) / self._most_events)
-        events = self._loaded.events
-        replay = _engine.Replay(
-            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
-        )
-        has_run = replay.feed(events)
-        self._events_left -= replay.result().events + _OVERHEAD
-        return has_run
+        self._tell()
+        result = self._trial(plan).run(region)
+        self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
+        return result.runs
 
 
 def _rounded(region: int) -> int:

@@ -137,7 +137,7 @@ def _attack(
         region,
         seed=options.seed,
         events=options.events,
-        base_alignment=max(16, target.comparison.base_alignment),
+        base_alignment=target.comparison.base_alignment,
         progress=lambda done: progress(step, done),
     )
     progress(step, 1.0)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
+from heapfit.compare.trial import runs_in
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -31,7 +32,6 @@ Work: TypeAlias = Callable[..., Sequence[Any]]
 
 T = TypeVar("T")
 
-_HOST_BASE = 16  # bytes
 # How many times the events of a trace are gone over, roughly.
 _REPLAYS_OF_A_SEARCH = 30
 _TIMES_FOR_PLANS = 100
@@ -114,7 +114,6 @@ class Replays:
         self._progress = progress
         alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
         self.base_alignment = max([*alignments, *(trace.largest_alignment for trace in traces)])
-        self._base = max(_HOST_BASE, self.base_alignment)
         self._regions: dict[tuple[str, int], int | None] = {}
         self._runs: dict[tuple[str, int, int], bool] = {}
         jobs = [
@@ -157,22 +156,11 @@ class Replays:
             events = times * max(trace.info.events, 1)
             for some in _chunks(of_trace, max(1, _EVENTS_OF_A_JOB // events)):
                 name = f"{wanted[some[0]][0].allocator} on trace {number + 1}"
-                told = self._base, tuple(wanted[key] for key in some)
+                told = self.base_alignment, tuple(wanted[key] for key in some)
                 jobs.append(Job(name, work, told, (trace.path,), events * len(some)))
                 keys += some
         found = self._sweep.run(step, jobs, self._progress)
         return dict(zip(keys, (one for some in found for one in some), strict=True))
-
-
-def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int) -> bool:
-    """Whether a trace runs in this very region."""
-    engine = plan.engine()
-    if region < engine.smallest_region:
-        return False
-    replay = _engine.Replay(
-        engine, region, base_alignment=base_alignment, samples=2, expected_events=len(events)
-    )
-    return bool(replay.feed(events))
 
 
 def _u_max(_: None, path: Path) -> int:
@@ -186,11 +174,10 @@ def _regions(told: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | 
     base, plans = told
     trace = Trace.open(path)
     events = trace.events()
-    found = (
-        _engine.find_region(plan.engine(), events_for(plan, trace, events), base_alignment=base)
-        for (plan,) in plans
+    trials = (
+        _engine.Trial(plan.engine(), events_for(plan, trace, events), base) for (plan,) in plans
     )
-    return [one.r_safe for one in found]
+    return [trial.scan().r_safe for trial in trials]
 
 
 def _runs(told: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:

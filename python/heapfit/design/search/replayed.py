@@ -34,7 +34,6 @@ _PATIENCE = 1000  # changes in a row that save nothing end the search over an al
 _KEPT = 8  # designs that the other allocators begin with
 _DESCENT = 512  # a region is lowered by this part of it at a time
 _STEP = 8  # bytes; regions are multiples of it
-_HOST_BASE = 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,6 @@ class _Search:
         self._events_left = most_events
         self._moves = Moves(Sizes.of(loaded.profile, loaded.alignment), seed)
         self._progress = progress
-        self._base = max(_HOST_BASE, loaded.trace.largest_alignment)
         self._tried: set[PooledDesign] = set()
         self._good: list[PooledDesign] = []  # over FAST, the best last
 
@@ -148,8 +146,13 @@ class _Search:
 
     def _region(self, design: PooledDesign, limit: int) -> int | None:
         """Of a design over the fast allocator not tried before, if it is at most `limit`."""
-        footprint = self._run(design, limit)
-        return None if footprint is None else -(-footprint // _STEP) * _STEP
+        trial = self._trial_of(design)
+        if trial is None:
+            return None
+        result = trial.run(limit)
+        self._events_left -= result.events
+        footprint = max(result.footprint, trial.smallest_region)
+        return -(-footprint // _STEP) * _STEP if result.runs else None
 
     def _descend(self, shared: Shared, leave: int) -> None:
         """Looks for designs over `shared` that run in less than the best."""
@@ -173,45 +176,35 @@ class _Search:
         self, design: PooledDesign, limit: int, found: tuple[PooledDesign, int] | None
     ) -> tuple[tuple[PooledDesign, int] | None, int]:
         """The design if it runs in `limit`, and the region that the next one has to run in."""
-        if self._run(design, limit) is None:
+        trial = self._trial_of(design)
+        if trial is None:
             return found, limit
-        region = limit
-        while True:
-            region -= max(region // _DESCENT // _STEP, 1) * _STEP
-            if self._replayed(design.plan(self._loaded.alignment), region) is None:
-                return (design, limit), region
-            limit = region
+        lowered = trial.lower(limit, _DESCENT)
+        self._events_left -= lowered.events
+        if lowered.region is None:
+            return found, limit
+        return (design, lowered.region), lowered.failing
 
     def _settle(self, design: PooledDesign) -> None:
         """Measures R_safe, and keeps what needs less than the best."""
         self._events_left -= _SCAN * len(self._loaded.events)
-        plan = design.plan(self._loaded.alignment).engine()
-        r_safe = _engine.find_region(plan, self._loaded.events, base_alignment=self._base).r_safe
+        r_safe = self._trial(design).scan().r_safe
         if r_safe is not None and (self.best is None or r_safe < self.best[1]):
             self.best = design, r_safe
 
-    def _run(self, design: PooledDesign, region: int) -> int | None:
-        """The footprint of a design not tried before, if it runs."""
+    def _trial_of(self, design: PooledDesign) -> _engine.Trial | None:
+        """None for a design tried before."""
         self._progress("search budgets", 1 - max(self._events_left, 0) / self._most_events)
         self._events_left -= _OVERHEAD  # of a plan tried before as well: the search ends
         if design in self._tried:
             return None
         self._tried.add(design)
         self.plans += 1
-        return self._replayed(design.plan(self._loaded.alignment), region)
+        return self._trial(design)
 
-    def _replayed(self, plan: Plan, region: int) -> int | None:
-        engine = plan.engine()
-        if region < engine.smallest_region:
-            return None
-        events = self._loaded.events
-        replay = _engine.Replay(
-            engine, region, base_alignment=self._base, samples=2, expected_events=len(events)
-        )
-        has_run = replay.feed(events)
-        result = replay.result()
-        self._events_left -= result.events
-        return max(result.footprint, engine.smallest_region) if has_run else None
+    def _trial(self, design: PooledDesign) -> _engine.Trial:
+        plan = design.plan(self._loaded.alignment).engine()
+        return _engine.Trial(plan, self._loaded.events, self._loaded.trace.largest_alignment)
 
 
 _NONE = PooledDesign((), FAST)

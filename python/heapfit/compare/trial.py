@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact replay of a stored trace in one region, in bounded memory however long the trace is."""
+"""Whether a trace runs in a region, and how: held in memory, or batch by batch from its file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace, placed_in
 
 SAMPLES = 1000  # points of fragmentation over time at least, and fewer than twice as many
+
+
+def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:
+    """Whether a trace runs in this very region; the base as the plan and the trace ask for it."""
+    return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
 
 
 def replay_trace(
@@ -26,7 +31,7 @@ def replay_trace(
     replay = _engine.Replay(
         plan.engine(),
         region_size,
-        base_alignment=max(16, trace.largest_alignment),
+        base_alignment=trace.largest_alignment,
         samples=SAMPLES,
         expected_events=trace.info.events,
         keep_going=keep_going,

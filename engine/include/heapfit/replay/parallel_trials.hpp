@@ -8,19 +8,16 @@
 
 namespace heapfit {
 
-class Trials {
+class ParallelTrials {
   public:
-    Trials(const Trial &trial, const SearchOptions &options);
+    ParallelTrials(const TrialOf &trial, const SearchOptions &options);
 
     // What each size gave, in order. An exception of the progress callback or of a trial stops all
     // and is thrown.
-    [[nodiscard]] std::vector<std::optional<std::uint64_t>>
-    run(std::span<const std::uint64_t> sizes);
+    [[nodiscard]] std::vector<TrialResult> run(std::span<const std::uint64_t> sizes);
 
     // As `run` for one size.
-    [[nodiscard]] std::optional<std::uint64_t> run(std::uint64_t size) {
-        return run({&size, 1})[0];
-    }
+    [[nodiscard]] TrialResult run(std::uint64_t size) { return run({&size, 1})[0]; }
 
     // How many trials are still to come, as far as is known.
     void expect(std::uint64_t trials) { total_ = done_ + trials; }
@@ -31,7 +28,7 @@ class Trials {
     void report(std::uint64_t done) const;
     void watch(Batch &batch, std::size_t count) const;
 
-    const Trial &trial_;
+    const TrialOf &trial_;
     const SearchOptions &options_;
     std::uint64_t done_ = 0;
     std::uint64_t total_ = 0;

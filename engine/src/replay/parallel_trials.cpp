@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers take sizes one after the other; the calling thread only waits and reports.
-#include "heapfit/replay/trials.hpp"
+#include "heapfit/replay/parallel_trials.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,17 +12,17 @@
 namespace heapfit {
 
 // What the workers of one run share.
-struct Trials::Batch {
-    const Trial &trial;
+struct ParallelTrials::Batch {
+    const TrialOf &trial;
     std::span<const std::uint64_t> sizes;
-    std::vector<std::optional<std::uint64_t>> results;
+    std::vector<TrialResult> results;
     std::mutex mutex; // guards all below
     std::condition_variable changed;
     std::size_t next = 0;
     std::size_t done = 0;
     std::exception_ptr failure;
 
-    Batch(const Trial &tried, std::span<const std::uint64_t> wanted)
+    Batch(const TrialOf &tried, std::span<const std::uint64_t> wanted)
         : trial(tried), sizes(wanted), results(wanted.size()) {}
 
     // The next size to try; sizes.size() if there is none, or the run is over.
@@ -47,17 +47,17 @@ struct Trials::Batch {
     }
 };
 
-Trials::Trials(const Trial &trial, const SearchOptions &options)
+ParallelTrials::ParallelTrials(const TrialOf &trial, const SearchOptions &options)
     : trial_(trial), options_(options) {}
 
-void Trials::report(std::uint64_t done) const {
+void ParallelTrials::report(std::uint64_t done) const {
     if (options_.progress) {
         options_.progress(done_ + done, std::max(total_, done_ + done));
     }
 }
 
 // Reports until all sizes are done or one trial threw.
-void Trials::watch(Batch &batch, std::size_t count) const {
+void ParallelTrials::watch(Batch &batch, std::size_t count) const {
     std::unique_lock lock(batch.mutex);
     while (batch.done < count && !batch.failure) {
         batch.changed.wait_for(lock, std::chrono::milliseconds(100));
@@ -68,7 +68,7 @@ void Trials::watch(Batch &batch, std::size_t count) const {
     }
 }
 
-std::vector<std::optional<std::uint64_t>> Trials::run(std::span<const std::uint64_t> sizes) {
+std::vector<TrialResult> ParallelTrials::run(std::span<const std::uint64_t> sizes) {
     Batch batch(trial_, sizes);
     const unsigned wanted = options_.threads != 0
                                 ? options_.threads

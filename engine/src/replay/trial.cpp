@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Efforts that try one size after the other; see trial.hpp.
+#include "heapfit/replay/trial.hpp"
+
+#include <algorithm>
+
+#include "heapfit/replay/replay.hpp"
+
+namespace heapfit {
+
+namespace {
+
+// Between two looks at whether to stop: 20 ms of a replay.
+constexpr std::size_t events_until_stop = std::size_t{1} << 20;
+// Between two looks at the accesses: few, as the slowest plans do thousands an event.
+constexpr std::size_t events_until_count = 20'000;
+
+// Trials one after the other, and what was done for them.
+class Sequence {
+  public:
+    Sequence(const TrialOf &trial, const BeforeReplay &before) : trial_(trial), before_(before) {}
+
+    // Keeps a size that works as the answer, one that fails as the last tried in vain.
+    bool works(std::uint64_t size) {
+        const TrialResult result = tried(size);
+        if (result.runs) {
+            series_.region = size;
+            series_.footprint = result.footprint;
+        } else {
+            series_.failing = size;
+        }
+        return result.runs;
+    }
+
+    // As `works`, for a size that may not be the answer.
+    bool would_work(std::uint64_t size) { return tried(size).runs; }
+
+    [[nodiscard]] TrialSeries series() const { return series_; }
+
+  private:
+    TrialResult tried(std::uint64_t size) {
+        if (before_) {
+            before_(series_.replays, series_.events);
+        }
+        const TrialResult result = trial_(size, {});
+        series_.replays += result.is_region ? 1 : 0;
+        series_.events += result.events;
+        return result;
+    }
+
+    const TrialOf &trial_;
+    const BeforeReplay &before_;
+    TrialSeries series_;
+};
+
+// Without wrapping below 0, which is no region.
+std::uint64_t below(std::uint64_t size, std::uint64_t by) {
+    return size - std::min(size, by);
+}
+
+std::uint64_t middle_of(const Bisection &between) {
+    const std::uint64_t middle = between.failing + (between.working - between.failing) / 2;
+    return between.middle == Middle::rounded_up ? round_to_region(middle)
+                                                : middle / region_unit * region_unit;
+}
+
+// Feeds pieces of so many events until one is refused, or `goes_on` says no.
+template <typename GoesOn>
+bool feed_pieces(Replay &replay, std::span<const Event> events, std::size_t length,
+                 const GoesOn &goes_on) {
+    while (!events.empty() && goes_on()) {
+        const std::size_t count = std::min(length, events.size());
+        if (!replay.feed(events.first(count))) {
+            return false;
+        }
+        events = events.subspan(count);
+    }
+    return events.empty();
+}
+
+} // namespace
+
+TrialSeries first_success(const TrialOf &trial, std::uint64_t from, const BeforeReplay &before) {
+    Sequence sequence(trial, before);
+    std::uint64_t size = round_to_region(from);
+    if (size > largest_region) {
+        return sequence.series();
+    }
+    while (!sequence.works(size) && size < largest_region) {
+        size = std::min(2 * size, largest_region);
+    }
+    return sequence.series();
+}
+
+TrialSeries lower(const TrialOf &trial, const Lowering &lowering, const BeforeReplay &before) {
+    Sequence sequence(trial, before);
+    std::uint64_t size = lowering.from;
+    while (sequence.works(size)) {
+        const std::uint64_t units = size / lowering.part / region_unit;
+        size = below(size, std::max<std::uint64_t>(units, 1) * region_unit);
+    }
+    return sequence.series();
+}
+
+TrialSeries descend(const TrialOf &trial, const Descent &descent, const BeforeReplay &before) {
+    Sequence sequence(trial, before);
+    std::uint64_t size = descent.from;
+    if (!sequence.works(size)) {
+        return sequence.series();
+    }
+    bool grows = true;
+    for (std::uint64_t step = descent.step; step >= descent.step;
+         step = grows ? step * 2 : step / 2) {
+        if (sequence.works(below(size, step))) {
+            size = below(size, step);
+        } else {
+            grows = false;
+        }
+    }
+    TrialSeries series = sequence.series();
+    std::optional<std::uint64_t> safe = size;
+    for (const std::uint64_t more : descent.above) {
+        if (!sequence.would_work(size + more)) {
+            safe.reset();
+        } else if (!safe) {
+            safe = size + more;
+        }
+    }
+    series.region = safe.value_or(largest_region);
+    series.replays = sequence.series().replays;
+    series.events = sequence.series().events;
+    return series;
+}
+
+TrialSeries bisect(const TrialOf &trial, const Bisection &bisection, const BeforeReplay &before) {
+    Sequence sequence(trial, before);
+    Bisection between = bisection;
+    while (between.working > between.failing + between.resolution) {
+        const std::uint64_t middle = middle_of(between);
+        if (middle >= between.working) {
+            break;
+        }
+        (sequence.works(middle) ? between.working : between.failing) = middle;
+    }
+    TrialSeries series = sequence.series();
+    series.region = between.working;
+    return series;
+}
+
+TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) const {
+    std::optional<HostHeap> heap = HostHeap::try_init(plan_, {region_size, base_alignment_});
+    if (!heap) {
+        return {.is_region = false};
+    }
+    Replay replay(std::move(*heap));
+    const bool runs =
+        feed_pieces(replay, events_, events_until_stop, [&stop] { return !stop.stop_requested(); });
+    const ReplayResult result = replay.result();
+    return {.runs = runs, .footprint = result.footprint, .events = result.events};
+}
+
+TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {
+    std::optional<HostHeap> heap = HostHeap::try_init(plan_, {region_size, base_alignment_});
+    if (!heap) {
+        return {.is_region = false};
+    }
+    Replay replay(std::move(*heap), {.keep_going = true});
+    replay.feed(events_);
+    const ReplayResult result = replay.result();
+    const auto asked = static_cast<double>(result.allocations + result.resizes);
+    return {.runs = static_cast<double>(result.refusals) <= share * asked,
+            .footprint = result.footprint,
+            .events = result.events};
+}
+
+bool Trial::exceeds(std::uint64_t region_size, std::uint64_t accesses) const {
+    std::optional<HostHeap> heap = HostHeap::try_init(plan_, {region_size, base_alignment_});
+    if (!heap) {
+        return false;
+    }
+    Replay replay(std::move(*heap));
+    const auto has_exceeded = [&replay, accesses] {
+        const ReplayResult result = replay.result();
+        return result.loads + result.stores > accesses;
+    };
+    feed_pieces(replay, events_, events_until_count, [&] { return !has_exceeded(); });
+    return has_exceeded();
+}
+
+} // namespace heapfit

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials of regions, and the searches made of them, interruptible from Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "arrays.hpp"
+#include "heapfit/replay/host_heap.hpp"
+#include "heapfit/replay/region_search.hpp"
+#include "heapfit/trace/event_array.hpp"
+
+namespace nb = nanobind;
+
+namespace heapfit::bindings {
+
+namespace {
+
+using PythonProgress = std::optional<nb::typed<nb::callable, void(std::uint64_t, std::uint64_t)>>;
+
+// Takes the lock, lets Ctrl-C in, then tells the callback. What that raises stops the search.
+auto reporting_to(const PythonProgress &callback) {
+    return [&callback](std::uint64_t first, std::uint64_t second) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) {
+            throw nb::python_error();
+        }
+        if (callback) {
+            (*callback)(first, second);
+        }
+    };
+}
+
+// Asks the array for its events anew at each call: it may have grown, and moved, since.
+struct ArrayTrial {
+    Plan plan;
+    const EventArray &events;
+    std::uint64_t base_alignment;
+
+    [[nodiscard]] Trial trial() const { return {plan, events.events(), base_alignment}; }
+
+    [[nodiscard]] TrialOf running() const {
+        return [made = trial()](std::uint64_t size, const std::stop_token &stop) {
+            return made.run(size, stop);
+        };
+    }
+};
+
+RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads,
+                          const PythonProgress &progress) {
+    const SearchOptions options{threads, reporting_to(progress)};
+    const nb::gil_scoped_release release;
+    return scan(trial.trial(), options);
+}
+
+TrialSeries find_first(const ArrayTrial &trial, std::uint64_t from, const PythonProgress &before) {
+    const nb::gil_scoped_release release;
+    return first_success(trial.running(), from, reporting_to(before));
+}
+
+TrialSeries find_lower(const ArrayTrial &trial, std::uint64_t from, std::uint64_t part,
+                       const PythonProgress &before) {
+    if (part == 0) {
+        throw nb::value_error("part: a size has no parts of 0");
+    }
+    const nb::gil_scoped_release release;
+    return lower(trial.running(), {from, part}, reporting_to(before));
+}
+
+TrialSeries find_descending(const ArrayTrial &trial, std::uint64_t from, std::uint64_t step,
+                            std::vector<std::uint64_t> above, const PythonProgress &before) {
+    if (step == 0) {
+        throw nb::value_error("step: a step of 0 leads nowhere");
+    }
+    const nb::gil_scoped_release release;
+    return descend(trial.running(), {from, step, std::move(above)}, reporting_to(before));
+}
+
+// The least size between two in which no more than a share of the requests is refused.
+std::uint64_t find_refusing(const ArrayTrial &trial, double share, std::uint64_t failing,
+                            std::uint64_t working, std::uint64_t resolution) {
+    const PythonProgress silent;
+    const TrialOf refusing = [made = trial.trial(), share](std::uint64_t size,
+                                                           const std::stop_token &) {
+        return made.run_refusing(size, share);
+    };
+    const nb::gil_scoped_release release;
+    const Bisection between{failing, working, resolution, Middle::rounded_down};
+    return *bisect(refusing, between, reporting_to(silent)).region;
+}
+
+void bind_results(nb::module_ &module) {
+    nb::class_<RegionSearch>(module, "RegionSearch", "The smallest region of a plan for a trace.")
+        .def_ro("r_min", &RegionSearch::r_min, "Bytes; None: no region below 4 GiB works.")
+        .def_ro("r_safe", &RegionSearch::r_safe,
+                "Bytes; every larger scanned size works. None: the largest scanned one failed.")
+        .def_ro("step", &RegionSearch::step, "Bytes between scanned sizes; 0: none was scanned.")
+        .def_ro("searched", &RegionSearch::searched,
+                "False if the region follows from the plan, or from one run.")
+        .def_prop_ro(
+            "sizes", [](const RegionSearch &search) { return to_array(search.sizes); },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "succeeded", [](const RegionSearch &search) { return to_array(search.succeeded); },
+            nb::rv_policy::move)
+        .def_ro("u_max", &RegionSearch::u_max, "Exact requested bytes.");
+    nb::class_<TrialResult>(module, "TrialResult", "What one replay in one region came to.")
+        .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
+        .def_ro("is_region", &TrialResult::is_region, "False: the plan takes none of this size.")
+        .def_ro("footprint", &TrialResult::footprint)
+        .def_ro("events", &TrialResult::events, "Done.");
+    nb::class_<TrialSeries>(module, "TrialSeries", "What a search found, and what it took.")
+        .def_ro("region", &TrialSeries::region, "Bytes; None: no size that was tried works.")
+        .def_ro("footprint", &TrialSeries::footprint, "Of the trace in it.")
+        .def_ro("failing", &TrialSeries::failing, "The last size tried in vain; 0: none.")
+        .def_ro("replays", &TrialSeries::replays)
+        .def_ro("events", &TrialSeries::events, "Of all replays.");
+}
+
+} // namespace
+
+void bind_trial(nb::module_ &module) {
+    module.attr("HOST_BASE_ALIGNMENT") = host_base_alignment;
+    bind_results(module);
+    nb::class_<ArrayTrial>(module, "Trial", "Does a trace run in a region, and in which at least?")
+        .def(
+            "__init__",
+            [](ArrayTrial *place, const Plan &plan, const EventArray &events,
+               std::uint64_t alignment) {
+                new (place) ArrayTrial{plan, events, alignment};
+            },
+            nb::arg("plan"), nb::arg("events"), nb::arg("base_alignment") = 0,
+            nb::keep_alive<1, 3>(), "`base_alignment`: what the plan or the trace asks for.")
+        .def_prop_ro(
+            "smallest_region", [](const ArrayTrial &trial) { return trial.plan.smallest_region(); },
+            "Bytes; the plan takes no less.")
+        .def(
+            "run",
+            [](const ArrayTrial &trial, std::uint64_t size) { return trial.trial().run(size); },
+            nb::arg("region_size"), nb::call_guard<nb::gil_scoped_release>(),
+            "One replay, up to the first refusal.")
+        .def(
+            "exceeds",
+            [](const ArrayTrial &trial, std::uint64_t size, std::uint64_t accesses) {
+                return trial.trial().exceeds(size, accesses);
+            },
+            nb::arg("region_size"), nb::arg("accesses"), nb::call_guard<nb::gil_scoped_release>(),
+            "Whether the replay makes more metadata accesses than these.")
+        .def("first_success", &find_first, nb::arg("start"), nb::arg("before") = nb::none(),
+             "The start, or the first size of it doubled, doubled again ... in which it runs.")
+        .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
+             nb::arg("before") = nb::none(),
+             "From the start down, by so small a part of it at a time, until one fails.")
+        .def("descend", &find_descending, nb::arg("start"), nb::arg("step"), nb::arg("above"),
+             nb::arg("before") = nb::none(),
+             "From the start down, by steps that double and then halve to `step`; from there the "
+             "least size from which all those so much `above` work. `before(replays, events)` is "
+             "called before each replay.")
+        .def("bisect_refusing", &find_refusing, nb::arg("share"), nb::arg("failing"),
+             nb::arg("working"), nb::arg("resolution"),
+             "The least size in which no more than this share of all requests is refused.")
+        .def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+             "R_min and R_safe. `progress(done, total)` may raise to stop.");
+}
+
+} // namespace heapfit::bindings

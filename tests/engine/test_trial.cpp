@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each effort against its rule written down once more, on allocators made up for it; and what one
+// trial tells against a replay.
+#include <set>
+
+#include "check.hpp"
+#include "heapfit/replay/replay.hpp"
+#include "heapfit/replay/trial.hpp"
+#include "random_trace.hpp"
+
+using namespace heapfit;
+using heapfit::test::RandomTrace;
+
+namespace {
+
+constexpr std::uint64_t least = 104; // no plan made up here takes a smaller region
+constexpr std::uint64_t events_of_a_replay = 10;
+
+template <typename Works> TrialOf trial_of(Works works) {
+    return [works](std::uint64_t size, const std::stop_token &) {
+        if (size < least) {
+            return TrialResult{.is_region = false};
+        }
+        return TrialResult{.runs = works(size), .footprint = size, .events = events_of_a_replay};
+    };
+}
+
+// Works from 10,000 on but for some sizes, which differ with the seed.
+bool works_by_chance(std::uint64_t size, std::uint64_t seed) {
+    const std::uint64_t mixed = (size + seed) * 0x9e3779b97f4a7c15;
+    return size >= 10000 && (size > 12000 || mixed >> 62 != 0);
+}
+
+void the_first_success_is_a_double_of_the_start() {
+    const auto works = [](std::uint64_t size) { return size >= 5000; };
+    const TrialSeries found = first_success(trial_of(works), 1001, {});
+    CHECK(found.region == 8064u && found.failing == 4032 && found.footprint == 8064);
+    CHECK(found.replays == 4 && found.events == 4 * events_of_a_replay);
+}
+
+void the_largest_region_is_tried_last() {
+    std::uint64_t last = 0;
+    const auto never = [&last](std::uint64_t size) {
+        last = size;
+        return false;
+    };
+    CHECK(!first_success(trial_of(never), 3000, {}).region && last == largest_region);
+    CHECK(first_success(trial_of(never), largest_region + 1, {}).replays == 0);
+}
+
+void lowering_ends_at_the_first_that_fails() {
+    for (std::uint64_t seed = 1; seed <= 50; seed++) {
+        const auto works = [seed](std::uint64_t size) { return works_by_chance(size, seed); };
+        const TrialSeries found = lower(trial_of(works), {13000, 512}, {});
+        std::uint64_t size = 13000;
+        std::uint64_t next = size;
+        std::uint64_t replays = 1;
+        while (works(next)) {
+            size = next;
+            next = size - (size / 512 / 8 > 1 ? size / 512 / 8 : 1) * 8;
+            replays++;
+        }
+        CHECK(found.region == size && found.failing == next && found.replays == replays);
+    }
+}
+
+void a_size_that_is_no_region_fails_and_costs_nothing() {
+    const auto always = [](std::uint64_t) { return true; };
+    const TrialSeries found = lower(trial_of(always), {least + 16, 512}, {});
+    CHECK(found.region == least && found.failing == least - 8 && found.replays == 3);
+    const TrialSeries none = lower(trial_of(always), {0, 512}, {});
+    CHECK(!none.region && none.replays == 0 && none.events == 0);
+}
+
+// The rule of `descend`, with all larger sizes looked at first.
+std::uint64_t descended(const Descent &descent, std::uint64_t seed) {
+    std::uint64_t size = descent.from;
+    bool grows = true;
+    for (std::uint64_t step = descent.step; step >= descent.step;
+         step = grows ? 2 * step : step / 2) {
+        const bool is_lower = step < size && works_by_chance(size - step, seed);
+        grows = grows && is_lower;
+        size -= is_lower ? step : 0;
+    }
+    std::set<std::uint64_t> above;
+    std::uint64_t last_failing = 0;
+    for (const std::uint64_t more : descent.above) {
+        above.insert(size + more);
+        last_failing = works_by_chance(size + more, seed) ? last_failing : size + more;
+    }
+    if (last_failing == 0) {
+        return size;
+    }
+    const auto safe = above.upper_bound(last_failing);
+    return safe == above.end() ? largest_region : *safe;
+}
+
+void descending_looks_above_what_it_found() {
+    int raised = 0;
+    for (std::uint64_t seed = 1; seed <= 200; seed++) {
+        const auto works = [seed](std::uint64_t size) { return works_by_chance(size, seed); };
+        const Descent descent{13000 + 8 * seed, 24, {40, 80, 160, 320, 640}};
+        const TrialSeries found = descend(trial_of(works), descent, {});
+        CHECK(found.region == descended(descent, seed));
+        CHECK(found.replays >= 7 && found.events == found.replays * events_of_a_replay);
+        raised += found.footprint < *found.region ? 1 : 0;
+    }
+    CHECK(raised > 20); // else nothing above was looked at in vain
+    const auto never = [](std::uint64_t) { return false; };
+    CHECK(!descend(trial_of(never), {13000, 24, {40}}, {}).region);
+}
+
+void a_bisection_ends_beside_a_size_that_fails() {
+    const auto works = [](std::uint64_t size) { return size >= 12345; };
+    const TrialSeries fine =
+        bisect(trial_of(works), {1001, 20000, region_unit, Middle::rounded_up}, {});
+    CHECK(fine.region == 12352u && fine.failing == 12344);
+    const TrialSeries coarse = bisect(trial_of(works), {1001, 20000, 64, Middle::rounded_down}, {});
+    CHECK(*coarse.region >= 12352 && *coarse.region < 12352 + 64 && *coarse.region % 8 == 0);
+    CHECK(coarse.replays < fine.replays);
+    CHECK(bisect(trial_of(works), {20008, 20000, 64, Middle::rounded_down}, {}).region == 20000u);
+}
+
+void what_is_done_is_told_before_each_replay_and_may_end_it() {
+    std::uint64_t calls = 0;
+    const BeforeReplay before = [&calls](std::uint64_t replays, std::uint64_t events) {
+        CHECK(replays == calls && events == calls * events_of_a_replay);
+        if (++calls == 3) {
+            throw Error("enough");
+        }
+    };
+    const auto always = [](std::uint64_t) { return true; };
+    CHECK(test::error_of([&] {
+              (void)descend(trial_of(always), {13000, 24, {}}, before);
+          }) == "enough");
+    CHECK(calls == 3);
+}
+
+void a_trial_tells_what_a_replay_does() {
+    const auto events = draw(RandomTrace{.seed = 5, .events = 3000});
+    const Plan plan("tlsf", {}, {}, {});
+    const Trial trial(plan, events);
+    int ran = 0;
+    for (std::uint64_t size = plan.smallest_region(); size < 1 << 20; size += size / 4) {
+        Replay replay(HostHeap::init(plan, {size}));
+        const bool runs = replay.feed(events);
+        const TrialResult told = trial.run(size);
+        CHECK(told.is_region && told.runs == runs && told.events == replay.result().events);
+        CHECK(told.footprint == replay.result().footprint);
+        ran += runs ? 1 : 0;
+    }
+    CHECK(ran > 0 && !trial.run(plan.smallest_region()).runs);
+    CHECK(!trial.run(plan.smallest_region() - 1).is_region);
+}
+
+void a_share_of_the_requests_may_be_refused() {
+    const auto events = draw(RandomTrace{.seed = 6, .events = 3000});
+    const Plan plan("tlsf", {}, {}, {});
+    const std::uint64_t small = plan.smallest_region() + 2000;
+    Replay replay(HostHeap::init(plan, {small}), {.keep_going = true});
+    replay.feed(events);
+    const ReplayResult result = replay.result();
+    const double share = static_cast<double>(result.refusals) /
+                         static_cast<double>(result.allocations + result.resizes);
+    CHECK(share > 0 && share < 1);
+    const Trial trial(plan, events);
+    CHECK(trial.run_refusing(small, share * 1.001).runs);
+    CHECK(!trial.run_refusing(small, share * 0.999).runs);
+    CHECK(trial.run_refusing(small, 1).events == events.size());
+}
+
+void too_many_accesses_are_told_of_a_trace_that_is_refused_as_well() {
+    const auto events = draw(RandomTrace{.seed = 7, .events = 50000});
+    const Plan plan("first_fit", {}, {}, {});
+    for (const std::uint64_t size : {std::uint64_t{4000}, std::uint64_t{1} << 24}) {
+        Replay replay(HostHeap::init(plan, {size}));
+        CHECK(replay.feed(events) == (size > 4000));
+        const std::uint64_t accesses = replay.result().loads + replay.result().stores;
+        CHECK(Trial(plan, events).exceeds(size, accesses - 1));
+        CHECK(!Trial(plan, events).exceeds(size, accesses));
+    }
+}
+
+} // namespace
+
+int main() {
+    RUN(the_first_success_is_a_double_of_the_start);
+    RUN(the_largest_region_is_tried_last);
+    RUN(lowering_ends_at_the_first_that_fails);
+    RUN(a_size_that_is_no_region_fails_and_costs_nothing);
+    RUN(descending_looks_above_what_it_found);
+    RUN(a_bisection_ends_beside_a_size_that_fails);
+    RUN(what_is_done_is_told_before_each_replay_and_may_end_it);
+    RUN(a_trial_tells_what_a_replay_does);
+    RUN(a_share_of_the_requests_may_be_refused);
+    RUN(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well);
+}
