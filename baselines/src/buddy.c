@@ -390,6 +390,18 @@ const hfit_allocator hfit_buddy_allocator = {
                       "a used block: | payload ... |\n"
                       "a free block: | next | previous | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "powers of two",
+            .splitting.text = "in halves",
+            .coalescing.text = "buddies, at once",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "the whole region is free at first",
+        },
+    .limit = HFIT_LIMIT_BUDDIES,
     .operations = &hfit_buddy_operations,
     .unlocked = &hfit_buddy_unlocked,
 };

@@ -64,6 +64,17 @@ const hfit_allocator hfit_djgpp_test1_allocator = {
                       "a used chunk: | tag | payload ... |\n"
                       "a free chunk: | tag | next | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "powers of two",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "exact",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "from the end of what is in use",
+        },
     .operations = &hfit_djgpp_test1_operations,
     .unlocked = &hfit_djgpp_test1_unlocked,
 };

@@ -67,6 +67,17 @@ const hfit_allocator hfit_djgpp_test2_allocator = {
                       "a used chunk: | tag | payload ... |\n"
                       "a free chunk: | tag | next | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "powers of two",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "exact",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "in steps",
+        },
     .operations = &hfit_djgpp_test2_operations,
     .unlocked = &hfit_djgpp_test2_unlocked,
 };

@@ -72,6 +72,17 @@ const hfit_allocator hfit_djgpp_test4_allocator = {
                 "a used chunk: | size+U | payload ... | size+U |\n"
                 "a free chunk: | size | next | ... | size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "by power of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "in steps",
+        },
     .operations = &hfit_djgpp_test4_operations,
     .unlocked = &hfit_djgpp_test4_unlocked,
 };

@@ -74,6 +74,17 @@ const hfit_allocator hfit_djgpp_test6_allocator = {
                 "a used chunk: | size+U | payload ... | size+U |\n"
                 "a free chunk: | size | next | bin | ... | size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "64 B or more",
+            .coalescing.text = "at once",
+            .pools.text = "by power of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "close, then first",
+            .order.text = "last freed first",
+            .growth.text = "from the end of what is in use",
+        },
     .operations = &hfit_djgpp_test6_operations,
     .unlocked = &hfit_djgpp_test6_unlocked,
 };

@@ -381,6 +381,18 @@ const hfit_allocator hfit_halffit_allocator = {
                       "a free fragment: | next | previous | size | 0 | next free | previous free | "
                       "... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "powers of two",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "by power of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "the whole region is free at first",
+        },
+    .limit = HFIT_LIMIT_POWERS,
     .operations = &hfit_halffit_operations,
     .unlocked = &hfit_halffit_unlocked,
 };

@@ -66,6 +66,17 @@ const hfit_allocator hfit_kingsley_allocator = {
                       "a used chunk: | padding | tag | payload ... |\n"
                       "a free chunk: | padding | tag | next | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "powers of two",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "exact",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "in steps",
+        },
     .operations = &hfit_kingsley_operations,
     .unlocked = &hfit_kingsley_unlocked,
 };

@@ -395,6 +395,17 @@ const hfit_allocator hfit_lea_allocator = {
                       "a large one: | size+P | next | previous | lower | higher | parent | ... | "
                       "size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "exact sizes, then powers of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "best",
+            .order.text = "by size",
+            .growth.text = "from the end of what is in use",
+        },
     .operations = &hfit_lea_operations,
     .unlocked = &hfit_lea_unlocked,
 };

@@ -33,7 +33,7 @@ enum {
         "step",                                                                                    \
             "log2 of the bytes asked of the low-level allocator at a time; 0: just what a block "  \
             "needs.",                                                                              \
-            HFIT_SCALAR, offsetof(plan_type, step), 0, LOW_MOST_STEP, standard_step                \
+            HFIT_SCALAR, offsetof(plan_type, step), 0, LOW_MOST_STEP, standard_step, HFIT_AMOUNT   \
     }
 
 /* Nothing between `first` and `end` is handed out yet. */

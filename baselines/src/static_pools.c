@@ -75,7 +75,7 @@ static bool is_rule_sound(const hfit_pools_plan *plan) {
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"pools", "Blocks set aside: size in bytes and count; all exact.", HFIT_POOLS,
-     offsetof(hfit_pools_plan, pools), 0, 0, 0},
+     offsetof(hfit_pools_plan, pools), 0, 0, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_static_pools_allocator = {
@@ -97,6 +97,18 @@ const hfit_allocator hfit_static_pools_allocator = {
             .layout = "| free list of each pool | 0 | used bits | blocks |\n"
                       "a free block: | link | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "special",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "exact",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "all set aside",
+        },
+    .limit = HFIT_LIMIT_SIZES,
     .operations = &hfit_static_pools_operations,
     .unlocked = &hfit_static_pools_unlocked,
 };

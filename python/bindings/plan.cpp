@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registry of allocators, and plans for them.
+#include <array>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -94,6 +97,42 @@ std::string kind_of(const hfit_tunable &tunable) {
     }
 }
 
+// In the order of hfit_code_effect and of hfit_limit.
+constexpr std::array EFFECTS{"choice", "switch", "amount"};
+constexpr std::array LIMITS{"unknown", "blocks", "partitions", "pools",
+                            "sizes",   "holes",  "buddies",    "powers"};
+
+using Text = std::optional<std::string>;
+
+Text text_of(const char *text) {
+    return text == nullptr ? std::nullopt : Text(text);
+}
+
+std::vector<Text> texts_of(const hfit_axis &axis) {
+    std::vector<Text> texts;
+    for (const char *const text : axis.texts) {
+        texts.push_back(text_of(text));
+    }
+    return texts;
+}
+
+std::vector<const hfit_axis *> axes_of(const hfit_allocator &allocator) {
+    const hfit_axes &axes = allocator.axes;
+    return {&axes.block_sizes, &axes.splitting, &axes.coalescing, &axes.pools,
+            &axes.pool_fit,    &axes.block_fit, &axes.order,      &axes.growth};
+}
+
+std::vector<std::pair<std::string, std::vector<std::uint32_t>>>
+grid_of(const hfit_allocator &allocator) {
+    std::vector<std::pair<std::string, std::vector<std::uint32_t>>> grid;
+    for (const hfit_grid_line &line : allocator.grid) {
+        if (line.tunable != nullptr) {
+            grid.push_back({line.tunable, {line.values, line.values + line.count}});
+        }
+    }
+    return grid;
+}
+
 std::vector<const hfit_tunable *> tunables_of(const hfit_allocator &allocator) {
     std::vector<const hfit_tunable *> tunables;
     for (std::uint32_t i = 0; i < allocator.tunable_count; i++) {
@@ -107,14 +146,7 @@ std::vector<const hfit_allocator *> all_allocators() {
     return {registered.begin(), registered.end()};
 }
 
-void bind_descriptors(nb::module_ &module) {
-    nb::class_<hfit_tunable>(module, "Tunable", "A value that a plan of an allocator may set.")
-        .def_prop_ro("name", [](const hfit_tunable &tunable) { return tunable.name; })
-        .def_prop_ro("meaning", [](const hfit_tunable &tunable) { return tunable.meaning; })
-        .def_prop_ro("kind", &kind_of, "'scalar', 'pools' or 'shared'.")
-        .def_ro("lowest", &hfit_tunable::lowest)
-        .def_ro("highest", &hfit_tunable::highest)
-        .def_ro("standard", &hfit_tunable::standard);
+void bind_allocators(nb::module_ &module) {
     nb::class_<hfit_allocator>(module, "AllocatorInfo", "What an allocator says of itself.")
         .def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
@@ -138,9 +170,39 @@ void bind_descriptors(nb::module_ &module) {
             [](const hfit_allocator &allocator) { return allocator.account.fragmentation; })
         .def_prop_ro("layout",
                      [](const hfit_allocator &allocator) { return allocator.account.layout; })
+        .def_prop_ro("axes", &axes_of, nb::rv_policy::reference,
+                     "In the order of hfit_axes (hfit/descriptor.h).")
+        .def_prop_ro("grid", &grid_of, "Values of tunables worth trying.")
+        .def_prop_ro(
+            "limit", [](const hfit_allocator &allocator) { return LIMITS.at(allocator.limit); },
+            "What is missing when a request is refused; 'unknown' if that is not told.")
         .def_prop_ro("tunables", &tunables_of, nb::rv_policy::reference);
     module.def("allocators", &all_allocators, nb::rv_policy::reference,
                "Every allocator: core's in the order of core/allocators.def, then the baselines.");
+}
+
+void bind_descriptors(nb::module_ &module) {
+    nb::class_<hfit_tunable>(module, "Tunable", "A value that a plan of an allocator may set.")
+        .def_prop_ro("name", [](const hfit_tunable &tunable) { return tunable.name; })
+        .def_prop_ro("meaning", [](const hfit_tunable &tunable) { return tunable.meaning; })
+        .def_prop_ro("kind", &kind_of, "'scalar', 'pools' or 'shared'.")
+        .def_ro("lowest", &hfit_tunable::lowest)
+        .def_ro("highest", &hfit_tunable::highest)
+        .def_ro("standard", &hfit_tunable::standard)
+        .def_prop_ro(
+            "effect", [](const hfit_tunable &tunable) { return EFFECTS.at(tunable.effect); },
+            "On a build's code, of other values: 'choice', 'switch' or 'amount'.");
+    nb::class_<hfit_axis>(module, "Axis", "An allocator's value on an axis of the design space.")
+        .def_prop_ro("text", [](const hfit_axis &axis) { return text_of(axis.text); })
+        .def_prop_ro("tunable", [](const hfit_axis &axis) { return text_of(axis.tunable); })
+        .def_prop_ro("texts", &texts_of, "By the tunable's value, from 0 on.");
+    nb::class_<hfit_holes>(module, "Holes", "Chunks of a plan, in bytes (hfit/descriptor.h).")
+        .def_ro("header", &hfit_holes::header)
+        .def_ro("smallest_chunk", &hfit_holes::smallest_chunk)
+        .def_ro("spare", &hfit_holes::spare)
+        .def_ro("class_log2", &hfit_holes::class_log2)
+        .def_ro("is_by_address", &hfit_holes::is_by_address);
+    bind_allocators(module);
 }
 
 } // namespace
@@ -167,6 +229,9 @@ void bind_plan(nb::module_ &module) {
         .def_prop_ro("shared", &Plan::shared)
         .def("pools_for", &pools_for, nb::arg("sizes"),
              "The number of the pool that each request is for; NO_POOL if none.")
+        .def("holes", &Plan::holes, nb::arg("live"),
+             "Of so many live bytes at most; None where nothing is proven of the plan.")
+        .def_prop_ro("tries_other_pools", &Plan::tries_other_pools)
         .def_prop_ro("smallest_region", &Plan::smallest_region, "Bytes.")
         .def_prop_ro("alignment", &Plan::alignment);
 }

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the design space against the registered allocators."""
+"""What descriptors say of the design space, and what was measured of it."""
 
 from pathlib import Path
 
 import pytest
 
 from heapfit import _engine
-from heapfit.front import space
-from heapfit.front.axes import AXES, UNKNOWN, axis_values, known_allocators, place
+from heapfit.front.axes import AXES, UNKNOWN, axis_values, place
 from heapfit.front.code_label import code_label
 from heapfit.front.instruction_model import instruction_model
 from heapfit.front.measured import code_sizes
@@ -33,10 +32,6 @@ def test_every_registered_allocator_has_a_value_on_every_axis(name):
     assert all(value and UNKNOWN not in value for value in found.values())
 
 
-def test_the_table_of_axes_has_no_allocator_that_is_not_registered():
-    assert known_allocators() == set(INFOS)
-
-
 @pytest.mark.parametrize("name", [name for name in INFOS if INFOS[name].ships])
 def test_every_allocator_that_ships_has_code_size_and_model(name):
     label = code_label(standard_plan(name))
@@ -44,13 +39,21 @@ def test_every_allocator_that_ships_has_code_size_and_model(name):
     assert set(instruction_model(label).lines) >= {"alloc", "free"}
 
 
-def test_the_grid_names_tunables_with_values_they_can_have():
-    for name, axes in space.GRID.items():
-        tunables = {tunable.name: tunable for tunable in INFOS[name].tunables}
-        assert tunables.keys() & axes.keys(), name
-        for tunable in tunables.keys() & axes.keys():
-            lowest, highest = tunables[tunable].lowest, tunables[tunable].highest
-            assert all(lowest <= value <= highest for value in axes[tunable])
+@pytest.mark.parametrize("name", INFOS)
+def test_the_grid_names_tunables_with_values_they_can_have(name):
+    tunables = {tunable.name: tunable for tunable in INFOS[name].tunables}
+    for tunable, values in INFOS[name].grid:
+        assert len(set(values)) == len(values) > 1
+        lowest, highest = tunables[tunable].lowest, tunables[tunable].highest
+        assert all(lowest <= value <= highest for value in values)
+
+
+@pytest.mark.parametrize("name", INFOS)
+def test_an_axis_is_moved_by_a_tunable_that_there_is(name):
+    tunables = {tunable.name: tunable for tunable in INFOS[name].tunables}
+    for axis in INFOS[name].axes:
+        if axis.tunable is not None:
+            assert tunables[axis.tunable].effect in ("choice", "switch")
 
 
 def test_a_tunables_choice_moves_a_plan_along_its_axis():
@@ -78,21 +81,25 @@ def test_the_documentation_lists_the_axes_and_their_values():
         assert f"| {axis} | {'; '.join(values)} |" in page
 
 
-def test_a_value_younger_than_the_tables_is_told_and_not_refused(monkeypatch):
+def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
+    class Axis:
+        text, tunable, texts = None, "layout", (None, "known", None)
+
     class Tunable:
-        kind, name, standard = "scalar", "layout", 0
+        kind, name, standard, effect = "scalar", "layout", 0, "choice"
 
     class Info:
-        name, tunables = "tailored", (Tunable,)
+        name, tunables, axes = "tailored", (Tunable,), (Axis,) * len(AXES)
 
-    for module in ("axes", "code_label"):
-        monkeypatch.setattr(f"heapfit.front.{module}.find_allocators", lambda _: [Info])
-    plan = Plan("tailored", {"layout": 7, "index": 9})
-    label = code_label(plan)
+    for module in ("plan.allocators", "front.axes", "front.code_label"):
+        monkeypatch.setattr(f"heapfit.{module}.find_allocators", lambda _: [Info])
+    known, younger = (Plan("tailored", {"layout": value}) for value in (1, 7))
+    assert set(place(known).values()) == {"known"}
+    assert set(place(younger).values()) == {UNKNOWN}
+    label = code_label(younger)
     assert label == "tailored:layout=7"
     assert instruction_model(label) is None
     assert label not in code_sizes()
-    assert place(plan)["D fit in a pool"] == UNKNOWN
 
 
 def test_amounts_are_the_same_code_and_choices_are_not():

@@ -24,6 +24,13 @@ typedef enum hfit_tunable_kind {
                   */
 } hfit_tunable_kind;
 
+/* What another value makes of the code of a build for one plan (hfit/plan_of_build.h). */
+typedef enum hfit_code_effect {
+    HFIT_CHOICE, /* each value is code of its own */
+    HFIT_SWITCH, /* 0 is one code, any other value another */
+    HFIT_AMOUNT, /* another constant in the same code */
+} hfit_code_effect;
+
 typedef struct hfit_tunable {
     const char *name;
     const char *meaning; /* one sentence, unit included */
@@ -32,13 +39,14 @@ typedef struct hfit_tunable {
     uint32_t lowest;
     uint32_t highest;
     uint32_t standard; /* the value of a plan that says nothing */
+    hfit_code_effect effect;
 } hfit_tunable;
 
 /* The alignment every plan begins with, for use in a tunables table. */
 #define HFIT_ALIGNMENT_TUNABLE                                                                     \
     {                                                                                              \
         "alignment", "Alignment of every block, in bytes: 4, 8 or 16.", HFIT_SCALAR,               \
-            offsetof(hfit_plan, alignment), 4, 16, 8                                               \
+            offsetof(hfit_plan, alignment), 4, 16, 8, HFIT_AMOUNT                                  \
     }
 
 /* The two tunables of an hfit_pools_plan (hfit/pools.h). */
@@ -46,10 +54,10 @@ typedef struct hfit_tunable {
     {"pools",    "Blocks set aside: size in bytes, count, exact or not.",                          \
      HFIT_POOLS, offsetof(hfit_pools_plan, pools),                                                 \
      0,          0,                                                                                \
-     0},                                                                                           \
+     0,          HFIT_CHOICE},                                                                     \
     {                                                                                              \
         "shared", "The allocator that serves what the pools do not.", HFIT_SHARED,                 \
-            offsetof(hfit_pools_plan, shared), 0, 0, 0                                             \
+            offsetof(hfit_pools_plan, shared), 0, 0, 0, HFIT_CHOICE                                \
     }
 
 /* What an allocator costs, in sentences for a page; measured figures are elsewhere. */
@@ -59,6 +67,59 @@ typedef struct hfit_account {
     const char *fragmentation; /* bound on the region for M live bytes, and its source */
     const char *layout;        /* the region drawn: lines of at most 90 characters */
 } hfit_account;
+
+/* A value on an axis of the design space: the text of the plan's value of `tunable`, else `text`.
+ * Texts that are NULL are unknown. */
+typedef struct hfit_axis {
+    const char *text;
+    const char *tunable;  /* NULL if no tunable moves it */
+    const char *texts[3]; /* for the tunable's values from 0 on */
+} hfit_axis;
+
+/* The axes of Mamagkakis et al., section 4 (A to D); the order as in Wilson et al. 1995, section 3;
+ * growth is ours. */
+typedef struct hfit_axes {
+    hfit_axis block_sizes;
+    hfit_axis splitting;
+    hfit_axis coalescing;
+    hfit_axis pools;
+    hfit_axis pool_fit;  /* which pool or free list is tried */
+    hfit_axis block_fit; /* which block of it */
+    hfit_axis order;     /* of free blocks */
+    hfit_axis growth;
+} hfit_axes;
+
+/* Values of a tunable that are worth trying. */
+typedef struct hfit_grid_line {
+    const char *tunable;
+    uint32_t values[3];
+    uint32_t count;
+} hfit_grid_line;
+
+enum { HFIT_GRID_LINES = 3 };
+
+/* What is missing when a request is refused. Proofs of how large a region must be, and of how many
+ * requests are refused, start from it; where it is unknown nothing is proven. */
+typedef enum hfit_limit {
+    HFIT_LIMIT_UNKNOWN,
+    HFIT_LIMIT_BLOCKS,     /* one of the `blocks` equal blocks of `block_size` bytes */
+    HFIT_LIMIT_PARTITIONS, /* partitions of `partition_size` bytes, wherever they lie */
+    HFIT_LIMIT_POOLS,      /* a block in the pools that next_pool tells, and in the shared heap */
+    HFIT_LIMIT_SIZES,      /* a block among those of the request's own size */
+    HFIT_LIMIT_HOLES,      /* a free chunk as large as `holes` tells; free neighbours are joined */
+    HFIT_LIMIT_BUDDIES,    /* a free power of two, or two free halves of one */
+    HFIT_LIMIT_POWERS,     /* a free chunk of the next power of two; free neighbours are joined */
+} hfit_limit;
+
+/* The chunks of a plan, for HFIT_LIMIT_HOLES. */
+typedef struct hfit_holes {
+    uint32_t header;         /* bytes before each block */
+    uint32_t smallest_chunk; /* bytes */
+    uint32_t spare;          /* bytes at most that a chunk keeps beyond what its request needs */
+    uint32_t class_log2;     /* a chunk surely serves what needs less by one part in two to this; 0:
+                              * every chunk that is large enough serves */
+    bool is_by_address;      /* the lowest chunk that is large enough serves */
+} hfit_holes;
 
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
@@ -93,6 +154,12 @@ typedef struct hfit_allocator {
      * or 0. What a tag means is the plan's; tags that it does not know are like none. */
     void *(*alloc_at)(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
     hfit_account account;
+    hfit_axes axes;
+    hfit_grid_line grid[HFIT_GRID_LINES]; /* all combined; lines beyond the last are empty */
+    hfit_limit limit;
+    /* With HFIT_LIMIT_HOLES, else NULL: false if under this plan nothing is proven. `live`: bytes
+     * of requests that are live at most, and fewer than the region has. */
+    bool (*holes)(const hfit_plan *plan, size_t live, hfit_holes *holes);
     const hfit_operations *operations;
     const hfit_operations *unlocked; /* for a heap behind another heap */
 } hfit_allocator;

@@ -427,11 +427,11 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"partition_size", "Bytes of a partition, rounded up to the alignment.", HFIT_SCALAR,
-     offsetof(hfit_chained_pool_plan, partition_size), 4, LARGEST_PARTITION, 512},
+     offsetof(hfit_chained_pool_plan, partition_size), 4, LARGEST_PARTITION, 512, HFIT_AMOUNT},
     {"partitions", "How many partitions; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_chained_pool_plan, partitions), 0, MOST_PARTITIONS, 0},
+     offsetof(hfit_chained_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_AMOUNT},
     {"overhead", "Bytes of bookkeeping set aside a partition, where above the 4 needed.",
-     HFIT_SCALAR, offsetof(hfit_chained_pool_plan, overhead), 0, MOST_OVERHEAD, 0},
+     HFIT_SCALAR, offsetof(hfit_chained_pool_plan, overhead), 0, MOST_OVERHEAD, 0, HFIT_AMOUNT},
 };
 
 const hfit_allocator hfit_chained_pool_allocator = {
@@ -455,6 +455,18 @@ const hfit_allocator hfit_chained_pool_allocator = {
                       "the table, a word a partition: | next of its block, or next free | first | "
                       "used |",
         },
+    .axes =
+        {
+            .block_sizes.text = "one partition, in chains",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one",
+            .pool_fit.text = "-",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "all set aside",
+        },
+    .limit = HFIT_LIMIT_PARTITIONS,
     .operations = &hfit_chained_pool_operations,
     .unlocked = &hfit_chained_pool_unlocked,
 };

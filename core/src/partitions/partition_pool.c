@@ -224,17 +224,17 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"partition_size", "Bytes of a partition, rounded up to the alignment.", HFIT_SCALAR,
-     offsetof(hfit_partition_pool_plan, partition_size), 4, LARGEST_PARTITION, 512},
+     offsetof(hfit_partition_pool_plan, partition_size), 4, LARGEST_PARTITION, 512, HFIT_AMOUNT},
     {"partitions", "How many partitions; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_partition_pool_plan, partitions), 0, MOST_PARTITIONS, 0},
+     offsetof(hfit_partition_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_AMOUNT},
     {"overhead",
      "Bytes of bookkeeping set aside a partition, where the metadata need less (4 with a list, "
      "1/4 with bits).",
-     HFIT_SCALAR, offsetof(hfit_partition_pool_plan, overhead), 0, MOST_OVERHEAD, 0},
+     HFIT_SCALAR, offsetof(hfit_partition_pool_plan, overhead), 0, MOST_OVERHEAD, 0, HFIT_AMOUNT},
     {"fit", "0: the lowest run that fits (first fit); 1: the smallest (best fit).", HFIT_SCALAR,
-     offsetof(hfit_partition_pool_plan, fit), 0, 1, 0},
+     offsetof(hfit_partition_pool_plan, fit), 0, 1, 0, HFIT_CHOICE},
     {"metadata", "0: a list of free groups in address order; 1: two bits a partition.", HFIT_SCALAR,
-     offsetof(hfit_partition_pool_plan, metadata), 0, 1, 0},
+     offsetof(hfit_partition_pool_plan, metadata), 0, 1, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_partition_pool_allocator = {
@@ -265,6 +265,18 @@ const hfit_allocator hfit_partition_pool_allocator = {
                       "bits: the index is the table's exclusive or; the table: | 32 used bits | 32 "
                       "last bits | ...",
         },
+    .axes =
+        {
+            .block_sizes.text = "multiples of a partition",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "one",
+            .pool_fit.text = "-",
+            .block_fit = {.tunable = "fit", .texts = {"first", "best"}},
+            .order.text = "by address",
+            .growth.text = "the whole region is free at first",
+        },
+    .grid = {{"partition_size", {16, 64, 256}, 3}, {"fit", {0, 1}, 2}, {"metadata", {0, 1}, 2}},
     .operations = &hfit_partition_pool_operations,
     .unlocked = &hfit_partition_pool_unlocked,
 };

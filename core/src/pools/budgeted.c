@@ -172,7 +172,7 @@ static const hfit_tunable tunables[] = {
     {"borrow",
      "A request whose budget has no free block goes to: 0: the shared allocator, as in the paper; "
      "1: the next larger budget, then the shared allocator.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, borrow), 0, 1, 0},
+     HFIT_SCALAR, offsetof(hfit_pools_plan, borrow), 0, 1, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_budgeted_allocator = {
@@ -196,6 +196,20 @@ const hfit_allocator hfit_budgeted_allocator = {
             .layout = "| free list of each budget | shared mark | used bits | blocks | "
                       "shared heap |",
         },
+    .axes =
+        {
+            .block_sizes.text = "special",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit = {.tunable = "borrow",
+                         .texts = {"exact", "exact, then next larger that has one"}},
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "all set aside",
+        },
+    .grid = {{"borrow", {0, 1}, 2}},
+    .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_budgeted_operations,
     .unlocked = &hfit_budgeted_unlocked,
 };

@@ -161,16 +161,17 @@ static const hfit_tunable tunables[] = {
     {"search",
      "A pool's free block: 0: the first in order of address, as in the paper; 1: the one freed "
      "last.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, search), 0, 1, 0},
+     HFIT_SCALAR, offsetof(hfit_pools_plan, search), 0, 1, 0, HFIT_CHOICE},
     {"overflow",
      "A request whose pool has no free block goes to: 0: the next larger pool, then the shared "
      "allocator; 1: the shared allocator; 2: nobody.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, overflow), 0, 2, 0},
+     HFIT_SCALAR, offsetof(hfit_pools_plan, overflow), 0, 2, 0, HFIT_CHOICE},
     {"growth",
      "Blocks that a pool without a free one gets from the shared allocator at a time; 0: none.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, growth), 0, MOST_GROWTH, 0},
+     HFIT_SCALAR, offsetof(hfit_pools_plan, growth), 0, MOST_GROWTH, 0, HFIT_SWITCH},
     {"growth_steps", "How often pools may grow, all together; 4 bytes each.", HFIT_SCALAR,
-     offsetof(hfit_pools_plan, growth_steps), 0, MOST_GROWTH_STEPS, STANDARD_GROWTH_STEPS},
+     offsetof(hfit_pools_plan, growth_steps), 0, MOST_GROWTH_STEPS, STANDARD_GROWTH_STEPS,
+     HFIT_AMOUNT},
 };
 
 const hfit_allocator hfit_class_pools_allocator = {
@@ -198,6 +199,21 @@ const hfit_allocator hfit_class_pools_allocator = {
                       "a free block, stack: | link | ... |\n"
                       "a chunk: | pool, code | used bits | blocks |",
         },
+    .axes =
+        {
+            .block_sizes.text = "special and powers of two",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one for each block size",
+            .pool_fit.text = "exact, then first",
+            .block_fit.text = "first",
+            .order = {.tunable = "search", .texts = {"by address", "last freed first"}},
+            .growth = {.text = "by blocks from the shared heap",
+                       .tunable = "growth",
+                       .texts = {"all set aside"}},
+        },
+    .grid = {{"search", {0, 1}, 2}},
+    .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_class_pools_operations,
     .unlocked = &hfit_class_pools_unlocked,
 };

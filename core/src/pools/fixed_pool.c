@@ -314,11 +314,11 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"block_size", "Bytes that a request may have.", HFIT_SCALAR,
-     offsetof(hfit_fixed_pool_plan, block_size), 1, LARGEST_POOL_BLOCK, 2048},
+     offsetof(hfit_fixed_pool_plan, block_size), 1, LARGEST_POOL_BLOCK, 2048, HFIT_AMOUNT},
     {"blocks", "How many blocks; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_fixed_pool_plan, blocks), 0, MOST_BLOCKS, 0},
+     offsetof(hfit_fixed_pool_plan, blocks), 0, MOST_BLOCKS, 0, HFIT_AMOUNT},
     {"overhead", "Bytes of bookkeeping set aside a block, beside its bit.", HFIT_SCALAR,
-     offsetof(hfit_fixed_pool_plan, overhead), 0, MOST_OVERHEAD, 0},
+     offsetof(hfit_fixed_pool_plan, overhead), 0, MOST_OVERHEAD, 0, HFIT_AMOUNT},
 };
 
 const hfit_allocator hfit_fixed_pool_allocator = {
@@ -339,6 +339,18 @@ const hfit_allocator hfit_fixed_pool_allocator = {
             .layout = "| list | 3 * count | used bits | block | block | ...\n"
                       "a free block: | link | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "one",
+            .splitting.text = "never",
+            .coalescing.text = "never",
+            .pools.text = "one",
+            .pool_fit.text = "-",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "all set aside",
+        },
+    .limit = HFIT_LIMIT_BLOCKS,
     .operations = &hfit_fixed_pool_operations,
     .unlocked = &hfit_fixed_pool_unlocked,
 };

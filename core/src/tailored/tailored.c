@@ -244,30 +244,41 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return has_two_ends(plan) ? chunks_end(heap) : load_word(heap, FOOTPRINT);
 }
 
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    (void)live;
+    const uint32_t smallest = least_chunk(plan) << granule_shift(plan);
+    *holes = (hfit_holes){
+        .header = header_size(plan),
+        .smallest_chunk = smallest,
+        .spare = smallest - plan->alignment,
+    };
+    return !is_good_fit(plan);
+}
+
 /* Unless the plan says otherwise chunks of 16 granules and more are cut from the top's end. */
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"ends",
      "1: chunks are cut from the top's beginning; 2: those of high_0 and high_1 from its end.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, ends), 1, 2, 1},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, ends), 1, 2, 1, HFIT_CHOICE},
     {"high_0",
      "A bit for each size class cut from the end: bit n for n alignments below 16, then four bits "
      "for each power of two.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, high_0), 0, ~0u, 0xffff0000},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, high_0), 0, ~0u, 0xffff0000, HFIT_AMOUNT},
     {"high_1", "As high_0, for chunks of 256 alignments and more.", HFIT_SCALAR,
-     offsetof(hfit_tailored_plan, high_1), 0, ~0u, ~0u},
+     offsetof(hfit_tailored_plan, high_1), 0, ~0u, ~0u, HFIT_AMOUNT},
     {"tags", "How many tags of call sites are known; requests with others are placed by size.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, tags), 0, HFIT_TAILORED_TAGS, 0},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, tags), 0, HFIT_TAILORED_TAGS, 0, HFIT_SWITCH},
     {"tag_high", "A bit for each known tag from 1 on whose requests are cut from the end.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, tag_high), 0, ~0u, 0},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, tag_high), 0, ~0u, 0, HFIT_AMOUNT},
     {"layout",
      "Where the bounds of chunks are: 0: in a map, 1 bit an alignment; 1: in a header of 4 B.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, layout), 0, HFIT_TAILORED_HEADERS, 0},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, layout), 0, HFIT_TAILORED_HEADERS, 0, HFIT_CHOICE},
     {"index",
      "0: exact best fit, in time of log2 of the region; 1: good fit, in constant time, four "
      "classes "
      "for each power of two from 16 alignments on.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, index), 0, HFIT_TAILORED_GOOD_FIT, 0},
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, index), 0, HFIT_TAILORED_GOOD_FIT, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_tailored_allocator = {
@@ -301,6 +312,21 @@ const hfit_allocator hfit_tailored_allocator = {
                 "a free chunk: | size+F, layout 1 | next | previous | size | lower | higher | "
                 "slot | ... |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "exact sizes, then powers of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit = {.tunable = "index", .texts = {"best", "good"}},
+            .order.text = "by size",
+            .growth = {.tunable = "ends",
+                       .texts = {NULL, "from the end of what is in use", "from both ends"}},
+        },
+    .grid = {{"layout", {0, 1}, 2}, {"index", {0, 1}, 2}, {"ends", {1, 2}, 2}},
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
     .operations = &hfit_tailored_operations,
     .unlocked = &hfit_tailored_unlocked,
 };

@@ -280,6 +280,12 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     return heap;
 }
 
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    (void)live;
+    *holes = tiling_holes(plan);
+    return true;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
 };
@@ -307,6 +313,19 @@ const hfit_allocator hfit_best_fit_allocator = {
                       "a free chunk: | size+F | next | previous | lower | higher | slot | ... | "
                       "size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "exact sizes, then powers of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "best",
+            .order.text = "by size",
+            .growth.text = "from the end of what is in use",
+        },
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
     .operations = &hfit_best_fit_operations,
     .unlocked = &hfit_best_fit_unlocked,
 };

@@ -139,15 +139,22 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     return heap;
 }
 
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    (void)live;
+    *holes = tiling_holes(plan);
+    holes->is_by_address = own(plan)->list != HFIT_FIRST_FIT_LIFO;
+    return own(plan)->coalesce != 0;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"coalesce", "1: join a freed chunk with its free neighbours; 0: never.", HFIT_SCALAR,
-     offsetof(hfit_first_fit_plan, coalesce), 0, 1, 1},
+     offsetof(hfit_first_fit_plan, coalesce), 0, 1, 1, HFIT_CHOICE},
     {"list",
      "Order in which free chunks are searched: 0 last freed first, 1 by address, 2 by address "
      "through all chunks, without links.",
      HFIT_SCALAR, offsetof(hfit_first_fit_plan, list), HFIT_FIRST_FIT_LIFO, HFIT_FIRST_FIT_IMPLICIT,
-     HFIT_FIRST_FIT_LIFO},
+     HFIT_FIRST_FIT_LIFO, HFIT_CHOICE},
     HFIT_HEADER_SIZE_TUNABLE(hfit_first_fit_plan),
     HFIT_LEAST_SPLIT_TUNABLE(hfit_first_fit_plan),
 };
@@ -176,6 +183,20 @@ const hfit_allocator hfit_first_fit_allocator = {
                 "a used chunk: | size+F | ... header_size | payload ... |\n"
                 "a free chunk: | size+F | next | previous | ... | size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing = {.tunable = "coalesce", .texts = {"never", "at once"}},
+            .pools.text = "one",
+            .pool_fit.text = "-",
+            .block_fit.text = "first",
+            .order = {.tunable = "list", .texts = {"last freed first", "by address", "by address"}},
+            .growth.text = "the whole region is free at first",
+        },
+    .grid = {{"list", {0, 1, 2}, 3}, {"coalesce", {0, 1}, 2}},
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
     .operations = &hfit_first_fit_operations,
     .unlocked = &hfit_first_fit_unlocked,
 };

@@ -15,7 +15,8 @@ enum { LARGEST_HEADER = 64, LARGEST_LEAST_SPLIT = 4096 };
 #define HFIT_HEADER_SIZE_TUNABLE(plan_type)                                                        \
     {                                                                                              \
         "header_size", "Bytes before each block, a multiple of 4; the report has 24.",             \
-            HFIT_SCALAR, offsetof(plan_type, header_size), WORD_SIZE, LARGEST_HEADER, WORD_SIZE    \
+            HFIT_SCALAR, offsetof(plan_type, header_size), WORD_SIZE, LARGEST_HEADER, WORD_SIZE,   \
+            HFIT_AMOUNT                                                                            \
     }
 
 #define HFIT_LEAST_SPLIT_TUNABLE(plan_type)                                                        \
@@ -23,7 +24,7 @@ enum { LARGEST_HEADER = 64, LARGEST_LEAST_SPLIT = 4096 };
         "least_split",                                                                             \
             "The least bytes left over from a chunk that are split off; 0: as few as can be a "    \
             "chunk.",                                                                              \
-            HFIT_SCALAR, offsetof(plan_type, least_split), 0, LARGEST_LEAST_SPLIT, 0               \
+            HFIT_SCALAR, offsetof(plan_type, least_split), 0, LARGEST_LEAST_SPLIT, 0, HFIT_AMOUNT  \
     }
 
 static inline bool is_header_size_allowed(uint32_t size) {

@@ -175,16 +175,23 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     return heap;
 }
 
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    (void)live;
+    *holes = tiling_holes(plan);
+    return true;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"exact_lists", "Lists of one chunk size each, from the smallest up in steps of the alignment.",
-     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, exact_lists), 1, MOST_EXACT_LISTS, 16},
+     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, exact_lists), 1, MOST_EXACT_LISTS, 16,
+     HFIT_AMOUNT},
     {"upward",
      "Where a request whose exact list is empty is searched: 0 general list, larger exact lists; "
      "1 larger exact lists, general list.",
-     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, upward), 0, 1, 0},
+     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, upward), 0, 1, 0, HFIT_CHOICE},
     {"general_order", "Of the list of all larger chunks: 0 last freed first, 1 by address.",
-     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, general_order), 0, 1, 0},
+     HFIT_SCALAR, offsetof(hfit_segregated_fit_plan, general_order), 0, 1, 0, HFIT_CHOICE},
     HFIT_HEADER_SIZE_TUNABLE(hfit_segregated_fit_plan),
     HFIT_LEAST_SPLIT_TUNABLE(hfit_segregated_fit_plan),
 };
@@ -212,6 +219,21 @@ const hfit_allocator hfit_segregated_fit_allocator = {
                 "a used chunk: | size+F | ... header_size | payload ... |\n"
                 "a free chunk: | size+F | next | previous | ... | size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "exact sizes and one general",
+            .pool_fit = {.tunable = "upward",
+                         .texts = {"exact, general, larger exact", "exact, larger exact, general"}},
+            .block_fit.text = "first",
+            .order = {.tunable = "general_order", .texts = {"last freed first", "by address"}},
+            .growth.text = "the whole region is free at first",
+        },
+    .grid = {{"exact_lists", {16, 32}, 2}, {"upward", {0, 1}, 2}, {"general_order", {0, 1}, 2}},
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
     .operations = &hfit_segregated_fit_operations,
     .unlocked = &hfit_segregated_fit_unlocked,
 };

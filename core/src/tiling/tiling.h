@@ -29,6 +29,8 @@
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H
 
+#include "hfit/descriptor.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
@@ -365,6 +367,19 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     (void)plan;
     return load_word(heap, TILING_FOOTPRINT);
+}
+
+/* What the descriptor tells of chunks (hfit_holes) where every one that is large enough serves. A
+ * caller with any other plan than the build's would make smallest_chunk longer in firmware. */
+static inline hfit_holes tiling_holes(const hfit_plan *given) {
+    const hfit_plan *plan = HFIT_PLAN_OF_BUILD(given);
+    const uint32_t smallest = smallest_chunk(plan);
+    const uint32_t split = least_split(plan) > smallest ? least_split(plan) : smallest;
+    return (hfit_holes){
+        .header = header_size(plan),
+        .smallest_chunk = smallest,
+        .spare = split - plan->alignment,
+    };
 }
 
 #endif

@@ -182,13 +182,16 @@ static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *
     return true;
 }
 
-/* The shape of a heap whose sentinel lies at `end`. Few classes in a power of two keep the control
- * block of a small region small; many keep the rounding of a large one small. */
+/* log2 of the classes in a power of two, in a region of so many bytes. Few keep the control block
+ * of a small region small; many keep the rounding of a large one small. */
+static FORCE_INLINE uint32_t second_level_for(const hfit_plan *plan, size_t region) {
+    const uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
+    return second_level != 0 ? second_level : 1u + (region >= 1024) + (region >= 16 * 1024);
+}
+
+/* The shape of a heap whose sentinel lies at `end`. */
 static uint32_t shape_for(const hfit_plan *plan, uint32_t end) {
-    uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
-    if (second_level == 0) {
-        second_level = 1u + (end >= 1024) + (end >= 16 * 1024);
-    }
+    const uint32_t second_level = second_level_for(plan, end);
     const uint32_t log2 = lowest_bit(plan->alignment);
     const uint32_t shape = (31 - second_level - log2) << 16 | log2 << 8 | second_level;
     const uint32_t least = bin_of(shape, CHUNK_LEAST);
@@ -309,16 +312,22 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     return heap;
 }
 
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    *holes = tiling_holes(plan);
+    holes->class_log2 = second_level_for(plan, live);
+    return true;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"second_level",
      "log2 of the size classes in each power of two, 1 to 5; 0: 1 below 1 KiB, 2 below 16 KiB, 3 "
      "above.",
-     HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0},
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0, HFIT_SWITCH},
     {"probes",
      "Chunks looked at in the class of a request, of which not every one is large enough; 0: none, "
      "the request is rounded up to the next class, as published.",
-     HFIT_SCALAR, offsetof(hfit_tlsf_plan, probes), 0, MOST_PROBES, 2},
+     HFIT_SCALAR, offsetof(hfit_tlsf_plan, probes), 0, MOST_PROBES, 2, HFIT_SWITCH},
 };
 
 const hfit_allocator hfit_tlsf_allocator = {
@@ -343,6 +352,20 @@ const hfit_allocator hfit_tlsf_allocator = {
                       "a used chunk: | size+F | payload ... |\n"
                       "a free chunk: | size+F | next | previous | ... | size |",
         },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "by part of a power of two",
+            .pool_fit.text = "least class that surely fits",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "the whole region is free at first",
+        },
+    .grid = {{"second_level", {0, 2, 5}, 3}, {"probes", {0, 2, 8}, 3}},
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
     .operations = &hfit_tlsf_operations,
     .unlocked = &hfit_tlsf_unlocked,
 };

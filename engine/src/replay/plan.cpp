@@ -259,6 +259,21 @@ bool Plan::ignores_region_end() const {
                             : pools->growth == 0 && shared() && shared()->ignores_region_end();
 }
 
+std::optional<hfit_holes> Plan::holes(Bytes live) const {
+    hfit_holes told{};
+    const bool is_proven = allocator().holes != nullptr && allocator().holes(raw(), live, &told);
+    return is_proven ? std::optional(told) : std::nullopt;
+}
+
+bool Plan::tries_other_pools() const {
+    const hfit_pools_plan *const plan = pools_plan();
+    const auto is_tried_after = [&](const hfit_pool &pool) {
+        const auto number = static_cast<std::uint32_t>(&pool - pools().data());
+        return allocator().next_pool(plan, pool.size, number) != HFIT_NO_POOL;
+    };
+    return plan != nullptr && std::ranges::any_of(pools(), is_tried_after);
+}
+
 std::span<const hfit_allocator *const> registered_allocators() {
     static const std::vector<const hfit_allocator *> all = [] {
         const auto core = listed(hfit_allocators);

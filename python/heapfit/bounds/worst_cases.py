@@ -22,14 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.plan.allocators import limit_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = NDArray[np.int64]
 
-_HEADER = 4  # bytes before each block of a heap with headers
-_LEAST_CHUNK = 16  # bytes, of a heap with headers
-_LEAST_GRANULES = 2  # of a block of a heap without
 _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the largest alone
 
 
@@ -107,7 +105,7 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     """
     if len(limits.sizes) == 0:
         return None
-    if plan.pools or plan.allocator == "fixed_pool":
+    if plan.pools or limit_of(plan) == "blocks":
         return _of_pools(plan, limits)
     return _of_region(plan, limits)
 
@@ -124,15 +122,12 @@ def _of_region(plan: Plan, limits: Limits) -> WorstCase | None:
 def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     """Nothing more than the pools, where none of them can run out; else the shared heap's."""
     engine = plan.engine()
-    scalars = engine.scalars
-    if _never_run_out(engine, limits):
+    if _never_run_out(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
         return WorstCase(plan.allocator, engine.smallest_region, why)
-    if plan.shared is None or scalars.get("growth", 0) > 0:
+    if plan.shared is None or engine.scalars.get("growth", 0) > 0:
         return None
-    left = _left_over(engine, limits) if scalars.get("borrow", 0) == 0 else limits
-    if plan.allocator == "class_pools":
-        left = limits
+    left = limits if engine.tries_other_pools else _left_over(engine, limits)
     room = _room_of(plan.shared, left)
     if room is None:
         return None
@@ -141,8 +136,8 @@ def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     return None if region is None else WorstCase(plan.allocator, region, f"pools, and {why}")
 
 
-def _never_run_out(engine: _engine.Plan, limits: Limits) -> bool:
-    if engine.allocator == "fixed_pool":
+def _never_run_out(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
+    if limit_of(plan) == "blocks":
         size, blocks = engine.scalars["block_size"], engine.scalars["blocks"]
         return int(limits.sizes[-1]) <= size and limits.most(np.ones_like(limits.sizes)) <= blocks
     first = engine.pools_for(limits.sizes.astype(np.uint64))
@@ -168,25 +163,21 @@ def _left_over(engine: _engine.Plan, limits: Limits) -> Limits:
 
 def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:
     """Bytes of chunks that serve all, and why; control structures left out."""
-    scalars, unit = plan.engine().scalars, plan.alignment
-    if plan.allocator == "tailored" and scalars.get("index", 0) > 0:
+    holes, unit = plan.engine().holes(limits.live), plan.alignment
+    if holes is None:
         return None
-    if plan.allocator == "tailored" and scalars.get("layout", 0) == 0:
-        blocks = np.maximum(_rounded(limits.sizes, unit), _LEAST_GRANULES * unit)
-        spare = (_LEAST_GRANULES - 1) * unit
-        return _with_holes(limits, blocks, blocks, unit, spare)
-    header = scalars.get("header_size", _HEADER)
-    chunks = np.maximum(_rounded(limits.sizes + header, unit), _LEAST_CHUNK)
-    spare = max(_LEAST_CHUNK, scalars.get("least_split", 0)) - unit
-    joins = scalars.get("coalesce", 1) == 1
-    if plan.allocator in ("best_fit", "first_fit", "segregated_fit", "tailored") and joins:
-        found = _with_holes(limits, chunks, chunks, unit, spare)
-        by_address = plan.allocator == "first_fit" and scalars["list"] > 0
-        return min(found, _by_address(limits, chunks + spare, unit)) if by_address else found
-    if plan.allocator == "tlsf":
-        level = scalars["second_level"] or standard_level(limits.live)
-        return _with_holes(limits, chunks, chunks + (chunks >> level), unit, spare)
-    return None
+    chunks = chunk_sizes(limits.sizes, holes, unit)
+    found = chunks + (chunks >> holes.class_log2) if holes.class_log2 else chunks
+    room = _with_holes(limits, chunks, found, unit, holes.spare)
+    if holes.is_by_address:
+        return min(room, _by_address(limits, chunks + holes.spare, unit))
+    return room
+
+
+def chunk_sizes(sizes: Ints, holes: _engine.Holes, unit: int) -> Ints:
+    """The bytes of chunks for requests, in whole units."""
+    rounded: Ints = -(-np.maximum(sizes + holes.header, 1) // unit) * unit
+    return np.maximum(rounded, holes.smallest_chunk)
 
 
 def _with_holes(
@@ -217,18 +208,9 @@ def _by_address(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:
     return needed, "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
 
 
-def standard_level(live: int) -> int:
-    """TLSF's second level by the region, which is larger than the live bytes."""
-    return 3 if live >= 16 << 10 else 2 if live >= 1 << 10 else 1
-
-
 def _below(found: int, unit: int) -> int:
     """The largest chunk of fewer bytes."""
     return (found - 1) // unit * unit
-
-
-def _rounded(sizes: Ints, unit: int) -> Ints:
-    return -(-np.maximum(sizes, 1) // unit) * unit
 
 
 def _region_with_room(engine: _engine.Plan, needed: int) -> int | None:

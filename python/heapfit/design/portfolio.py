@@ -27,6 +27,8 @@ from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import numbered
 
+SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
+
 
 def standard_portfolio(
     loaded: LoadedTrace,

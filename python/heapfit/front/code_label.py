@@ -2,7 +2,7 @@
 """Which plans are the same machine code: what was measured of one then holds for the other.
 
 A build of core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose
-code, those that set an amount only change constants in it.
+code, those that set an amount only change constants in it. Which is which, the descriptor says.
 """
 
 from __future__ import annotations
@@ -10,25 +10,6 @@ from __future__ import annotations
 from heapfit import _engine
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
-
-_AMOUNTS = frozenset(
-    (
-        *("alignment", "block_size", "blocks", "partition_size", "partitions", "overhead"),
-        *(
-            "exact_lists",
-            "header_size",
-            "least_split",
-            "growth_steps",
-            "step",
-            "high_0",
-            "high_1",
-            "tag_high",
-        ),
-    )
-)
-_WHETHER = frozenset(
-    ("second_level", "probes", "growth", "tags")
-)  # 0 is one code, any other value another
 
 
 def code_label(plan: Plan) -> str:
@@ -56,9 +37,9 @@ def _finds_pools_at_once(plan: Plan) -> bool:
 
 def _chosen(tunable: _engine.Tunable, plan: Plan) -> str:
     value = plan.scalars.get(tunable.name, tunable.standard)
-    if tunable.name in _AMOUNTS or value == tunable.standard:
+    if tunable.effect == "amount" or value == tunable.standard:
         return ""
-    if tunable.name not in _WHETHER:
+    if tunable.effect == "choice":
         return f"{tunable.name}={value}"
     if (value > 0) == (tunable.standard > 0):
         return ""

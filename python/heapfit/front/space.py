@@ -1,39 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configurations of a trace: allocators x tunables x budgets, each plan once.
 
-What `design` tries comes first, then every combination of the tunables below, then the plans with
-pools over each shared allocator.
+What `design` tries comes first, then every combination of the values that descriptors give for
+their tunables, then the plans with pools over each shared allocator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
-from heapfit.design.portfolio import named_portfolio, standard_portfolio
+from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio, standard_portfolio
 from heapfit.front.probe import Probe
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
-# Values of an allocator's tunables, all combined. What the allocator does not know is passed over.
-GRID: Mapping[str, Mapping[str, tuple[int, ...]]] = {
-    "first_fit": {"list": (0, 1, 2), "coalesce": (0, 1)},
-    "segregated_fit": {"exact_lists": (16, 32), "upward": (0, 1), "general_order": (0, 1)},
-    "tlsf": {"second_level": (0, 2, 5), "probes": (0, 2, 8)},
-    "partition_pool": {"partition_size": (16, 64, 256), "fit": (0, 1), "metadata": (0, 1)},
-    "tailored": {"layout": (0, 1), "index": (0, 1), "ends": (1, 2)},
-    "class_pools": {"search": (0, 1)},
-    "budgeted": {"borrow": (0, 1)},
-}
-SHARED = ("tlsf", "best_fit", "first_fit", "tailored")  # behind pools
 GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
-GROWN = "class_pools"
 
 
 def configurations(
@@ -76,12 +64,12 @@ def _grid_names() -> Iterator[str]:
     """As a user would type them, the standard values left out."""
     for info in (one for one in _engine.allocators() if one.ships and not one.in_pieces):
         tunables = {one.name: one for one in info.tunables}
-        axes = {n: v for n, v in GRID.get(info.name, {}).items() if n in tunables}
-        for values in product(*axes.values()):
+        names = [name for name, _ in info.grid]
+        for values in product(*(values for _, values in info.grid)):
             # Design's own pools have other values, so that those of pools are all given.
             given = [
                 f"{name}={value}"
-                for name, value in zip(axes, values, strict=True)
+                for name, value in zip(names, values, strict=True)
                 if value != tunables[name].standard or takes_pools(info)
             ]
             if given:
@@ -92,7 +80,7 @@ def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
     """A plan with pools over each other shared allocator."""
     if one.plan.shared is None or not one.plan.pools:
         return
-    for name in SHARED:
+    for name in SHARED_HEAPS:
         if name != one.plan.shared.allocator:
             shared = Plan(name, {"alignment": one.plan.alignment})
             reason = f"{one.reason}; over {name}"
@@ -102,18 +90,19 @@ def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
 
 def _grown(one: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
     """Pools that begin with one block and get more from the shared allocator as they need them."""
-    if one.plan.allocator != GROWN:
+    (info,) = find_allocators([one.plan.allocator])
+    most_steps = {t.name: t.highest for t in info.tunables}.get("growth_steps")
+    if most_steps is None:
         return
     for growth in GROWTH:
         pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in one.plan.pools)
         steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in one.plan.pools)
-        most = next(t for t in find_allocators([GROWN])[0].tunables if t.name == "growth_steps")
-        grows = {"growth": growth, "growth_steps": min(max(steps, 1), most.highest)}
+        grows = {"growth": growth, "growth_steps": min(max(steps, 1), most_steps)}
         plan = replace(
             one.plan,
             scalars={**one.plan.scalars, **grows},
             pools=pools,
-            shared=Plan(SHARED[0], {"alignment": loaded.alignment}),
+            shared=Plan(SHARED_HEAPS[0], {"alignment": loaded.alignment}),
         )
         reason = f"{one.reason}; blocks added {growth} at a time"
         yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)

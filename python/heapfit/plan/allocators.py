@@ -11,6 +11,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
 
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
@@ -33,6 +34,23 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
 def takes_pools(info: _engine.AllocatorInfo) -> bool:
     """Whether a plan of this allocator is nothing without pools made for a trace."""
     return any(tunable.kind == "pools" for tunable in info.tunables)
+
+
+def scalars_of(plan: Plan) -> dict[str, int]:
+    """The value of each scalar tunable of a plan, standard where the plan says nothing.
+
+    >>> scalars_of(Plan("tlsf", {"probes": 8}))
+    {'alignment': 8, 'second_level': 0, 'probes': 8}
+    """
+    (info,) = find_allocators([plan.allocator])
+    tunables = (tunable for tunable in info.tunables if tunable.kind == "scalar")
+    return {one.name: plan.scalars.get(one.name, one.standard) for one in tunables}
+
+
+def limit_of(plan: Plan) -> str:
+    """What is missing when the plan's allocator refuses a request (hfit/descriptor.h)."""
+    (info,) = find_allocators([plan.allocator])
+    return info.limit
 
 
 @cache

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.plan.allocators import limit_of
 from heapfit.simulation.arrivals import Poisson
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
@@ -62,7 +63,7 @@ def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
 
 def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
     """The metrics that have a closed form, by name; None if none applies."""
-    solver = _SOLVERS.get(scheme.plan.allocator)
+    solver = _SOLVERS.get(limit_of(scheme.plan))
     mean_holding = traffic.holding.mean
     if not isinstance(traffic.arrivals, Poisson) or mean_holding is None:
         return None
@@ -83,7 +84,7 @@ class _Losses:
     refused: NDArray[np.float64]  # of the class
 
 
-def _fixed_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B, for the requests that fit a block."""
     block = _rounded(scheme, "block_size")
     classes = size_classes(sizes, block)
@@ -100,7 +101,7 @@ def _fixed_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | Non
     )
 
 
-def _chained_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Kaufman and Roberts."""
     partition = _rounded(scheme, "partition_size")
     classes = size_classes(sizes, partition)
@@ -112,10 +113,10 @@ def _chained_pool(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | N
     return _Losses(classes.share, classes.mean_size, used, refused)
 
 
-def _class_pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B for each pool, if a full one refuses and does not grow."""
     plan = scheme.plan.engine()
-    if plan.scalars["overflow"] != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
+    if plan.scalars.get("overflow") != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
     chosen = plan.pools_for(values[shares > 0])
@@ -134,11 +135,12 @@ def _class_pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | No
     return _Losses(share, mean_size, np.array(used), np.array(refused))
 
 
-_REFUSE = 2  # overflow of class_pools
+_REFUSE = 2  # overflow, of pools that have it
+# By hfit_limit (hfit/descriptor.h).
 _SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
-    "fixed_pool": _fixed_pool,
-    "chained_pool": _chained_pool,
-    "class_pools": _class_pools,
+    "blocks": _equal_blocks,
+    "partitions": _partitions,
+    "pools": _pools,
 }
 
 

@@ -68,6 +68,12 @@ class Plan {
     // that do not grow, whose places are fixed, over a shared allocator that says so.
     [[nodiscard]] bool ignores_region_end() const;
 
+    // What the allocator tells of its chunks (hfit/descriptor.h); nothing where it proves nothing.
+    [[nodiscard]] std::optional<hfit_holes> holes(Bytes live) const;
+
+    // True if a request whose pool is full is tried in another pool.
+    [[nodiscard]] bool tries_other_pools() const;
+
     [[nodiscard]] std::size_t smallest_region() const {
         return operations().smallest_region(raw());
     }

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What allocators never exceed, whatever the order of requests within a trace's own limits.
+
+The limits are the largest block of the trace, the most bytes of blocks live at once, and the most
+blocks. Which proof holds for an allocator follows from what its descriptor says is missing when it
+refuses a request; of allocators that do not say, nothing is told. Control structures are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.bounds.worst_cases import WorstCase, chunk_sizes
+from heapfit.plan.allocators import find_allocators
+from heapfit.plan.plan import Plan
+from heapfit.trace.profile import Profile
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_MOST_CHOICES = 8  # values of a tunable that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """What the proofs need of a trace."""
+
+    lifetimes: _engine.Lifetimes
+    profile: Profile
+    alignment: int
+
+    def live(self, block: Callable[[Ints], Ints]) -> tuple[int, int]:
+        """Most bytes of blocks live at once and the largest, for blocks of these sizes."""
+        blocks = block(self.lifetimes.sizes.astype(np.int64))
+        changes = np.zeros(int(self.lifetimes.ends.max()) + 1, np.int64)
+        np.add.at(changes, self.lifetimes.starts, blocks)
+        np.subtract.at(changes, self.lifetimes.ends, blocks)
+        return int(np.cumsum(changes).max()), int(blocks.max())
+
+    def rounded(self) -> Ints:
+        """The sizes asked for, in whole alignments."""
+        asked = np.maximum(self.profile.sizes.astype(np.int64), 1)
+        return -(-asked // self.alignment) * self.alignment
+
+    def log2_units(self, size: int) -> int:
+        """Of a size in alignments."""
+        return ceil(log2(max(size // self.alignment, 1)))
+
+
+def any_order(
+    lifetimes: _engine.Lifetimes, profile: Profile, alignment: int
+) -> tuple[WorstCase, ...]:
+    """A bound for each allocator that one is proven of, the least first."""
+    if len(lifetimes) == 0:
+        return ()
+    trace = _Trace(lifetimes, profile, alignment)
+    infos = (info for info in find_allocators() if info.limit in _PROOFS)
+    return tuple(
+        sorted((_PROOFS[info.limit](info, trace) for info in infos), key=lambda one: one.size)
+    )
+
+
+def _of_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    size = int(trace.rounded() @ trace.profile.peaks.astype(np.int64))
+    return WorstCase(info.name, size, "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)")
+
+
+def _of_blocks(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    size = trace.profile.live_blocks_max * int(trace.rounded().max())
+    return WorstCase(info.name, size, "the largest block as often as blocks are live")
+
+
+def _of_buddies(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    size = _robson(*trace.live(_powers_of_two))
+    why = "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)"
+    return WorstCase(info.name, size, why)
+
+
+def _of_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    live, largest = trace.live(_powers_of_two)
+    why = "2 M (1 + ceil(log2 n)), sizes powers of two (Ogasawara 1995)"
+    return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why)
+
+
+def _of_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    """M bytes of chunks live at once, k blocks, the largest chunk of n bytes."""
+    plan, holes = _proven(info, trace)
+    m, n = trace.live(lambda sizes: chunk_sizes(sizes, holes, trace.alignment))
+    holes = plan.holes(m) or holes  # classes may depend on how much is live
+    k = trace.profile.live_blocks_max
+    if holes.is_by_address:
+        why = "M (1 + ceil(log2 n)) (Robson 1977), or M + (k + 1) n if less"
+        size = min(m * (1 + trace.log2_units(n)), m + (k + 1) * n)
+        return WorstCase(f"{info.name} by address", size, why)
+    if holes.class_log2:
+        why = "M + (k + 1) c: holes below n and the class it is in"
+        return WorstCase(info.name, m + (k + 1) * (n + (n >> holes.class_log2)), why)
+    why = "M + (k + 1) n: when one is refused every hole is below n"
+    return WorstCase(info.name, m + (k + 1) * n, why)
+
+
+def _proven(info: _engine.AllocatorInfo, trace: _Trace) -> tuple[_engine.Plan, _engine.Holes]:
+    """The standard plan and its chunks; before it the first by one choice that is by address."""
+    plans = (plan.engine() for plan in _plans_by_one_choice(info, trace.alignment))
+    told = [(plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))]
+    return next(((plan, holes) for plan, holes in told if holes.is_by_address), told[0])
+
+
+def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterator[Plan]:
+    """The standard plan, then those with another value of one tunable that chooses."""
+    standard = {"alignment": alignment}
+    yield Plan(info.name, standard)
+    for tunable in info.tunables:
+        if tunable.kind == "scalar" and tunable.effect == "choice":
+            for value in range(tunable.lowest, min(tunable.highest, _MOST_CHOICES) + 1):
+                yield Plan(info.name, {**standard, tunable.name: value})
+
+
+# By hfit_limit.
+_PROOFS: Final = {
+    "sizes": _of_sizes,
+    "blocks": _of_blocks,
+    "buddies": _of_buddies,
+    "powers": _of_powers,
+    "holes": _of_holes,
+}
+
+
+def _powers_of_two(sizes: Ints) -> Ints:
+    powers: Ints = 2 ** np.ceil(np.log2(np.maximum(sizes, 8))).astype(np.int64)
+    return powers
+
+
+def _robson(live: int, largest: int) -> int:
+    """Robson 1974 for powers of two, in units of 8 bytes as the buddy of the baselines has them.
+
+    >>> _robson(64, 32)  # 8 units live, the largest of 4: 8 (1 + 1) - 4 + 1
+    104
+    """
+    units, most = -(-live // 8), max(largest // 8, 1)
+    return 8 * ceil(units * (1 + log2(most) / 2) - most + 1)
