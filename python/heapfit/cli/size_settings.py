@@ -34,7 +34,7 @@ from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.settings import Setting, Settings, as_text
-from heapfit.sizing.systems import Wanted, settings_for
+from heapfit.sizing.systems import SettingsOptions, settings_for
 
 
 class System(StrEnum):
@@ -70,8 +70,8 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        wanted = Wanted(admission, _values(assume), _names(name), sent)
-        found = settings_for(system.value, trace, wanted, progress)
+        options = SettingsOptions(admission, _values(assume), _names(name), sent)
+        found = settings_for(system.value, trace, options, progress)
     out_result(_parts(found, as_text(found, trace.info, source.name)), as_json)
 
 
