@@ -1,2 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""heapfit fits a heap to a program: traces, profiles, plans, exact replay, generated C."""
+"""heapfit fits a heap to a program: traces, profiles, plans, exact replay, generated C.
+
+docs/python.md is the guide. The names that are offered here, and where each comes from, are listed
+once, in the stub beside this file; a name's module is imported when the name is first used, so that
+`import heapfit` costs nothing. What is deeper in the package may change with any version.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+
+@cache
+def _modules() -> dict[str, str]:
+    """The module of each name, as the stub has it."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("heapfit._engine").version
+    if name not in _modules():
+        raise AttributeError(f"module 'heapfit' has no attribute '{name}'")
+    return getattr(import_module(_modules()[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*_modules(), "__version__"])

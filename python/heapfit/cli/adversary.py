@@ -20,13 +20,13 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
+from heapfit.importers import opened_trace
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.names import source_name
 

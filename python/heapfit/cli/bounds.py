@@ -23,10 +23,10 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.importers import opened_trace
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000

@@ -23,7 +23,6 @@ from heapfit.cli.arguments import (
     Source,
     Workers,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
@@ -42,6 +41,7 @@ from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
 from heapfit.front.space import configurations, named_configurations
+from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.report.front.page import write_front_page

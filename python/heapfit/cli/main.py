@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import heapfit
 from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 
@@ -57,9 +58,7 @@ _INTERRUPTED = 130
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from heapfit import _engine  # the extension takes a tenth of a second to load
-
-        console.out(f"heapfit {_engine.version}")
+        console.out(f"heapfit {heapfit.__version__}")
         raise typer.Exit
 
 

@@ -18,12 +18,12 @@ from heapfit.cli.arguments import (
     QueueOfCapture,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.pools import PoolSizing, SizedPool, size_pools
 from heapfit.trace.stored import TraceInfo

@@ -17,7 +17,6 @@ from heapfit.cli.arguments import (
     QueueOfCapture,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -32,6 +31,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
