@@ -24,10 +24,10 @@ def _modules() -> dict[str, str]:
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("heapfit._engine").version
+        return import_module("heapfit._engine").version  # the extension takes a tenth of a second
     if name not in _modules():
         raise AttributeError(f"module 'heapfit' has no attribute '{name}'")
-    return getattr(import_module(_modules()[name]), name)
+    return getattr(import_module(_modules()[name]), name)  # numpy, pyarrow and highspy with it
 
 
 def __dir__() -> list[str]:
