@@ -8,18 +8,19 @@ once, in the stub beside this file; a name's module is imported when the name is
 
 from __future__ import annotations
 
-import ast
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+
+_OFFERED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 @cache
 def _modules() -> dict[str, str]:
     """The module of each name, as the stub has it."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: module for module, name in _OFFERED.findall(stub)}
 
 
 def __getattr__(name: str) -> object:
