@@ -91,15 +91,15 @@ _COLUMNS: tuple[Column[Attack], ...] = (
     Column(
         "on_trace",
         "on the trace",
-        lambda one: {"r_min": one.on_trace.r_min, "r_safe": one.on_trace.r_safe},
-        lambda one: one.on_trace.r_safe,
+        lambda attack: {"r_min": attack.on_trace.r_min, "r_safe": attack.on_trace.r_safe},
+        lambda attack: attack.on_trace.r_safe,
     ),
     Column("region", "attacked in"),
     Column("worst", "worst found", shown=_worst_size),
     Column(
         "proven",
         "proven at most",
-        shown=lambda one: None if one.proven is None else one.proven.size,
+        shown=lambda attack: None if attack.proven is None else attack.proven.size,
     ),
 )
 _EFFORT: tuple[Column[Attack], ...] = (Column("plays"), Column("events"), Column("is_stopped"))

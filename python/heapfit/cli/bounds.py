@@ -74,7 +74,7 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("size", "bytes"),
-        Column(heading="over U_max", shown=lambda one: one.size / max(bounds.u_max, 1)),
+        Column(heading="over U_max", shown=lambda bound: bound.size / max(bounds.u_max, 1)),
         Column("why", "what"),
     ]
     yield Table(columns, _rows(bounds))

@@ -148,9 +148,9 @@ def _for_one(
 def _parts(designs: Designs) -> Iterator[Part]:
     comparison = designs.comparison
     yield from ranking(comparison)
-    found = verdict(comparison)
-    yield Fields({"verdict": found, "plans": designs.paths})
-    yield Line(found)
+    decision = verdict(comparison)
+    yield Fields({"verdict": decision, "plans": designs.paths})
+    yield Line(decision)
     warning = pools_warning(chosen_row(comparison), comparison)
     if warning is not None:
         yield Note(warning)

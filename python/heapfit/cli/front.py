@@ -176,8 +176,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
         Column(
             "standing",
             "front",
-            lambda one: one.place.standing,
-            lambda one: "front" if one.is_on_front else "",
+            lambda configuration: configuration.place.standing,
+            lambda configuration: "front" if configuration.is_on_front else "",
         ),
         Column("name", "configuration", shown=_marked_name),
         Column("reason", value=lambda one: one.row.reason),
