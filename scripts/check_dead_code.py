@@ -24,6 +24,9 @@ ALLOWED = {
     "list_commands": "click",
     "format_commands": "click",
     "ctx": "click, which names its parameters",
+    "resolve_command": "click",
+    "__getattr__": "Python, for a name that a module has not",
+    "__dir__": "Python",
     "provide": "tests, which measure what rows share only once",
     "reallocarray": "programs that are recorded",
     "NB_MODULE": "Python, when it loads the extension",
@@ -43,12 +46,20 @@ def unused_python() -> Iterator[str]:
     """Names of our packages that only tests use, if anything does."""
     search = Vulture()
     search.scavenge([str(ROOT / folder) for folder in (*PYTHON, HARNESS_USERS)])
-    named = {*ALLOWED, *PENDING, *names_in_templates(), *names_in_strings()}
+    read = {*names_in_templates(), *names_in_strings(), *names_offered()}
+    named = {*ALLOWED, *PENDING, *read}
     for item in search.get_unused_code(min_confidence=60):
         place = item.filename.relative_to(ROOT)
         is_given = item.typ == "attribute" and ATTRIBUTES_OF_HIGHS.fullmatch(item.name)
         if not (item.name in named or is_given or place.is_relative_to(HARNESS_USERS)):
             yield f"{place}:{item.first_lineno}: {item.name} is used by nothing but tests"
+
+
+def names_offered() -> set[str]:
+    """What a package's stub lists: it is there for other people's programs."""
+    stubs = (file for folder in PYTHON for file in (ROOT / folder).glob("__init__.pyi"))
+    nodes = [node for file in stubs for node in ast.walk(ast.parse(file.read_text()))]
+    return {alias.name for one in nodes if isinstance(one, ast.ImportFrom) for alias in one.names}
 
 
 def names_in_templates() -> set[str]:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -51,6 +52,13 @@ def test_help_lists_every_command():
     assert done.returncode == 0
     for name in main.COMMANDS:
         assert f"\n  {main.typed_name(name)}  " in done.stdout
+
+
+def test_commands_of_other_packages_are_those_that_they_declare():
+    declared = entry_points(group=main.COMMANDS_OF_OTHERS)
+    assert dict(main.commands_of_others()) == {one.name: one.module for one in declared}
+    assert {"reproduce", "slotbuf"} <= declared.names
+    assert "\n  reproduce  " in heapfit("--help").stdout
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)

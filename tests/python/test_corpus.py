@@ -17,7 +17,7 @@ import pytest
 from small_traces import table2
 
 from heapfit.errors import HeapfitError
-from heapfit.fit import fit
+from heapfit.fitting import fit
 from heapfit.plan.plan_file import load_plan
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

@@ -9,8 +9,8 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 from heapfit.fit_result import Fit
+from heapfit.fitting import Failure, FitOptions, fit, folders_for, try_fit
 from heapfit.plan.plan_file import load_plan
 
 

@@ -13,8 +13,8 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit import fit
 from heapfit.fit_result import Fit
+from heapfit.fitting import fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.fit import page as report_page

@@ -11,7 +11,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import as_text
-from heapfit.sizing.systems import SYSTEMS, Wanted, settings_for
+from heapfit.sizing.systems import SYSTEMS, SettingsOptions, settings_for
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
@@ -38,19 +38,19 @@ def values(settings):
     return {one.name: one.value for one in settings.settings}
 
 
-def wanted(**choices):
-    return Wanted(**({"admission": 0.9999} | choices))
+def options(**choices):
+    return SettingsOptions(**({"admission": 0.9999} | choices))
 
 
 def test_lwip_pbufs_hold_every_burst(burst):
-    found = settings_for("lwip", burst, wanted(admission=0.65))
+    found = settings_for("lwip", burst, options(admission=0.65))
     by_size = {choice.buffer_size: choice for choice in found.choices}
     # A burst's last packet needs all: whole frames of 1,514 B in 1,516 take 15 pbufs, in 592 B
     # 10 x 3 and 5; two thirds of the packets need 10 and 30 at most.
     assert by_size[1516].count == 10
     assert by_size[592].count == 30
     assert by_size[592].memory == 30 * (16 + 592)
-    whole = settings_for("lwip", burst, wanted(admission=0.999))
+    whole = settings_for("lwip", burst, options(admission=0.999))
     assert {choice.buffer_size: choice.count for choice in whole.choices}[592] >= 35
     best = min(found.choices, key=lambda choice: choice.memory)
     assert values(found)["PBUF_POOL_BUFSIZE"] == best.buffer_size
@@ -67,7 +67,7 @@ def test_a_link_header_may_cost_a_buffer_more():
 
 
 def test_openthread_messages_lose_their_metadata_in_the_first_buffer(burst):
-    found = settings_for("openthread", burst, wanted(admission=0.65))
+    found = settings_for("openthread", burst, options(admission=0.65))
     by_size = {choice.buffer_size: choice.count for choice in found.choices}
     chain = 1 + -(-(1500 - (128 - 4 - 48)) // (128 - 4))
     assert by_size[128] == 10 * chain
@@ -75,19 +75,19 @@ def test_openthread_messages_lose_their_metadata_in_the_first_buffer(burst):
         "OPENTHREAD_CONFIG_MESSAGE_BUFFER_SIZE",
         "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS",
     }
-    other = settings_for("openthread", burst, wanted(admission=0.65, assume={"metadata": 60}))
+    other = settings_for("openthread", burst, options(admission=0.65, assume={"metadata": 60}))
     chain = 1 + -(-(1500 - (128 - 4 - 60)) // (128 - 4))
     assert {one.buffer_size: one.count for one in other.choices}[128] == 10 * chain
 
 
 def test_zephyr_counts_buffers_and_packets(burst):
-    found = settings_for("zephyr", burst, wanted(admission=0.65))
+    found = settings_for("zephyr", burst, options(admission=0.65))
     by_size = {choice.buffer_size: choice for choice in found.choices}
     assert by_size[128].count == 10 * 12  # 1,514 B in 128 B
     assert by_size[128].memory == 120 * (24 + 4 + 128)
     assert values(found)["NET_PKT_RX_COUNT"] == 10
     assert found.memory == min(one.memory for one in found.choices) + 10 * 88
-    sent = settings_for("zephyr", burst, wanted(is_sent=True))
+    sent = settings_for("zephyr", burst, options(is_sent=True))
     assert {"NET_BUF_TX_COUNT", "NET_PKT_TX_COUNT"} < set(values(sent))
 
 
@@ -100,7 +100,7 @@ def test_zephyr_counts_buffers_and_packets(burst):
     ],
 )
 def test_a_heap_setting_holds_the_whole_trace(heap, system, name):
-    found = settings_for(system, heap, wanted())
+    found = settings_for(system, heap, options())
     size = values(found)[name]
     plan = Plan("first_fit", {"list": 1, "header_size": 8})
     needed = replay_trace(heap, plan, 10**6).footprint
@@ -109,24 +109,24 @@ def test_a_heap_setting_holds_the_whole_trace(heap, system, name):
 
 
 def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
-    whole = settings_for("freertos", heap, wanted())
-    found = settings_for("freertos", heap, wanted(admission=0.9, named={2952: "MY_BLOCKS"}))
+    whole = settings_for("freertos", heap, options())
+    found = settings_for("freertos", heap, options(admission=0.9, named={2952: "MY_BLOCKS"}))
     assert values(found)["MY_BLOCKS"] in (9, 10)
     assert values(found)["configTOTAL_HEAP_SIZE"] < values(whole)["configTOTAL_HEAP_SIZE"] - 20_000
     with pytest.raises(HeapfitError, match="name: the trace never asks for 77 bytes"):
-        settings_for("freertos", heap, wanted(named={77: "X"}))
+        settings_for("freertos", heap, options(named={77: "X"}))
 
 
 def test_lwips_header_is_longer_in_a_large_heap(tmp_path):
     trace = generate_workload(parse_workload("t2_w3:events=2000"), tmp_path / "t")
-    (setting,) = settings_for("lwip", trace, wanted()).settings
+    (setting,) = settings_for("lwip", trace, options()).settings
     assert setting.value > 64_000
     assert "header of 12 bytes" in setting.why
 
 
 @pytest.mark.parametrize("system", ["lwip", "openthread"])
 def test_defines_pass_a_compiler(burst, tmp_path, system):
-    found = settings_for(system, burst, wanted())
+    found = settings_for(system, burst, options())
     names = " + ".join(values(found))
     source = tmp_path / "options.c"
     source.write_text(as_text(found, burst.info, "a */ b.pcap") + f"\nint sum = {names};\n")
@@ -134,7 +134,7 @@ def test_defines_pass_a_compiler(burst, tmp_path, system):
 
 
 def test_kconfig_lines_are_comments_or_assignments(burst):
-    found = settings_for("zephyr", burst, wanted())
+    found = settings_for("zephyr", burst, options())
     lines = as_text(found, burst.info, "x.pcap").splitlines()
     assert all(line == "" or line.startswith(("# ", "CONFIG_")) for line in lines)
     assert f"CONFIG_NET_PKT_RX_COUNT={values(found)['NET_PKT_RX_COUNT']}" in lines
@@ -144,7 +144,7 @@ def test_kconfig_lines_are_comments_or_assignments(burst):
 def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
     for system in SYSTEMS:
         trace = heap if system == "freertos" else burst
-        found = settings_for(system, trace, wanted())
+        found = settings_for(system, trace, options())
         text = " ".join(as_text(found, trace.info, "x").replace("*", " ").replace("#", "").split())
         counts = [one for one in found.settings if one.run_out is not None]
         assert counts
@@ -171,11 +171,11 @@ def test_every_assumption_has_a_source():
 )
 def test_what_cannot_be_is_refused_in_one_line(burst, system, choices, message):
     with pytest.raises(HeapfitError) as raised:
-        settings_for(system, burst, wanted(**choices))
+        settings_for(system, burst, options(**choices))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 def test_openthread_has_no_setting_for_a_heap(heap):
     with pytest.raises(HeapfitError, match="messages are packets: give a capture"):
-        settings_for("openthread", heap, wanted())
+        settings_for("openthread", heap, options())

@@ -20,13 +20,13 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
+from heapfit.importers import opened_trace
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.names import source_name
 
@@ -91,15 +91,15 @@ _COLUMNS: tuple[Column[Attack], ...] = (
     Column(
         "on_trace",
         "on the trace",
-        lambda one: {"r_min": one.on_trace.r_min, "r_safe": one.on_trace.r_safe},
-        lambda one: one.on_trace.r_safe,
+        lambda attack: {"r_min": attack.on_trace.r_min, "r_safe": attack.on_trace.r_safe},
+        lambda attack: attack.on_trace.r_safe,
     ),
     Column("region", "attacked in"),
     Column("worst", "worst found", shown=_worst_size),
     Column(
         "proven",
         "proven at most",
-        shown=lambda one: None if one.proven is None else one.proven.size,
+        shown=lambda attack: None if attack.proven is None else attack.proven.size,
     ),
 )
 _EFFORT: tuple[Column[Attack], ...] = (Column("plays"), Column("events"), Column("is_stopped"))

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
 from heapfit import _engine
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
+from heapfit.cli.printing.parts import Column, Line, Part, Table, object_of, out_result
 from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
 
 _LABELS = 17  # columns before a figure's text
@@ -25,62 +27,60 @@ def command(
 ) -> None:
     """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
     infos = find_allocators(names or ())
-    if as_json:
-        console.out_json({"allocators": [_json(info) for info in infos]})
-    elif names:
-        _print_in_full(infos)
-    else:
-        _print_list(infos)
+    out_result(_parts(infos, is_in_full=bool(names)), as_json)
 
 
-def _print_list(infos: list[_engine.AllocatorInfo]) -> None:
-    console.out("core: may ship to firmware")
-    _print_all([info for info in infos if info.ships])
+def _parts(infos: list[_engine.AllocatorInfo], is_in_full: bool) -> Iterator[Part]:
+    yield Table(_COLUMNS, infos, "allocators")
+    yield from map(Line, _in_full(infos) if is_in_full else _list(infos))
+
+
+def _list(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
+    yield "core: may ship to firmware"
+    yield from _all([info for info in infos if info.ships])
     baselines = [info for info in infos if not info.ships]
     if baselines:
-        console.out("")
-        console.out("baselines: to compare with, on the host only")
-        _print_all(baselines)
+        yield ""
+        yield "baselines: to compare with, on the host only"
+        yield from _all(baselines)
 
 
-def _print_all(infos: list[_engine.AllocatorInfo]) -> None:
+def _all(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     for info in infos:
-        console.out("")
-        _print_account(info)
+        yield ""
+        yield from _account(info)
 
 
-def _print_in_full(infos: list[_engine.AllocatorInfo]) -> None:
+def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     for i, info in enumerate(infos):
         if i > 0:
-            console.out("")
-        _print_account(info)
-        console.out("  layout")
+            yield ""
+        yield from _account(info)
+        yield "  layout"
         for line in info.layout.splitlines():
-            console.out(f"    {line}")
-        console.out("  tunables in words")
+            yield f"    {line}"
+        yield "  tunables in words"
         for tunable in info.tunables:
-            _print_labelled(f"  {tunable.name}", _meaning(tunable))
+            yield from _labelled(f"  {tunable.name}", _meaning(tunable))
 
 
-def _print_account(info: _engine.AllocatorInfo) -> None:
-    console.out(f"{info.name}: {info.title}")
-    _print_labelled("origin", info.origin)
-    _print_labelled("tunables", " ".join(map(_standard, info.tunables)))
-    _print_labelled("worst case", info.worst_case)
-    _print_labelled("bytes a block", info.block_bytes)
-    _print_labelled("fragmentation", info.fragmentation)
-    _print_labelled("smallest region", _smallest(info))
+def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
+    yield f"{info.name}: {info.title}"
+    yield from _labelled("origin", info.origin)
+    yield from _labelled("tunables", " ".join(map(_standard, info.tunables)))
+    yield from _labelled("worst case", info.worst_case)
+    yield from _labelled("bytes a block", info.block_bytes)
+    yield from _labelled("fragmentation", info.fragmentation)
+    yield from _labelled("smallest region", _smallest(info))
 
 
-def _print_labelled(label: str, text: str) -> None:
+def _labelled(label: str, text: str) -> Iterator[str]:
     """The text beside its label, wrapped."""
     gap = " " * (2 + _LABELS)
     first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
-    wrapped = textwrap.wrap(
+    yield from textwrap.wrap(
         text, console.WIDTH, initial_indent=first, subsequent_indent=gap, break_on_hyphens=False
     )
-    for line in wrapped:
-        console.out(line)
 
 
 def _smallest(info: _engine.AllocatorInfo) -> str:
@@ -103,27 +103,27 @@ def _meaning(tunable: _engine.Tunable) -> str:
     return f"{tunable.meaning} [{extent}]"
 
 
-def _json(info: _engine.AllocatorInfo) -> dict[str, Any]:
-    return {
-        "name": info.name,
-        "title": info.title,
-        "origin": info.origin,
-        "ships": info.ships,
-        "ignores_region_end": info.ignores_region_end,
-        "worst_case": info.worst_case,
-        "block_bytes": info.block_bytes,
-        "fragmentation": info.fragmentation,
-        "layout": info.layout,
-        "smallest_region": {str(one): serving_region(info.name, one) for one in ALIGNMENTS},
-        "tunables": [
-            {
-                "name": tunable.name,
-                "meaning": tunable.meaning,
-                "kind": tunable.kind,
-                "lowest": tunable.lowest,
-                "highest": tunable.highest,
-                "standard": tunable.standard,
-            }
-            for tunable in info.tunables
-        ],
-    }
+_TUNABLE: tuple[Column[_engine.Tunable], ...] = (
+    Column("name"),
+    Column("meaning"),
+    Column("kind"),
+    Column("lowest"),
+    Column("highest"),
+    Column("standard"),
+)
+_COLUMNS: tuple[Column[_engine.AllocatorInfo], ...] = (
+    Column("name"),
+    Column("title"),
+    Column("origin"),
+    Column("ships"),
+    Column("ignores_region_end"),
+    Column("worst_case"),
+    Column("block_bytes"),
+    Column("fragmentation"),
+    Column("layout"),
+    Column(
+        "smallest_region",
+        value=lambda info: {str(one): serving_region(info.name, one) for one in ALIGNMENTS},
+    ),
+    Column("tunables", value=lambda info: [object_of(_TUNABLE, one) for one in info.tunables]),
+)

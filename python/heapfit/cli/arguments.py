@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that several commands share, each written once, and the trace that they name."""
+"""Arguments that several commands share, each written once."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -13,9 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.front.preference import Preference
-from heapfit.importers import ImportOptions, open_any
-from heapfit.progress import Progress
-from heapfit.trace.stored import Trace
+from heapfit.importers import ImportOptions
 
 
 class PointerBits(StrEnum):
@@ -111,10 +106,3 @@ def import_options(
     """The choices for an import, from the three options above."""
     bits = int(pointer_bits) if pointer_bits else None
     return ImportOptions(drop_unknown, queue or STANDARD_QUEUE, bits)
-
-
-@contextmanager
-def opened_trace(source: Path, options: ImportOptions, progress: Progress) -> Iterator[Trace]:
-    """A stored trace as it is; anything else imported for the time, and gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        yield open_any(source, options, Path(folder), progress)

@@ -23,10 +23,10 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.importers import opened_trace
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
@@ -74,7 +74,7 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("size", "bytes"),
-        Column(heading="over U_max", shown=lambda one: one.size / max(bounds.u_max, 1)),
+        Column(heading="over U_max", shown=lambda bound: bound.size / max(bounds.u_max, 1)),
         Column("why", "what"),
     ]
     yield Table(columns, _rows(bounds))

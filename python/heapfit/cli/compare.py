@@ -24,7 +24,6 @@ from heapfit.cli.arguments import (
     Seed,
     Workers,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Fields, Line, Part, out_result
@@ -34,6 +33,7 @@ from heapfit.compare.jobs import Contestants
 from heapfit.compare.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.values import all_or_named

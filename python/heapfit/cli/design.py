@@ -26,7 +26,6 @@ from heapfit.cli.arguments import (
     Sources,
     Workers,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.class_table import class_table
 from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_result
@@ -46,7 +45,7 @@ from heapfit.design.plan_files import Designs, design
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.objective import parse_objective
 from heapfit.design.robust.plan_files import save_robust_plans
-from heapfit.importers import ImportOptions
+from heapfit.importers import ImportOptions, opened_trace
 from heapfit.sweep import Sweep
 from heapfit.trace.names import different_names, source_name
 from heapfit.workloads.drawn_set import draw_set
@@ -149,9 +148,9 @@ def _for_one(
 def _parts(designs: Designs) -> Iterator[Part]:
     comparison = designs.comparison
     yield from ranking(comparison)
-    found = verdict(comparison)
-    yield Fields({"verdict": found, "plans": designs.paths})
-    yield Line(found)
+    decision = verdict(comparison)
+    yield Fields({"verdict": decision, "plans": designs.paths})
+    yield Line(decision)
     warning = pools_warning(chosen_row(comparison), comparison)
     if warning is not None:
         yield Note(warning)

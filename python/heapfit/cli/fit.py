@@ -35,8 +35,8 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import ranking
-from heapfit.fit import Failure, FitOptions, fit, folders_for, try_fit
 from heapfit.fit_result import Fit
+from heapfit.fitting import Failure, FitOptions, fit, folders_for, try_fit
 from heapfit.front.preference import Preference
 
 

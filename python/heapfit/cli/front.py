@@ -23,7 +23,6 @@ from heapfit.cli.arguments import (
     Source,
     Workers,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
@@ -42,6 +41,7 @@ from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
 from heapfit.front.space import configurations, named_configurations
+from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.report.front.page import write_front_page
@@ -176,8 +176,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
         Column(
             "standing",
             "front",
-            lambda one: one.place.standing,
-            lambda one: "front" if one.is_on_front else "",
+            lambda configuration: configuration.place.standing,
+            lambda configuration: "front" if configuration.is_on_front else "",
         ),
         Column("name", "configuration", shown=_marked_name),
         Column("reason", value=lambda one: one.row.reason),

@@ -7,12 +7,12 @@ Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupte
 
 from __future__ import annotations
 
-import ast
 import os
+import re
 import sys
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import heapfit
 from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 
@@ -47,6 +48,9 @@ COMMANDS = (
 # Other packages add theirs as entry points of this group: NAME = "MODULE:command".
 COMMANDS_OF_OTHERS = "heapfit.commands"
 
+_ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
+_DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
+
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -57,9 +61,7 @@ _INTERRUPTED = 130
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from heapfit import _engine  # the extension takes a tenth of a second to load
-
-        console.out(f"heapfit {_engine.version}")
+        console.out(f"heapfit {heapfit.__version__}")
         raise typer.Exit
 
 
@@ -79,8 +81,7 @@ class CommandGroup(TyperGroup):
     def modules(self) -> dict[str, str]:
         """Where each command lies, by its name on the command line."""
         own = {typed_name(module): f"heapfit.cli.{module}" for module in COMMANDS}
-        others = entry_points(group=COMMANDS_OF_OTHERS)
-        return own | {point.name: point.module for point in others}
+        return own | dict(commands_of_others())
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order of `--help`."""
@@ -91,7 +92,9 @@ class CommandGroup(TyperGroup):
         if cmd_name not in self.modules:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        alone.command(cmd_name)(import_module(self.modules[cmd_name]).command)
+        # The one command that is asked for: all of them together load everything there is.
+        module = import_module(self.modules[cmd_name])
+        alone.command(cmd_name)(module.command)
         return typer.main.get_command(alone)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -110,6 +113,18 @@ class CommandGroup(TyperGroup):
             formatter.write_dl(rows)
 
 
+def commands_of_others() -> Iterator[tuple[str, str]]:
+    """Name and module of each, from what installed packages say of themselves.
+
+    As importlib.metadata does, which takes longer to load than all the rest of `--help`.
+    """
+    for folder in map(Path, sys.path):
+        for file in sorted(folder.glob("*.dist-info/entry_points.txt")):
+            text = file.read_text(encoding="utf-8")
+            _, _, group = text.partition(f"[{COMMANDS_OF_OTHERS}]\n")
+            yield from _ENTRY.findall(group.partition("[")[0])
+
+
 def typed_name(module: str) -> str:
     """What is typed for the command of a module.
 
@@ -123,10 +138,8 @@ def _summary(module: str) -> str:
     """The first line of the docstring of a module's function `command`, read and not run."""
     spec = find_spec(module)
     source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "command":
-            return (ast.get_docstring(node) or "").partition("\n")[0]
-    return ""
+    found = _DOCSTRING.search(source)
+    return found[1].removesuffix('"""') if found else ""
 
 
 def _shortened(text: str, width: int) -> str:

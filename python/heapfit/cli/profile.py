@@ -13,7 +13,6 @@ from heapfit.cli.arguments import (
     Queue,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -27,6 +26,7 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.pools.special_pools import special_sizes
+from heapfit.importers import opened_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.stored import TraceInfo
 

@@ -60,59 +60,59 @@ def command(
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
     with progress_bars() as progress, Sweep(workers, cluster) as sweep:
-        found = solve(loaded) if exact else simulate(loaded, sweep, progress)
-    _write(found, output, report)
-    out_result(_parts(found), as_json)
+        simulated = solve(loaded) if exact else simulate(loaded, sweep, progress)
+    _write(simulated, output, report)
+    out_result(_parts(simulated), as_json)
 
 
-def _write(found: SimulationResult, output: Path | None, report: Path | None) -> None:
+def _write(simulated: SimulationResult, output: Path | None, report: Path | None) -> None:
     if output is not None:
-        write_table(output, found)
+        write_table(output, simulated)
     if report is not None:
         # Loads plotly, which takes longer than most simulations of closed forms.
         from heapfit.report.simulation.page import write_simulation_page
 
-        write_simulation_page(report, found)
+        write_simulation_page(report, simulated)
 
 
-def _parts(found: SimulationResult) -> Iterator[Part]:
-    scenario = found.scenario
+def _parts(simulated: SimulationResult) -> Iterator[Part]:
+    scenario = simulated.scenario
     yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
     yield Line(f"{scenario.name}: {scenario.title}")
-    yield Table([*_filled(found)], found.results, "results")
-    for note in _notes(found):
+    yield Table([*_filled(simulated)], simulated.results, "results")
+    for note in _notes(simulated):
         yield from paragraph(note)
 
 
-def _filled(found: SimulationResult) -> Iterator[Column[Result]]:
+def _filled(simulated: SimulationResult) -> Iterator[Column[Result]]:
     """The columns; no heading where no row has a figure, or where an axis shows it already."""
     headings: set[str] = set()
-    for column in (*_axes(found), *_COLUMNS):
-        is_filled = any(column.cell(result) is not None for result in found.results)
+    for column in (*_axes(simulated), *_COLUMNS):
+        is_filled = any(column.cell(result) is not None for result in simulated.results)
         is_new = column.heading not in headings
         headings.add(column.heading)
         yield column if is_filled and is_new else column.under("")
 
 
-def _axes(found: SimulationResult) -> Iterator[Column[Result]]:
+def _axes(simulated: SimulationResult) -> Iterator[Column[Result]]:
     """The point, and a column of the table for each of its values."""
-    yield Column("point", value=lambda one: one.point.values)
-    for key, name in found.scenario.short_keys().items():
+    yield Column("point", value=lambda result: result.point.values)
+    for key, name in simulated.scenario.short_keys().items():
         yield _axis(key, name)
 
 
 def _axis(key: str, name: str) -> Column[Result]:
-    return Column(heading=name, shown=lambda one: _plain(one.point.values[key]))
+    return Column(heading=name, shown=lambda result: _plain(result.point.values[key]))
 
 
 def _metric(name: str, heading: str) -> Column[Result]:
     """One that is only shown: the JSON has all metrics."""
-    return Column(heading=heading, shown=lambda one: _share(one.value(name)))
+    return Column(heading=heading, shown=lambda result: _share(result.value(name)))
 
 
 def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Column[Result]:
-    def shown(one: Result) -> str | None:
-        estimate = one.estimates.get(_DECIDING)
+    def shown(result: Result) -> str | None:
+        estimate = result.estimates.get(_DECIDING)
         return _share(None if estimate is None else figure(estimate))
 
     return Column(heading=heading, shown=shown)
@@ -124,17 +124,17 @@ def _by_size(result: Result) -> list[dict[str, object]]:
 
 
 _COLUMNS: tuple[Column[Result], ...] = (
-    Column("scheme", "scheme", lambda one: one.scheme.name),
-    Column("plan", value=lambda one: plan_table(one.scheme.plan)),
-    Column("region", "region", lambda one: one.scheme.region),
+    Column("scheme", "scheme", lambda result: result.scheme.name),
+    Column("plan", value=lambda result: plan_table(result.scheme.plan)),
+    Column("region", "region", lambda result: result.scheme.region),
     Column("capacity"),
-    Column("overhead_ratio", "overhead", shown=lambda one: _share(one.overhead_ratio)),
+    Column("overhead_ratio", "overhead", shown=lambda result: _share(result.overhead_ratio)),
     Column("requests"),
-    Column("replications", value=lambda one: len(one.observations)),
+    Column("replications", value=lambda result: len(result.observations)),
     _estimate("admission", lambda estimate: estimate.mean),
     _estimate("±", lambda estimate: estimate.half_width),
-    Column("metrics", value=lambda one: one.estimates),
-    Column("exact", "exact", shown=lambda one: _share(one.exact.get(_DECIDING))),
+    Column("metrics", value=lambda result: result.estimates),
+    Column("exact", "exact", shown=lambda result: _share(result.exact.get(_DECIDING))),
     _metric("request_admission", "by requests"),
     _metric("memory_utilisation", "memory"),
     _metric("pool_utilisation", "pool"),
@@ -151,30 +151,30 @@ def _share(value: float | None) -> str | None:
     return None if value is None else f"{value:.4f}"
 
 
-def _notes(found: SimulationResult) -> Iterator[str]:
+def _notes(simulated: SimulationResult) -> Iterator[str]:
     """What the columns mean, and how the numbers came about."""
-    run = found.scenario.run
+    run = simulated.scenario.run
     yield (
         "overhead: bytes beyond what the region can hand out, over these. admission: bytes "
         "admitted over bytes requested; by requests: their numbers. memory, pool: bytes requested "
         "by live blocks over the region, over what it can hand out. utility: admission times "
         "memory, our reading of Elsayed and Galal's combined utility."
     )
-    if any(result.exact for result in found.results):
+    if any(result.exact for result in simulated.results):
         yield (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
             "whose full pools refuse."
         )
     else:
         yield "exact: none of the schemes has a closed form under this traffic."
-    requests = sum(result.requests for result in found.results)
+    requests = sum(result.requests for result in simulated.results)
     if requests:
         yield (
             f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
             f"± at {run.confidence * 100:g} % confidence."
         )
-    if found.too_wide():
+    if simulated.too_wide():
         yield (
-            f"{found.too_wide()} intervals are wider than {run.half_width:g} after "
+            f"{simulated.too_wide()} intervals are wider than {run.half_width:g} after "
             f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options, opened_trace
+from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options
 from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.importers.source_lines import Place, places_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
@@ -41,14 +42,14 @@ def command(
         progress_bars() as progress,
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
-        found = call_sites(load_trace(trace, progress=progress))
-    if not found:
+        sites = call_sites(load_trace(trace, progress=progress))
+    if not sites:
         raise HeapfitError(f"{source}: no call sites are recorded (`heapfit record` keeps them)")
-    known = {one.site for one in found}
+    known = {one.site for one in sites}
     places: dict[int, Place] = {}
     for program in programs or []:
         places = {**places_of(program, known), **places}
-    out_result(_parts(found, places, plan), as_json)
+    out_result(_parts(sites, places, plan), as_json)
 
 
 def _parts(
@@ -68,19 +69,19 @@ def _columns(places: Mapping[int, Place], plan: Plan | None) -> list[Column[Call
         return "" if plan is None else heading
 
     return [
-        Column("site", "site", lambda one: f"{one.site:08x}"),
+        Column("site", "site", lambda call_site: f"{call_site.site:08x}"),
         Column("requests", "requests"),
         Column("least", "least"),
         Column("most", "most"),
         Column("live_at_peak", "live at peak"),
-        Column("mean_life", "mean life", shown=lambda one: round(one.mean_life)),
-        Column("tag", if_planned("tag"), lambda one: _tag(one.site, plan)),
-        Column("end", if_planned("end"), lambda one: _end(one.site, plan)),
+        Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
+        Column("tag", if_planned("tag"), lambda call_site: _tag(call_site.site, plan)),
+        Column("end", if_planned("end"), lambda call_site: _end(call_site.site, plan)),
         Column(
             "place",
             "where" if places else "",
-            lambda one: places.get(one.site),
-            lambda one: _where(places.get(one.site)),
+            lambda call_site: places.get(call_site.site),
+            lambda call_site: _where(places.get(call_site.site)),
         ),
     ]
 

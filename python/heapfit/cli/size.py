@@ -18,12 +18,12 @@ from heapfit.cli.arguments import (
     QueueOfCapture,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.pools import PoolSizing, SizedPool, size_pools
 from heapfit.trace.stored import TraceInfo
@@ -47,12 +47,12 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        found = size_pools(trace, admission, _sizes(pools), progress)
+        sizing = size_pools(trace, admission, _sizes(pools), progress)
     if report is not None:
         from heapfit.report.sizing.page import write_trace_page  # plotly takes long to load
 
-        write_trace_page(report, found, source, _typed(source, found, pools, queue))
-    out_result(_parts(found, trace.info, source.name), as_json)
+        write_trace_page(report, sizing, source, _typed(source, sizing, pools, queue))
+    out_result(_parts(sizing, trace.info, source.name), as_json)
 
 
 def _sizes(text: str | None) -> list[int]:
@@ -64,9 +64,9 @@ def _sizes(text: str | None) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _typed(source: Path, found: PoolSizing, pools: str | None, queue: str | None) -> str:
+def _typed(source: Path, sizing: PoolSizing, pools: str | None, queue: str | None) -> str:
     """The command that gives this, with all that decides it."""
-    words = ["heapfit", "size", str(source), "--admission", f"{found.admission:.15g}"]
+    words = ["heapfit", "size", str(source), "--admission", f"{sizing.admission:.15g}"]
     words += ["--pools", pools] if pools else []
     words += ["--queue", queue] if queue else []
     return shlex.join(words)
@@ -88,23 +88,23 @@ _COLUMNS: tuple[Column[SizedPool], ...] = (
 _CURVE: tuple[Column[PoolSizing], ...] = (
     Column("admission"),
     Column("memory"),
-    Column("beyond_trace", value=lambda one: one.is_beyond),
+    Column("beyond_trace", value=lambda at: at.is_beyond),
 )
 
 
-def _parts(found: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
+def _parts(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
     yield Fields({"trace": info.program or info.source, "events": info.events})
-    yield Fields({"queue": info.queue, "admission": found.admission, "memory": found.memory})
+    yield Fields({"queue": info.queue, "admission": sizing.admission, "memory": sizing.memory})
     queue = f", released by {info.queue}" if info.queue else ""
     yield Line(
-        f"{name}: {info.events:,} events{queue}; {found.admission:g} of the requests to each pool "
+        f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each pool "
         "admitted"
     )
-    yield Table(_COLUMNS, found.pools, "pools")
-    yield Table(_CURVE, found.curve(), "curve")
-    yield Line(f"{found.memory:,} bytes of blocks together, bookkeeping not counted.")
+    yield Table(_COLUMNS, sizing.pools, "pools")
+    yield Table(_CURVE, sizing.curve(), "curve")
+    yield Line(f"{sizing.memory:,} bytes of blocks together, bookkeeping not counted.")
     yield Line("=40: for requests of just 40 bytes. runs out: share of the pool's requests that")
     yield Line("need more than `count` blocks when none is ever refused, so an upper bound.")
-    if found.is_beyond:
+    if sizing.is_beyond:
         yield Line("* extrapolated: the trace is too short to show so rare an event; it shows no")
         yield Line("  more than the end of the interval.")

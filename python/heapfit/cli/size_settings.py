@@ -17,7 +17,6 @@ from heapfit.cli.arguments import (
     QueueOfCapture,
     Source,
     import_options,
-    opened_trace,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -32,9 +31,10 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
+from heapfit.importers import opened_trace
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.settings import Setting, Settings, as_text
-from heapfit.sizing.systems import Wanted, settings_for
+from heapfit.sizing.systems import SettingsOptions, settings_for
 
 
 class System(StrEnum):
@@ -70,9 +70,9 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        wanted = Wanted(admission, _values(assume), _names(name), sent)
-        found = settings_for(system.value, trace, wanted, progress)
-    out_result(_parts(found, as_text(found, trace.info, source.name)), as_json)
+        options = SettingsOptions(admission, _values(assume), _names(name), sent)
+        settings = settings_for(system.value, trace, options, progress)
+    out_result(_parts(settings, as_text(settings, trace.info, source.name)), as_json)
 
 
 def _values(given: Sequence[str] | None) -> dict[str, int]:
@@ -105,13 +105,15 @@ _SETTING: tuple[Column[Setting], ...] = (
 )
 
 
-def _parts(found: Settings, text: str) -> Iterator[Part]:
-    """The text to copy on stdout, what else was found on stderr."""
-    yield Fields({"system": found.system, "admission": found.admission, "memory": found.memory})
-    yield Table(_SETTING, found.settings, "settings")
-    yield Fields({"choices": found.choices, "assumptions": found.assumptions})
-    yield Fields({"remarks": found.remarks, "text": text})
+def _parts(settings: Settings, text: str) -> Iterator[Part]:
+    """The text to copy on stdout, what else is known on stderr."""
+    yield Fields(
+        {"system": settings.system, "admission": settings.admission, "memory": settings.memory}
+    )
+    yield Table(_SETTING, settings.settings, "settings")
+    yield Fields({"choices": settings.choices, "assumptions": settings.assumptions})
+    yield Fields({"remarks": settings.remarks, "text": text})
     yield from map(Line, text.splitlines())
-    for one in found.choices:
+    for one in settings.choices:
         yield Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
-    yield from map(Note, found.remarks)
+    yield from map(Note, settings.remarks)

@@ -67,12 +67,12 @@ def command(
     has_curve = curve or report is not None
     aim = Aim(admission, by.value, overhead, buffer, exact, replications, seed, has_curve)
     with progress_bars() as progress:
-        found = size_for(load_traffic(traffic), aim, workers or usable_cores(), progress)
+        sizing = size_for(load_traffic(traffic), aim, workers or usable_cores(), progress)
     if report is not None:
         from heapfit.report.sizing.page import write_traffic_page  # plotly takes long to load
 
-        write_traffic_page(report, found, traffic, _typed(traffic, aim))
-    out_result(_parts(found, traffic), as_json)
+        write_traffic_page(report, sizing, traffic, _typed(traffic, aim))
+    out_result(_parts(sizing, traffic), as_json)
 
 
 def _typed(path: Path, aim: Aim) -> str:
@@ -85,20 +85,20 @@ def _typed(path: Path, aim: Aim) -> str:
     return shlex.join(words)
 
 
-def _end(one: SizedScheme, end: int) -> int | None:
+def _end(sized: SizedScheme, end: int) -> int | None:
     """An end of the interval, where there is one."""
-    return None if one.memory is None or one.is_exact else end
+    return None if sized.memory is None or sized.is_exact else end
 
 
-def _plan(one: SizedScheme) -> dict[str, object] | None:
-    return None if one.scheme is None else plan_table(one.scheme.plan)
+def _plan(sized: SizedScheme) -> dict[str, object] | None:
+    return None if sized.scheme is None else plan_table(sized.scheme.plan)
 
 
-def _what(one: SizedScheme) -> str:
+def _what(sized: SizedScheme) -> str:
     """What a scheme is made of, in words."""
-    if one.scheme is None:
-        return one.why_not
-    plan, scalars = one.scheme.plan, one.scheme.plan.scalars
+    if sized.scheme is None:
+        return sized.why_not
+    plan, scalars = sized.scheme.plan, sized.scheme.plan.scalars
     if "blocks" in scalars:
         return f"{scalars['blocks']:,} x {scalars['block_size']:,} B"
     if "partitions" in scalars:
@@ -110,50 +110,50 @@ def _what(one: SizedScheme) -> str:
 
 
 _COLUMNS: tuple[Column[SizedScheme], ...] = (
-    Column("scheme", "scheme", lambda one: one.name),
+    Column("scheme", "scheme", lambda sized: sized.name),
     Column("admission"),
     Column("memory", "memory"),
     Column(
         "lowest",
         "from",
-        lambda one: None if one.memory is None else one.lowest,
-        lambda one: _end(one, one.lowest),
+        lambda sized: None if sized.memory is None else sized.lowest,
+        lambda sized: _end(sized, sized.lowest),
     ),
     Column(
         "highest",
         "to",
-        lambda one: None if one.memory is None else one.highest,
-        lambda one: _end(one, one.highest),
+        lambda sized: None if sized.memory is None else sized.highest,
+        lambda sized: _end(sized, sized.highest),
     ),
     Column(heading="made of", shown=_what),
     Column(
         "reached",
         "refused",
-        shown=lambda one: None if one.memory is None else f"{1 - one.reached:.2e}",
+        shown=lambda sized: None if sized.memory is None else f"{1 - sized.reached:.2e}",
     ),
     Column("half_width"),
-    Column("exact", value=lambda one: one.is_exact),
+    Column("exact", value=lambda sized: sized.is_exact),
     Column("plan", value=_plan),
     Column("why_not"),
 )
 _OF_CURVE: tuple[Column[SizedScheme], ...] = (
-    Column(heading="scheme", shown=lambda one: one.name),
-    Column(heading="refused", shown=lambda one: f"{1 - one.admission:.1e}"),
-    Column(heading="memory", shown=lambda one: one.memory),
+    Column(heading="scheme", shown=lambda sized: sized.name),
+    Column(heading="refused", shown=lambda sized: f"{1 - sized.admission:.1e}"),
+    Column(heading="memory", shown=lambda sized: sized.memory),
 )
 
 
-def _parts(found: TrafficSizing, path: Path) -> Iterator[Part]:
+def _parts(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
     """Each kind of scheme, least memory first, and the curve if there is one."""
-    aim = found.aim
+    aim = sizing.aim
     yield Fields({"traffic": path, "admission": aim.admission, "by": aim.by})
     yield Fields({"overhead": aim.overhead, "seed": aim.seed})
     yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the {aim.by}")
-    yield Table(_COLUMNS, found.schemes, "schemes")
-    yield Fields({"curve": [object_of(_COLUMNS, one) for one in found.curve]})
-    if found.curve:
+    yield Table(_COLUMNS, sizing.schemes, "schemes")
+    yield Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]})
+    if sizing.curve:
         yield Line("")
-        yield Table(_OF_CURVE, [one for one in found.curve if one.memory is not None])
+        yield Table(_OF_CURVE, [sized for sized in sizing.curve if sized.memory is not None])
     yield Line(
         "memory: bytes, bookkeeping included; from, to: where 95 % confidence puts it; without"
     )

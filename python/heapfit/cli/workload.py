@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import AsJson, Seed, opened_trace
+from heapfit.cli.arguments import AsJson, Seed
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import (
     Column,
@@ -25,6 +25,7 @@ from heapfit.cli.printing.parts import (
     paragraph,
 )
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.importers import opened_trace
 from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
 from heapfit.workloads.draw import draw_trace

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,19 +17,22 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
-__all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any"]
+__all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any", "opened_trace"]
 
 _STEP = "import"
 
 
 def import_file(
-    source: Path, output: Path, options: ImportOptions, progress: Progress = no_progress
+    source: Path,
+    output: Path,
+    options: ImportOptions | None = None,
+    progress: Progress = no_progress,
 ) -> Trace:
     """Stores the events of `source`, of any known format, as a trace at `output`."""
     with ByteStream(source) as stream:
         if stream.head.startswith(STORED_MAGIC):
             raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")
-        return _import(stream, output, options, progress)
+        return _import(stream, output, options or ImportOptions(), progress)
 
 
 def open_any(
@@ -38,6 +43,18 @@ def open_any(
         if stream.head.startswith(STORED_MAGIC):
             return Trace.open(source)
         return _import(stream, folder / f"{source_name(source)}.parquet", options, progress)
+
+
+@contextmanager
+def opened_trace(
+    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = no_progress
+) -> Iterator[Trace]:
+    """A trace as it is; any other known file imported for the time, and gone afterwards."""
+    if isinstance(source, Trace):
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        yield open_any(source, options or ImportOptions(), Path(folder), progress)
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:

@@ -38,7 +38,7 @@ METRICS = {"bytes": "bandwidth_admission", "requests": "request_admission"}
 class Aim:
     """What is to be admitted, and how hard to look."""
 
-    admission: float
+    admission: float = 0.999
     by: str = "bytes"  # or requests
     overhead: int = 0  # bookkeeping of a buffer or partition that is modelled, in bytes
     buffer_size: int | None = None  # of the fixed pool [the largest request]

@@ -33,9 +33,9 @@ def robust_table(
         yield from _curves(designs)
     if drawn is not None:
         yield from _drawn_told(designs, drawn)
-    found = verdicts(designs)
-    yield Fields({"verdicts": found, "plans": paths})
-    yield from map(Line, found)
+    sentences = verdicts(designs)
+    yield Fields({"verdicts": sentences, "plans": paths})
+    yield from map(Line, sentences)
     yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
         yield Line(f"{path}: {row.reason}")

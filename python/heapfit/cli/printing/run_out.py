@@ -12,20 +12,20 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
     Column(
         "runs_out",
         "runs out",
-        lambda one: one.share,
-        lambda one: share_told(one.share) + ("*" if one.is_beyond else ""),
+        lambda run_out: run_out.share,
+        lambda run_out: share_told(run_out.share) + ("*" if run_out.is_beyond else ""),
     ),
     Column("lowest"),
     Column("highest"),
     Column(
         heading="95 %",
-        shown=lambda one: f"{share_told(one.lowest)} to {share_told(one.highest)}",
+        shown=lambda run_out: f"{share_told(run_out.lowest)} to {share_told(run_out.highest)}",
     ),
-    Column("beyond_trace", value=lambda one: one.is_beyond),
+    Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
     Column(
         "time_full",
         "time full",
-        lambda one: one.time_share,
-        lambda one: None if one.time_share is None else share_told(one.time_share),
+        lambda run_out: run_out.time_share,
+        lambda run_out: None if run_out.time_share is None else share_told(run_out.time_share),
     ),
 )

@@ -14,21 +14,21 @@ from heapfit.progress import Progress, no_progress
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import Settings
 from heapfit.sizing.systems import freertos, lwip, openthread, zephyr
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 SYSTEMS: Mapping[str, ModuleType] = MappingProxyType(
     {"lwip": lwip, "zephyr": zephyr, "openthread": openthread, "freertos": freertos}
 )
-__all__ = ["SYSTEMS", "Wanted", "settings_for"]
+__all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
 
 def settings_for(
-    system: str, trace: Trace, wanted: Wanted, progress: Progress = no_progress
+    system: str, trace: Trace, options: SettingsOptions, progress: Progress = no_progress
 ) -> Settings:
     """The system's settings for a trace."""
-    check_admission(wanted.admission)
-    settings: Settings = _module(system).settings_for(trace, wanted, progress)
+    check_admission(options.admission)
+    settings: Settings = _module(system).settings_for(trace, options, progress)
     return settings
 
 

@@ -12,7 +12,7 @@ from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Form, Setting, Settings, assumed
 from heapfit.sizing.systems.named import named_settings
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -23,9 +23,9 @@ ASSUMPTIONS = (
 )
 
 
-def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
     """One heap for every request of the trace."""
-    known = assumed(ASSUMPTIONS, wanted.assume, "freertos")
+    known = assumed(ASSUMPTIONS, options.assume, "freertos")
     alignment, link = known["alignment"].value, known["block_link"].value
     plan = Plan(
         "first_fit",
@@ -36,8 +36,8 @@ def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
             "least_split": 2 * link + 1,
         },
     )
-    own = named_settings(trace, wanted, progress)
-    heap = size_heap(trace, plan, wanted.admission, wanted.named, progress)
+    own = named_settings(trace, options, progress)
+    heap = size_heap(trace, plan, options.admission, options.named, progress)
     around = link + alignment  # pxEnd, and what aligning both ends may cost
     total = Setting(
         "configTOTAL_HEAP_SIZE",
@@ -51,7 +51,7 @@ def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
     return Settings(
         system="FreeRTOS heap_4",
         form=Form.DEFINE,
-        admission=wanted.admission,
+        admission=options.admission,
         settings=(*(setting for setting, _ in own), total),
         memory=total.value + sum(size * setting.value for setting, size in own),
         choices=(),

@@ -16,7 +16,7 @@ from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffer
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
 from heapfit.sizing.systems.named import named_settings
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -46,28 +46,28 @@ _SHORT_HEADER, _LONG_HEADER = 8, 12
 _TRIED = (_LEAST_BUFFER, 256, 384, 512, _STANDARD_BUFFER, 768, 1024)
 
 
-def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
     """From packets or from a heap trace, as the trace is."""
-    known = assumed(ASSUMPTIONS, wanted.assume, "lwip")
+    known = assumed(ASSUMPTIONS, options.assume, "lwip")
     if trace.info.kind == "packets":
-        return _from_packets(trace, wanted, known, progress)
-    return _from_heap(trace, wanted, known, progress)
+        return _from_packets(trace, options, known, progress)
+    return _from_heap(trace, options, known, progress)
 
 
 def _from_packets(
-    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+    trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
     whole = _aligned(known["mtu"].value + known["link_header"].value, known)
     sizes = sorted({*(size for size in _TRIED if size < whole), whole})
     pools = size_buffers(
-        trace, [_layout(size, known) for size in sizes], wanted.admission, progress
+        trace, [_layout(size, known) for size in sizes], options.admission, progress
     )
     best = least_memory(pools)
-    packets = size_packets(trace, wanted.admission, progress)
+    packets = size_packets(trace, options.admission, progress)
     return Settings(
         system="lwIP",
         form=Form.DEFINE,
-        admission=wanted.admission,
+        admission=options.admission,
         settings=(
             Setting(
                 "PBUF_POOL_BUFSIZE",
@@ -136,14 +136,14 @@ def _choice(pool: BufferPool) -> Choice:
 
 
 def _from_heap(
-    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+    trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
-    own = named_settings(trace, wanted, progress)
+    own = named_settings(trace, options, progress)
     header = known["mem_header"].value
-    heap = size_heap(trace, _mem(header, known), wanted.admission, wanted.named, progress)
+    heap = size_heap(trace, _mem(header, known), options.admission, options.named, progress)
     if heap.run_out.count > _LARGEST_SHORT and header == _SHORT_HEADER:
         header = _LONG_HEADER
-        heap = size_heap(trace, _mem(header, known), wanted.admission, wanted.named, progress)
+        heap = size_heap(trace, _mem(header, known), options.admission, options.named, progress)
     mem_size = Setting(
         "MEM_SIZE",
         heap.run_out.count,
@@ -155,7 +155,7 @@ def _from_heap(
     return Settings(
         system="lwIP",
         form=Form.DEFINE,
-        admission=wanted.admission,
+        admission=options.admission,
         settings=(*(setting for setting, _ in own), mem_size),
         memory=heap.run_out.count
         + 2 * header

@@ -10,15 +10,15 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demand
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 
 def named_settings(
-    trace: Trace, wanted: Wanted, progress: Progress
+    trace: Trace, options: SettingsOptions, progress: Progress
 ) -> tuple[tuple[Setting, int], ...]:
     """The setting of each named size, with the size."""
-    sizes = sorted(wanted.named)
+    sizes = sorted(options.named)
     if not sizes:
         return ()
     demands = measure_demand(trace, len(sizes), _just(sizes), progress)
@@ -26,12 +26,12 @@ def named_settings(
     for size, demand in zip(sizes, demands, strict=True):
         if demand.requests == 0:
             raise HeapfitError(
-                f"name: the trace never asks for {size} bytes ({wanted.named[size]})"
+                f"name: the trace never asks for {size} bytes ({options.named[size]})"
             )
-        run_out = least_count(demand, wanted.admission)
+        run_out = least_count(demand, options.admission)
         why = f"Blocks of {size} bytes at once."
         pools.append(
-            (Setting(wanted.named[size], run_out.count, "see the system", run_out, why), size)
+            (Setting(options.named[size], run_out.count, "see the system", run_out, why), size)
         )
     return tuple(pools)
 

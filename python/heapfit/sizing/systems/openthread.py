@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import Layout, least_memory, size_buffers
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -32,9 +32,9 @@ _STANDARD_BUFFER = 128  # 32 * sizeof(void *)
 _TRIED = (80, 96, 112, _STANDARD_BUFFER, 160, 192, 256)
 
 
-def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
     """From packets: IPv6 messages as the node holds them."""
-    known = assumed(ASSUMPTIONS, wanted.assume, "openthread")
+    known = assumed(ASSUMPTIONS, options.assume, "openthread")
     if trace.info.kind != "packets":
         raise HeapfitError(
             f"{trace.path}: OpenThread's messages are packets: give a capture, not a heap's trace"
@@ -47,13 +47,13 @@ def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
             f"{_TRIED[-1]} bytes"
         )
     pools = size_buffers(
-        trace, [_layout(size, known) for size in sizes], wanted.admission, progress
+        trace, [_layout(size, known) for size in sizes], options.admission, progress
     )
     best = least_memory(pools)
     return Settings(
         system="OpenThread",
         form=Form.DEFINE,
-        admission=wanted.admission,
+        admission=options.admission,
         settings=(
             Setting(
                 "OPENTHREAD_CONFIG_MESSAGE_BUFFER_SIZE",

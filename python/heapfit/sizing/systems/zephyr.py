@@ -17,7 +17,7 @@ from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
 from heapfit.sizing.systems.named import named_settings
-from heapfit.sizing.systems.wanted import Wanted
+from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -46,30 +46,30 @@ _BUCKETS = 24  # lists of free chunks, 4 bytes each; more than any such heap has
 _HEAP_CONTROL = 16 + 4 * _BUCKETS + 8 + 8  # struct z_heap, lists, the end's header, alignment
 
 
-def settings_for(trace: Trace, wanted: Wanted, progress: Progress) -> Settings:
+def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
     """From packets or from a heap trace, as the trace is."""
-    known = assumed(ASSUMPTIONS, wanted.assume, "zephyr")
+    known = assumed(ASSUMPTIONS, options.assume, "zephyr")
     if trace.info.kind == "packets":
-        return _from_packets(trace, wanted, known, progress)
-    return _from_heap(trace, wanted, known, progress)
+        return _from_packets(trace, options, known, progress)
+    return _from_heap(trace, options, known, progress)
 
 
 def _from_packets(
-    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+    trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
     whole = -(-(known["mtu"].value + known["link_header"].value) // 4) * 4
     sizes = sorted({*(size for size in _TRIED if size < whole), whole})
     pools = size_buffers(
-        trace, [_layout(size, known) for size in sizes], wanted.admission, progress
+        trace, [_layout(size, known) for size in sizes], options.admission, progress
     )
-    packets = size_packets(trace, wanted.admission, progress)
+    packets = size_packets(trace, options.admission, progress)
     best = least_memory(pools)
-    other = "RX" if wanted.is_sent else "TX"
+    other = "RX" if options.is_sent else "TX"
     return Settings(
         system="Zephyr",
         form=Form.KCONFIG,
-        admission=wanted.admission,
-        settings=_packet_settings(best, packets, "TX" if wanted.is_sent else "RX"),
+        admission=options.admission,
+        settings=_packet_settings(best, packets, "TX" if options.is_sent else "RX"),
         memory=best.memory + known["net_pkt"].value * packets.count,
         choices=tuple(
             Choice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
@@ -78,7 +78,7 @@ def _from_packets(
         remarks=(
             "NET_BUF_DATA_SIZE holds for received and sent packets alike",
             f"{other} counts: size them from a capture of just these packets"
-            + ("" if wanted.is_sent else " with --sent"),
+            + ("" if options.is_sent else " with --sent"),
         ),
     )
 
@@ -115,11 +115,11 @@ def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
 
 
 def _from_heap(
-    trace: Trace, wanted: Wanted, known: Mapping[str, Assumption], progress: Progress
+    trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
-    own = named_settings(trace, wanted, progress)
+    own = named_settings(trace, options, progress)
     plan = Plan("tlsf", {"alignment": 8, "second_level": 1})
-    heap = size_heap(trace, plan, wanted.admission, wanted.named, progress)
+    heap = size_heap(trace, plan, options.admission, options.named, progress)
     size = Setting(
         "HEAP_MEM_POOL_SIZE",
         -(-(heap.run_out.count + _HEAP_CONTROL) // 8) * 8,
@@ -136,7 +136,7 @@ def _from_heap(
     return Settings(
         system="Zephyr",
         form=Form.KCONFIG,
-        admission=wanted.admission,
+        admission=options.admission,
         settings=(*(setting for setting, _ in own), size),
         memory=size.value + sum(one * setting.value for setting, one in own),
         choices=(),

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front door's names, each from where it is; __init__.py reads them here."""
+
+from heapfit.compare.comparison import Comparison as Comparison
+from heapfit.compare.comparison import Row as Row
+from heapfit.design.plan_options import PlanOptions as PlanOptions
+from heapfit.errors import HeapfitError as HeapfitError
+from heapfit.fit_result import Fit as Fit
+from heapfit.fitting import FitOptions as FitOptions
+from heapfit.front_door import compare_plans as compare_plans
+from heapfit.front_door import design_plans as design_plans
+from heapfit.front_door import find_bounds as find_bounds
+from heapfit.front_door import find_front as find_front
+from heapfit.front_door import fit as fit
+from heapfit.front_door import generate_code as generate_code
+from heapfit.front_door import generate_workload as generate_workload
+from heapfit.front_door import open_trace as open_trace
+from heapfit.front_door import profile_trace as profile_trace
+from heapfit.front_door import simulate as simulate
+from heapfit.front_door import size_pools as size_pools
+from heapfit.front_door import size_settings as size_settings
+from heapfit.front_door import size_traffic as size_traffic
+from heapfit.importers import ImportOptions as ImportOptions
+from heapfit.importers import import_file as import_file
+from heapfit.importers.record import record as record
+from heapfit.plan.allocators import find_allocators as find_allocators
+from heapfit.plan.plan import Plan as Plan
+from heapfit.plan.plan import Pool as Pool
+from heapfit.plan.plan_file import PlanFile as PlanFile
+from heapfit.plan.plan_file import load_plan as load_plan
+from heapfit.plan.plan_file import save_plan as save_plan
+from heapfit.simulation.scenario import load_scenario as load_scenario
+from heapfit.sizing.from_traffic import Aim as Aim
+from heapfit.sizing.systems import SettingsOptions as SettingsOptions
+from heapfit.trace.profile import Profile as Profile
+from heapfit.trace.stored import Trace as Trace
+from heapfit.trace.stored import TraceInfo as TraceInfo
+
+__version__: str

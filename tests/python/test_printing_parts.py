@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result's parts: the table and the JSON are made from the same fields."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heapfit.cli.printing import parts
+from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Table, out_result
+
+CLI = Path(parts.__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Pool:
+    size: int
+    peak: int | None
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+    pool: Pool
+
+
+POOLS = [Pool(16, 2), Pool(1024, None)]
+SIZE: Column[Pool] = Column("size", "bytes")
+PEAK: Column[Pool] = Column("most", "most live", lambda pool: pool.peak)
+
+
+def printed(capsys, *some: parts.Part, as_json: bool = False):
+    out_result(some, as_json)
+    streams = capsys.readouterr()
+    return json.loads(streams.out) if as_json else streams
+
+
+def test_a_column_is_a_heading_in_the_table_and_a_field_in_the_json(capsys):
+    table = Table([SIZE, PEAK], POOLS, "pools")
+    assert printed(capsys, table).out == "bytes  most live\n   16          2\n1,024          -\n"
+    rows = [{"size": 16, "most": 2}, {"size": 1024, "most": None}]
+    assert printed(capsys, table, as_json=True) == {"schema": 1, "pools": rows}
+
+
+def test_a_column_without_a_heading_or_a_field_is_only_in_the_other(capsys):
+    double: Column[Pool] = Column(heading="twice", shown=lambda pool: 2 * pool.size)
+    table = Table([SIZE.under(""), double], POOLS, "pools")
+    assert printed(capsys, table).out.split() == ["twice", "32", "2,048"]
+    assert printed(capsys, table, as_json=True)["pools"] == [{"size": 16}, {"size": 1024}]
+
+
+def test_a_table_may_show_fewer_rows_than_the_json_has(capsys):
+    table = Table([SIZE], POOLS, "pools", shown=POOLS[1:])
+    assert printed(capsys, table).out.split() == ["bytes", "1,024"]
+    assert len(printed(capsys, table, as_json=True)["pools"]) == 2
+
+
+def test_a_table_without_a_field_is_no_json_and_without_headings_no_table(capsys):
+    assert printed(capsys, Table([SIZE], POOLS), as_json=True) == {"schema": 1}
+    assert printed(capsys, Table([SIZE.under("")], POOLS, "pools")).out == ""
+
+
+def test_a_figure_of_a_part_of_a_row_keeps_how_it_is_shown(capsys):
+    marked: Column[Pool] = Column("size", "bytes", shown=lambda pool: f"={pool.size}")
+    table = Table([marked.within(lambda row: row.pool)], [Named("a", POOLS[0])], "rows")
+    assert printed(capsys, table).out.split() == ["bytes", "=16"]
+    assert printed(capsys, table, as_json=True)["rows"] == [{"size": 16}]
+
+
+def test_lines_are_text_and_notes_stand_beside_it(capsys):
+    some = (Line("a result"), Note("a remark"), Fields({"u_max": 24}))
+    assert printed(capsys, *some) == ("a result\n", "a remark\n")
+    assert printed(capsys, *some, as_json=True) == {"schema": 1, "u_max": 24}
+
+
+def test_a_group_is_an_object_of_its_own_and_plain_text(capsys):
+    group = Group("classes", [Fields({"sizes": 3}), Line("3 sizes")])
+    assert printed(capsys, group).out == "3 sizes\n"
+    assert printed(capsys, group, as_json=True)["classes"] == {"sizes": 3}
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Named("a", POOLS[1]), {"name": "a", "pool": {"size": 1024, "peak": None}}),
+        ((Path("out/plan.toml"),), ["out/plan.toml"]),
+        (np.array([1, 2], np.uint64), [1, 2]),
+        (np.uint64(7), 7),
+    ],
+)
+def test_records_paths_and_arrays_have_a_form_in_the_json(capsys, value, plain):
+    assert printed(capsys, Fields({"value": value}), as_json=True)["value"] == plain
+
+
+def test_what_has_no_form_in_the_json_is_refused(capsys):
+    with pytest.raises(TypeError, match="object has no form in JSON"):
+        printed(capsys, Fields({"value": object()}), as_json=True)
+
+
+def test_no_command_makes_a_table_of_its_own():
+    """fit alone puts several results into one object."""
+    own = {file.stem for file in CLI.glob("*.py") if "console.out_" in file.read_text()}
+    assert own == {"fit"}
