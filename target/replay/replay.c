@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replays a packed trace on a generated heap, by the rules of engine/include/heapfit/replay/replay.hpp
+ * Replays a packed trace on a generated heap, by the rules of engine/include/heapfit/replay/
  * with refusals counted, and prints what that tells too.
  *
  * Command line: replay FILE. Built with HEAP_OPERATION(operation), which makes the name of the
