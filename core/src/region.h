@@ -54,12 +54,14 @@ static inline void store_word(hfit_heap *heap, uint32_t offset, uint32_t value) 
  * array it needs no sum of its own: a compiler that keeps volatile accesses as they are folds none.
  */
 static inline uint32_t load_field(const hfit_heap *heap, uint32_t start, uint32_t field) {
+    HFIT_ASSERT(field % 4 == 0 && field / 4 < MOST_FIELDS);
     HFIT_ON_LOAD(heap, start + field);
     return ((const metadata_words *)(const void *)((const unsigned char *)heap + start))
         ->at[field / 4];
 }
 
 static inline void store_field(hfit_heap *heap, uint32_t start, uint32_t field, uint32_t value) {
+    HFIT_ASSERT(field % 4 == 0 && field / 4 < MOST_FIELDS);
     HFIT_ON_STORE(heap, start + field);
     ((metadata_words *)(void *)((unsigned char *)heap + start))->at[field / 4] = value;
 }
@@ -76,6 +78,7 @@ static inline uint32_t offset_of(const hfit_heap *heap, const void *block, uint3
 
 /* Bytes to add to `offset` so that its address is a multiple of `alignment`, a power of two. */
 static inline uint32_t alignment_gap(const hfit_heap *heap, uint32_t offset, uint32_t alignment) {
+    HFIT_ASSERT(is_power_of_two(alignment));
     return (uint32_t)(0u - ((uintptr_t)heap + offset)) & (alignment - 1);
 }
 

@@ -9,13 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hfit/config.h"
+
 /* The largest block size in bytes: sums of two stay below 2^32. */
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
+
+/* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
+ * free, and measured instructions or bytes say that it must not. */
+#define FORCE_INLINE inline __attribute__((always_inline))
+
+static FORCE_INLINE bool is_power_of_two(size_t n) {
+    return n != 0 && (n & (n - 1)) == 0;
+}
 
 /* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two). False if the
  * result would exceed HFIT_LARGEST_BLOCK. `extra` + `alignment` is not the caller's choice and at
  * most 2^31, so the sum of the three stays below 2^32. */
 static inline bool round_sum(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+    HFIT_ASSERT(is_power_of_two(alignment) && extra <= (1u << 31) - alignment);
     if (size > HFIT_LARGEST_BLOCK) {
         return false;
     }
@@ -26,14 +37,6 @@ static inline bool round_sum(size_t size, uint32_t extra, uint32_t alignment, ui
 /* As round_sum, where a size of 0 counts as 1. */
 static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     return round_sum(size == 0 ? 1 : size, extra, alignment, rounded);
-}
-
-/* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
- * free, and measured instructions or bytes say that it must not. */
-#define FORCE_INLINE inline __attribute__((always_inline))
-
-static FORCE_INLINE bool is_power_of_two(size_t n) {
-    return n != 0 && (n & (n - 1)) == 0;
 }
 
 #endif

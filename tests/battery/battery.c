@@ -114,6 +114,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--list") == 0) {
         return list_attacks();
     }
+    may_invariants_break = HFIT_SAFETY == 0;
     const size_t plan_count = make_test_plans(plans);
     size_t failures = 0;
     size_t first = 0;

@@ -2,12 +2,12 @@
 /* What core calls: around every operation, and when the caller, or core itself, is wrong. */
 #include "contract_config.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 uint32_t misuse_count;
 uint32_t lock_count;
+bool may_invariants_break;
 
 static bool is_locked;
 

@@ -64,6 +64,7 @@ static inline uint32_t next_unused(const hfit_heap *heap, uint32_t from, uint32_
 
 /* Flips the used bits of a run. What it changed, for seal_bits. */
 static inline uint32_t flip_used(hfit_heap *heap, uint32_t first, uint32_t end) {
+    HFIT_ASSERT(first < end);
     uint32_t changed = 0;
     while (first < end) {
         const uint32_t shift = first % 32;
@@ -93,6 +94,7 @@ static inline void seal_bits(hfit_heap *heap, uint32_t changed) {
 /* The bits of the word that begins at partition `first` behind the last partition: they are set, so
  * that no search takes them for free. */
 static inline uint32_t bits_behind(const partition_layout *layout, uint32_t first) {
+    HFIT_ASSERT(first < layout->count);
     const uint32_t left = layout->count - first;
     return left >= 32 ? 0 : UINT32_MAX << left;
 }

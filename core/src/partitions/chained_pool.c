@@ -54,6 +54,7 @@ static uint32_t load_chain(const hfit_heap *heap, uint32_t partition) {
 }
 
 static void store_chain(hfit_heap *heap, uint32_t partition, uint32_t link, uint32_t flags) {
+    HFIT_ASSERT(link <= NO_LINK && flags >> LINK_SHIFT == 0);
     store_word(heap, CHAIN_TABLE + 4 * partition, link << LINK_SHIFT | flags);
 }
 
@@ -151,6 +152,7 @@ static void use_untouched(hfit_heap *heap, uint32_t first, uint32_t end, uint32_
  * list is damaged. */
 static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint32_t count,
                            uint32_t flags) {
+    HFIT_ASSERT(count != 0);
     const uint32_t free_count = load_word(heap, FREE_COUNT);
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     const uint32_t freed = count < free_count ? count : free_count;

@@ -157,6 +157,7 @@ static inline void list_cut(hfit_heap *heap, const partition_layout *layout,
                             const list_place *place, uint32_t first, uint32_t length) {
     const uint32_t group_end = place->group + place->length;
     const uint32_t end = first + length;
+    HFIT_ASSERT(place->group <= first && length != 0 && end <= group_end);
     uint32_t next = load_link(heap, layout, place->group);
     if (end < group_end) {
         store_record(heap, end, free_record(group_end - end));
@@ -213,6 +214,7 @@ static inline bool is_list_group_sound(const hfit_heap *heap, const partition_la
 static inline bool list_release(hfit_heap *heap, const partition_layout *layout, uint32_t first,
                                 uint32_t length) {
     list_place place;
+    HFIT_ASSERT(length != 0 && first + length <= layout->count);
     if (!list_seek(heap, layout, first, &place)) {
         return false;
     }

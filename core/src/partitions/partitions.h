@@ -92,6 +92,7 @@ static inline uint32_t partition_at(const hfit_heap *heap, const partition_layou
 /* Stores how many partitions hold a request. False if no region holds it. */
 static inline bool partitions_for(const partition_layout *layout, size_t size, uint32_t *count) {
     uint32_t asked;
+    HFIT_ASSERT(layout->size != 0);
     if (!round_size(size, 0, 1, &asked)) {
         return false;
     }

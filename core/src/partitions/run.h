@@ -27,6 +27,7 @@ static inline uint32_t place_from(const run_request *request, uint32_t start) {
 /* The number that multiplied by `n`, which is odd, gives 1 modulo 2^32. Each step doubles the bits
  * that are right, from 3. */
 static inline uint32_t inverse_of_odd(uint32_t n) {
+    HFIT_ASSERT(n % 2 == 1);
     uint32_t inverse = n;
     for (int bits = 3; bits < 32; bits *= 2) {
         inverse *= 2 - n * inverse;

@@ -124,6 +124,7 @@ static FORCE_INLINE bool find_in_run(const hfit_pool *pool, const block_run *run
 /* Stores the place of the block of a run that has this number. */
 static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *run, uint32_t number,
                                       block_place *place) {
+    HFIT_ASSERT(number < run->count);
     place->pool = pool;
     place->offset = run->base + number * pool->block_size;
     place->link = link_to(run, number, place->offset);

@@ -141,6 +141,7 @@ static enum chunk_content look_up_chunk(const hfit_heap *heap, const hfit_pools_
 /* Puts a new chunk into the list, which has room. */
 static void list_chunk(hfit_heap *heap, const hfit_pools_plan *plan, uint32_t chunk) {
     const uint32_t count = chunk_count(heap, plan);
+    HFIT_ASSERT(count < plan->growth_steps);
     uint32_t place = count;
     for (; place > 0 && chunk_at(heap, plan, place - 1) > chunk; place--) {
         store_word(heap, chunk_entry(plan, place), chunk_at(heap, plan, place - 1));

@@ -49,6 +49,7 @@ static FORCE_INLINE void give_block(hfit_heap *heap, const hfit_pools_plan *plan
 /* The pool whose blocks reach over `offset`: the last one that does not begin behind it, or the
  * first. At most log2 of the pools, rounded up, steps. */
 static FORCE_INLINE const hfit_pool *pool_around(const hfit_pools_plan *plan, uint32_t offset) {
+    HFIT_ASSERT(plan->pools.count != 0);
     const hfit_pool *low = plan->pools.items;
     uint32_t step = 1u << 31 >> __builtin_clz(plan->pools.count);
     /* The last `step` pools or the first ones: either holds the pool looked for. */

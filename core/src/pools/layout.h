@@ -81,17 +81,20 @@ static inline uint32_t seal_of(const hfit_pools_plan *plan) {
 
 /* `places` is below 32. */
 static inline uint32_t rotate_right(uint32_t word, uint32_t places) {
+    HFIT_ASSERT(places < 32);
     return word >> places | word << (-places & 31);
 }
 
 /* log2 of the largest power of two that divides `n`, which is not 0. */
 static inline uint32_t even_part_log2(uint32_t n) {
+    HFIT_ASSERT(n != 0);
     return (uint32_t)__builtin_ctz(n);
 }
 
 /* The number that gives 1, modulo 2^32, when multiplied with `odd`. Newton's step doubles the bits
  * that are right, of which the first guess has 5 (Montgomery). */
 static FORCE_INLINE uint32_t inverse_of(uint32_t odd) {
+    HFIT_ASSERT(odd % 2 == 1);
     uint32_t inverse = 3 * odd ^ 2;
     inverse *= 2 - odd * inverse; /* 10 bits */
     inverse *= 2 - odd * inverse;

@@ -59,6 +59,7 @@ static FORCE_INLINE void raise_footprint(hfit_heap *heap, const hfit_plan *plan)
  * last of holds or touches it, or else into the index. None may be left, of what was the top. */
 static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint32_t from,
                                    uint32_t start, uint32_t end) {
+    HFIT_ASSERT(from <= start && start <= end);
     if (load_word(heap, TOP_END) <= end && from <= load_word(heap, TOP)) {
         store_word(heap, TOP, start);
         store_word(heap, TOP_END, end);
@@ -72,6 +73,7 @@ static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint3
  * left is free again if it can be a chunk. */
 static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                  uint32_t end, uint32_t size) {
+    HFIT_ASSERT(start < end && size <= end - start && size >= least_chunk(plan));
     const uint32_t left = end - start - size;
     const uint32_t behind = end - (left < least_chunk(plan) ? 0 : left);
     bounds_use(heap, plan, start, behind, end);
@@ -82,6 +84,7 @@ static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_
 /* Cuts `size` granules from the end of the top. */
 static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, uint32_t end,
                          uint32_t size) {
+    HFIT_ASSERT(top < end && size <= end - top);
     const uint32_t start = end - size;
     if (start - top < least_chunk(plan)) {
         use(heap, plan, top, end, size);
@@ -97,6 +100,7 @@ static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, u
 /* Takes the free neighbours of a used chunk out of the index. */
 static INLINE_FOR_SPEED void take_out_neighbours(hfit_heap *heap, const hfit_plan *plan,
                                                  const place *at) {
+    HFIT_ASSERT(is_place(at));
     if (at->to != at->end) {
         take_out(heap, plan, at->end, at->to);
     }

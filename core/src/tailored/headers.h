@@ -52,6 +52,7 @@ static inline uint32_t header_end(const hfit_heap *heap, const hfit_plan *plan, 
 /* Writes a free chunk, whose neighbours are used. */
 static inline void write_free(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                               uint32_t end) {
+    HFIT_ASSERT(start < end && end - start >= least_chunk(plan));
     const uint32_t header = (end - start) << SIZE_SHIFT | IS_FREE;
     store_header(heap, plan, start, header);
     store_word(heap, footer_before(plan, end), header);

@@ -72,6 +72,7 @@ static FORCE_INLINE uint32_t least_chunk(const hfit_plan *plan) {
 }
 
 static FORCE_INLINE uint32_t entry_of(const hfit_plan *plan, uint32_t granule) {
+    HFIT_ASSERT(granule != 0);
     return (granule << granule_shift(plan)) - HEADER_SIZE;
 }
 
@@ -116,5 +117,9 @@ typedef struct place {
     uint32_t from;
     uint32_t to;
 } place;
+
+static FORCE_INLINE bool is_place(const place *at) {
+    return at->from <= at->start && at->start < at->end && at->end <= at->to;
+}
 
 #endif

@@ -72,6 +72,7 @@ static FORCE_INLINE bool is_alone(const hfit_plan *plan, uint32_t size) {
 
 static inline uint32_t class_of(const hfit_plan *plan, uint32_t size) {
     const uint32_t least = least_chunk(plan);
+    HFIT_ASSERT(size >= least);
     if (is_good_fit(plan)) {
         return size_number(size) - least;
     }

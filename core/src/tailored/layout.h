@@ -17,6 +17,7 @@
  * from the one before how many granules are not in need of a bit; the last one covers them all,
  * since each second estimate is too large. */
 static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout) {
+    HFIT_ASSERT(end != 0);
     const uint32_t shift = granule_shift(plan);
     uint32_t first = end;
     layout->start = index_end(plan, end);

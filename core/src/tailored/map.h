@@ -88,6 +88,7 @@ static FORCE_INLINE void unmark_in(hfit_heap *heap, uint32_t offset, uint32_t ma
 
 /* Marks so many granules, at most four, which may lie in two words. */
 static INLINE_FOR_SPEED void mark(hfit_heap *heap, uint32_t map, uint32_t granule, uint32_t count) {
+    HFIT_ASSERT(count >= 1 && count <= 4);
     const uint32_t offset = map + (granule >> 5) * 4;
     const uint32_t shift = granule & 31;
     const uint32_t marks = (1u << count) - 1;
@@ -100,6 +101,7 @@ static INLINE_FOR_SPEED void mark(hfit_heap *heap, uint32_t map, uint32_t granul
 /* Clears the marks of so many granules, of which some are in each word. */
 static INLINE_FOR_SPEED void unmark(hfit_heap *heap, uint32_t map, uint32_t granule,
                                     uint32_t count) {
+    HFIT_ASSERT(count <= 4);
     const uint32_t offset = map + (granule >> 5) * 4;
     const uint32_t shift = granule & 31;
     const uint32_t marks = (1u << count) - 1;
@@ -111,6 +113,7 @@ static INLINE_FOR_SPEED void unmark(hfit_heap *heap, uint32_t map, uint32_t gran
 
 /* Notes how many words lie between the last mark at a chunk's beginning and the next one. */
 static FORCE_INLINE void note_skip(hfit_heap *heap, uint32_t map, uint32_t mark, uint32_t next) {
+    HFIT_ASSERT(mark <= next + 1); /* of a chunk of two granules both are marks */
     const uint32_t first = (mark >> 5) + 1;
     const uint32_t behind = next >> 5;
     if (behind > first) {
@@ -199,6 +202,7 @@ static FORCE_INLINE bool has_room(const hfit_plan *plan, uint32_t size) {
 
 /* Notes a free chunk's size: in its words at level 0, else in the map. */
 static inline void note_free(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
+    HFIT_ASSERT(start < end && end - start >= LEAST_MAPPED);
     const uint32_t size = end - start;
     if (HFIT_SAFETY >= 1) {
         note_skip(heap, map_base(heap), start + 1, end - 2);

@@ -89,6 +89,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
 
 /* Cuts a used chunk down to `size` granules where what is left can be free. */
 static void shrink(hfit_heap *heap, const hfit_plan *plan, const place *at, uint32_t size) {
+    HFIT_ASSERT(is_place(at) && size <= at->end - at->start);
     const uint32_t behind = at->start + size;
     const place rest = {behind, at->end, behind, at->to};
     if (rest.to - behind >= least_chunk(plan) && behind != at->end) {
@@ -107,6 +108,7 @@ static void join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
 
 /* Copies payload down by `distance` bytes, in pieces that do not overlap. */
 static void slide(unsigned char *to, size_t distance, size_t bytes) {
+    HFIT_ASSERT(distance != 0); /* or it never ends */
     while (bytes > 0) {
         const size_t piece = bytes < distance ? bytes : distance;
         copy_payload(to, to + distance, piece);

@@ -56,10 +56,12 @@ static inline bool has_bin(const hfit_plan *plan, uint32_t size) {
 }
 
 static inline uint32_t bin_class(const hfit_plan *plan, uint32_t size) {
+    HFIT_ASSERT(size != 0 && has_bin(plan, size));
     return size >> (uint32_t)__builtin_ctz(plan->alignment);
 }
 
 static inline uint32_t trie_class(uint32_t size) {
+    HFIT_ASSERT(size >= 1u << FIRST_TRIE);
     return trie_of(&tries, size) + BIN_COUNT - FIRST_TRIE;
 }
 

@@ -20,6 +20,7 @@ enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };
  * offset of the word that holds the first chunk's offset. */
 static inline void list_push_before(hfit_heap *heap, uint32_t head, uint32_t first,
                                     uint32_t chunk) {
+    HFIT_ASSERT(chunk != NO_OFFSET);
     store_field(heap, chunk, LINK_NEXT, first);
     store_field(heap, chunk, LINK_PREVIOUS, head - LINK_NEXT);
     store_word(heap, head, chunk);
@@ -58,6 +59,7 @@ static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
 /* Takes the first chunk, which there is, out. True if the list is empty now. */
 static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     *chunk = load_word(heap, head);
+    HFIT_ASSERT(*chunk != NO_OFFSET);
     const uint32_t next = load_field(heap, *chunk, LINK_NEXT);
     store_word(heap, head, next);
     if (next == NO_OFFSET) {

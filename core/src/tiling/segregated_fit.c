@@ -46,6 +46,7 @@ static inline uint32_t least_on(const hfit_plan *plan, uint32_t list) {
 
 /* The list that chunks of `size` bytes are on. */
 static inline uint32_t list_for(const hfit_plan *plan, uint32_t size) {
+    HFIT_ASSERT(size >= smallest_chunk(plan));
     const uint32_t alignment_log2 = 2 + (plan->alignment >> 3); /* of 4, 8 or 16 */
     const uint32_t list = (size - smallest_chunk(plan)) >> alignment_log2;
     return list < own(plan)->exact_lists ? list : own(plan)->exact_lists;

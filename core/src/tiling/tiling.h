@@ -67,6 +67,7 @@ static inline uint32_t raise_footprint(hfit_heap *heap, uint32_t end) {
 static INLINE_FOR_SPEED void put_free_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                             uint32_t header) {
     const uint32_t size = chunk_size(header);
+    HFIT_ASSERT(size >= smallest_chunk(plan) && (header & CHUNK_FREE) != 0);
     store_word(heap, chunk, header);
     store_word(heap, chunk + size - WORD_SIZE, footer_of(plan, header));
     index_insert(heap, plan, chunk, size);
@@ -74,6 +75,7 @@ static INLINE_FOR_SPEED void put_free_chunk(hfit_heap *heap, const hfit_plan *pl
 
 /* Makes a used chunk free and joins it with its free neighbours. */
 static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk) {
+    HFIT_ASSERT(((chunk.header & CHUNK_FREE) | (chunk.next_header & AFTER_FREE)) == 0);
     uint32_t start = chunk.offset;
     uint32_t joined = chunk.header;
     const uint32_t next = chunk.offset + chunk_size(chunk.header);
@@ -122,6 +124,7 @@ static FORCE_INLINE bool take_chunk(hfit_heap *heap, const hfit_plan *plan, tili
  * the index if it can be a chunk. */
 static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan,
                                    const tiling_chunk *chunk, uint32_t needed) {
+    HFIT_ASSERT(chunk_size(chunk->header) >= needed && needed >= smallest_chunk(plan));
     const uint32_t left = chunk_size(chunk->header) - needed;
     uint32_t used = chunk->header & ~(uint32_t)CHUNK_FREE;
     uint32_t next = chunk->offset + needed;
@@ -166,6 +169,7 @@ static uint32_t sentinel_of(const hfit_plan *plan, size_t region_size) {
 /* Lays one free chunk over the region, from `first` to the sentinel at `end`. The index must be
  * initialised and empty. */
 static void tile_region(hfit_heap *heap, const hfit_plan *plan, uint32_t first, uint32_t end) {
+    HFIT_ASSERT(((first + header_size(plan)) & (plan->alignment - 1)) == 0 && first < end);
     const uint32_t footprint = first + WORD_SIZE;
     const uint32_t header = (end - first) | CHUNK_FREE;
     store_word(heap, TILING_FIRST, first);
@@ -206,6 +210,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
 /* Cuts a used chunk down to `needed` bytes where the rest can be a chunk. */
 static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk,
                          uint32_t needed) {
+    HFIT_ASSERT(chunk_size(chunk.header) >= needed);
     const uint32_t left = chunk_size(chunk.header) - needed;
     if (!is_worth_splitting(plan, left)) {
         return;
@@ -277,6 +282,7 @@ static bool find_last_aligned(const hfit_heap *heap, const hfit_plan *plan, uint
 /* Cuts `gap` bytes, if any, off a free chunk that is out of the index; they go back to it. */
 static void cut_front(hfit_heap *heap, const hfit_plan *plan, tiling_chunk *chunk, uint32_t gap) {
     if (gap != 0) {
+        HFIT_ASSERT(gap < chunk_size(chunk->header));
         const uint32_t flags = chunk->header & (CHUNK_FREE | AFTER_FREE);
         put_free_chunk(heap, plan, chunk->offset, gap | flags);
         chunk->offset += gap;

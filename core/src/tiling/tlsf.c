@@ -37,6 +37,7 @@ enum {
 
 /* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {
+    HFIT_ASSERT(word != 0);
     return (uint32_t)__builtin_ctz(word);
 }
 
@@ -57,6 +58,7 @@ static inline uint32_t width_log2(uint32_t shape, uint32_t payload) {
 
 /* The bin for chunks of `size` bytes. */
 static inline uint32_t bin_of(uint32_t shape, uint32_t size) {
+    HFIT_ASSERT(size >= CHUNK_LEAST);
     const uint32_t payload = size - WORD_SIZE;
     const uint32_t width = width_log2(shape, payload);
     return (shape >> 24) + (width << second_level_of(shape)) +

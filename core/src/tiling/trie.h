@@ -74,11 +74,13 @@ static FORCE_INLINE bool is_in_last_trie(const trie_form *form, uint32_t size) {
 }
 
 static FORCE_INLINE uint32_t trie_of(const trie_form *form, uint32_t size) {
+    HFIT_ASSERT(size != 0);
     return is_in_last_trie(form, size) ? form->last : 31u - (uint32_t)__builtin_clz(size);
 }
 
 /* The bits of a size that may differ from those of its trie, moved to the top. */
 static FORCE_INLINE uint32_t turns_of(const trie_form *form, uint32_t size) {
+    HFIT_ASSERT(size != 0);
     return is_in_last_trie(form, size) ? size : size << (uint32_t)__builtin_clz(size) << 1;
 }
 
@@ -107,6 +109,7 @@ static inline uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, 
  * none. */
 static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *heap,
                                         uint32_t entry, uint32_t subtrie, uint32_t end) {
+    HFIT_ASSERT(subtrie == form->lower || subtrie == higher_in(form));
     const uint32_t other = form->lower + higher_in(form) - subtrie;
     const uint32_t child = load_field(heap, entry, subtrie);
     return child != NO_OFFSET
@@ -117,6 +120,7 @@ static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *
 /* Adds a chunk, which has room for the words, to the trie at `slot`. */
 static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uint32_t slot,
                                      sized_chunk chunk, uint32_t end) {
+    HFIT_ASSERT(chunk.offset != NO_OFFSET);
     uint32_t turns = turns_of(form, chunk.size);
     uint32_t next;
     while ((next = trie_entry(form, heap, slot, end)) != NO_OFFSET &&
