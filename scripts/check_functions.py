@@ -39,11 +39,11 @@ MOST_NESTED = 3
 MOST_LATE_IMPORTS = 15
 # Functions beyond a limit, as FILE:NAME, each with its reason. One that keeps the limits fails.
 ALLOWED = {
+    "core/src/tiling/tlsf.c:find_in_bin": "its answer as a result costs 6 bytes more",
     "python/bindings/event.cpp:append": "the object, and the five columns of a trace",
 }
 # Likewise, of rooms that are being made: emptied as they come.
 PENDING = {
-    "core/src/tiling/tlsf.c:find_in_bin",
     "python/bindings/adversary.cpp:search",
     "python/bindings/replay.cpp:make_replay",
     "python/heapfit/bounds/trace_bounds.py:_worst_cases",
