@@ -23,7 +23,6 @@ from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import numbered
 
@@ -86,7 +85,7 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
         plan_file.name,
         plan_file.plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.has_seen(content_hash(loaded.trace)),
+        trained_on_this_trace=trained_on.has_seen(loaded.content),
     )
 
 
@@ -201,10 +200,9 @@ def _worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicabl
 
 def _selections(loaded: LoadedTrace) -> Iterator[tuple[str, list[int], str]]:
     """Which sizes to budget: a name, the sizes, and the choice in words."""
-    trace, profile, alignment = loaded.trace, loaded.profile, loaded.alignment
-    largest = greedy_budgets.largest_classes(trace, profile, alignment)
+    largest = greedy_budgets.largest_classes(loaded)
     yield "budgeted_4_largest", largest, "the 4 sizes with most bytes at the peak"
-    frequent = greedy_budgets.frequent_classes(profile, alignment)
+    frequent = greedy_budgets.frequent_classes(loaded.profile, loaded.alignment)
     yield "budgeted_16_frequent", frequent, "the 16 most frequent sizes"
 
 
