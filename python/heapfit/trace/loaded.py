@@ -54,9 +54,12 @@ def load_trace(
     progress("read events", 0.0)
     for batch in trace.appended_to(events):
         content.take(batch)
-        sites.append(batch["site"])
+        if not sites and batch["site"].any():
+            sites.append(np.zeros(len(events) - len(batch["site"]), np.uint32))
+        if sites:
+            sites.append(batch["site"])
         progress("read events", len(events) / trace.info.events)
-    called_from = np.concatenate(sites) if any(one.any() for one in sites) else sites[0][:0]
+    called_from = np.concatenate(sites) if sites else np.zeros(0, np.uint32)
     with placed_in(trace.path):
         profile = profile_events(events, progress)
     return LoadedTrace(trace, events, called_from, content.digest(), profile, alignment)
