@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
-from heapfit.compare.trial import runs_in
+from heapfit.compare.trial import runs_from_file, runs_in
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -187,6 +187,8 @@ def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engi
 def _runs(told: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
     base, tries = told
     trace = Trace.open(path)
+    if len(tries) == 1:  # as for every trace that is long: see _chunks
+        return [runs_from_file(trace, *tries[0])]
     events = trace.events()
     return [runs_in(plan, _events_for(plan, trace, events), region, base) for plan, region in tries]
 
