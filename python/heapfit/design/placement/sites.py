@@ -33,7 +33,7 @@ from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
-_LEAST = 200  # a climb has to save U_max over this
+_LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
 _ALIGNED = 2  # operations below it take a tag
 
 

@@ -28,10 +28,12 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+# Settings of the search. From docs/decisions/0015:
 MOST_STACKS = 16
 MOST_APART = 1.3  # the largest U_max of the runs over the least
-_TRIED = 24  # sizes
 _FULL = 0.9  # of a run's most live bytes: from here on a run is at its fullest
+# Bounds on the work, never varied:
+_TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 

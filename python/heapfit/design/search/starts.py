@@ -18,11 +18,12 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
-CLASSES = 16
-PRICES = (0.05, 0.15)
+CLASSES = 16  # as for budgets alone: greedy_budgets.py
+PRICES = (0.05, 0.15)  # docs/design.md
+# Bounds on the work:
 _WIDE = 32  # sizes that the choice by requests served looks at
 _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is the same everywhere
-_MOST_POINTS = 20_000
+_MOST_POINTS = 20_000  # moments of the trace
 
 
 def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
