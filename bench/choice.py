@@ -24,6 +24,7 @@ from typing import TypeVar
 
 from memory import opened, recordings
 
+from heapfit import _engine
 from heapfit.cli.printing.console import out_table
 from heapfit.cli.printing.robust import verdicts
 from heapfit.compare.comparison import Comparison, compare
@@ -52,7 +53,6 @@ RANDOM = (
 )
 DRAWS = 4
 SEED = 1  # the first
-STEP = 8  # bytes; regions are multiples of it
 
 Result = TypeVar("Result", "Choice", "Unseen")
 
@@ -121,7 +121,7 @@ def lower_baselines(loaded: LoadedTrace, region: int, comparison: Comparison) ->
         and runs_in(
             Plan(info.name, {"alignment": loaded.alignment}),
             loaded.events,
-            region - STEP,
+            region - _engine.REGION_UNIT,
             comparison.base_alignment,
         )
     ]

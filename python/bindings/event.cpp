@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // EventArray: columns of a stored trace in, events for the engine out.
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -24,6 +26,21 @@ void append(EventArray &array, const Column<std::uint8_t> &ops, const Column<Obj
     array.append(columns);
 }
 
+// One member of every event as a numpy array of its own.
+template <typename Value, auto member> Array<Value> column(const EventArray &array) {
+    std::vector<Value> values;
+    values.reserve(array.events().size());
+    for (const Event &event : array.events()) {
+        values.push_back(static_cast<Value>(event.*member));
+    }
+    return to_array(std::move(values));
+}
+
+EventArray tagged(const EventArray &array, const Column<std::uint16_t> &tags) {
+    const nb::gil_scoped_release release;
+    return array.tagged(as_span(tags));
+}
+
 } // namespace
 
 void bind_event(nb::module_ &module) {
@@ -33,6 +50,10 @@ void bind_event(nb::module_ &module) {
         .def("append", &append, nb::arg("op"), nb::arg("object"), nb::arg("size"),
              nb::arg("alignment") = nb::none(), nb::arg("tag") = nb::none(),
              "Appends columns of equal length; no alignments, or no tags, means that all are 0.")
+        .def("tagged", &tagged, nb::arg("tag"), "The same events, the requests with these tags.")
+        .def("ops", &column<std::uint8_t, &Event::op>, "As in a trace; a copy.")
+        .def("objects", &column<ObjectId, &Event::object>, "A copy.")
+        .def("sizes", &column<Bytes, &Event::size>, "Bytes; a copy.")
         .def("__len__", [](const EventArray &array) { return array.events().size(); })
         .def_prop_ro("nbytes", [](const EventArray &array) { return array.events().size_bytes(); });
 }

@@ -123,6 +123,7 @@ void bind_results(nb::module_ &module) {
 
 void bind_trial(nb::module_ &module) {
     module.attr("HOST_BASE_ALIGNMENT") = host_base_alignment;
+    module.attr("REGION_UNIT") = region_unit;
     bind_results(module);
     nb::class_<ArrayTrial>(module, "Trial", "Does a trace run in a region, and in which at least?")
         .def(

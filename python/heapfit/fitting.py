@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from heapfit import _engine
 from heapfit.compare.comparison import Comparison, Row, compare
 from heapfit.compare.verdict import chosen_row, pools_warning, preferred_verdict, verdict
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
@@ -73,13 +74,13 @@ def fit(
         profile=loaded.profile,
         comparison=comparison,
         winner=winner,
-        plan_file=plan_file_of(winner, comparison, trained_on_trace(trace, source_name(source))),
+        plan_file=plan_file_of(winner, comparison, trained_on_trace(loaded, source_name(source))),
         verdict=verdict_text,
         warnings=_warnings(trace.info, winner, comparison),
         paths=_paths(folder, trace),
         prefer=options.prefer,
     )
-    _write(fitted, progress)
+    _write(fitted, loaded.events, progress)
     return fitted
 
 
@@ -128,12 +129,12 @@ def _paths(folder: Path, trace: Trace) -> FitPaths:
     )
 
 
-def _write(fitted: Fit, progress: Progress) -> None:
+def _write(fitted: Fit, events: _engine.EventArray, progress: Progress) -> None:
     progress("write plan, code and report", 0.0)
     save_plan(fitted.paths.plan, fitted.plan_file)
     generate(fitted.plan_file, fitted.paths.code)
     progress("write plan, code and report", 0.3)
-    write_report(fitted.paths.report, fitted)
+    write_report(fitted.paths.report, fitted, events)
     progress("write plan, code and report", 1.0)
 
 

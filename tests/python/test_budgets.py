@@ -121,28 +121,10 @@ def test_a_size_without_weight_is_not_chosen() -> None:
     assert classes_with_most(sizes, np.array([0, 1], np.uint64), 8, 2) == [16]
 
 
-class Batches:
-    """A trace as far as `live_sizes_at` reads one."""
-
-    def __init__(self, events: list[Event], length: int) -> None:
-        self._events = events
-        self._length = length
-
-    def batches(self, columns: tuple[str, ...]):
-        assert columns == ("object", "size")
-        for start in range(0, len(self._events), self._length):
-            part = self._events[start : start + self._length]
-            yield {
-                "object": np.array([event[1] for event in part], np.uint32),
-                "size": np.array([event[2] for event in part], np.uint64),
-            }
-
-
-@pytest.mark.parametrize("length", [1, 7, 1000])
 @pytest.mark.parametrize("event", [0, 41, 149])
-def test_what_is_live_at_an_event_does_not_depend_on_the_batches(length: int, event: int) -> None:
+def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None:
     events = random_events(99, 150)
-    sizes, counts = live_sizes_at(Batches(events, length), event)  # type: ignore[arg-type]
+    sizes, counts = live_sizes_at(engine_events(events), event)
     live: dict[int, int] = {}
     for _, object_number, size in events[: event + 1]:
         live[object_number] = size

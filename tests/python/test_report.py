@@ -255,7 +255,7 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
     fitted = fit(make(tmp_path / "made.heap"), tmp_path / "out")
     for row in fitted.comparison.rows:
         pools = [(pool.size, pool.is_exact) for pool in row.plan.pools]
-        charted = live_blocks(fitted.trace, row.plan, 10)
+        charted = live_blocks(fitted.trace.events(), row.plan, 10)
         assert [live.pool for live in charted] == list(row.plan.pools)
         if pools:
             peaks = _engine.pool_peaks(
@@ -276,12 +276,14 @@ def test_labels_of_special_sizes_do_not_overlap():
 
 
 def test_the_same_fit_gives_the_same_page(pooled):
-    assert report_page.render(pooled) == report_page.render(pooled)
+    events = pooled.trace.events()
+    assert report_page.render(pooled, events) == report_page.render(pooled, events)
 
 
 def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
-    write_report(path, pooled)
+    events = pooled.trace.events()
+    write_report(path, pooled, events)
     before = path.read_bytes()
 
     def fail(self, text, **_):
@@ -291,6 +293,6 @@ def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", fail)
     with pytest.raises(HeapfitError, match="disk full"):
-        write_report(path, replace(pooled, verdict="another"))
+        write_report(path, replace(pooled, verdict="another"), events)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]

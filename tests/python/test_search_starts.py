@@ -36,7 +36,7 @@ def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
     trace = load_file(
         tmp_path, ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
     ).trace
-    points = live_points(trace, [16, 40, 104], 8, 100)
+    points = live_points(trace.events(), [16, 40, 104], 8, 100)
     assert points.live.tolist() == [144, 120]
     assert points.blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
     assert [seen.tolist() for seen in points.hits] == [[1], [1, 2], [1]]
@@ -44,15 +44,15 @@ def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
 
 def test_of_many_moments_the_fullest_of_each_stretch_stay(tmp_path: Path) -> None:
     loaded = load_trace(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
-    every = live_points(loaded.trace, SIZES, 8, 10**6)
-    few = live_points(loaded.trace, SIZES, 8, 50)
+    every = live_points(loaded.events, SIZES, 8, 10**6)
+    few = live_points(loaded.events, SIZES, 8, 50)
     assert len(few.live) == 50 < len(every.live)
     assert few.live.max() == every.live.max()
 
 
 def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
     loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
-    points = live_points(loaded.trace, SIZES, 8, 10**6)
+    points = live_points(loaded.events, SIZES, 8, 10**6)
     best = min(
         needed(points, list(counts), 0.1)
         for counts in itertools.product(*(range(11) for _ in SIZES))

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from heapfit import _engine
@@ -19,6 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting import FitOptions, fit
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
+from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
@@ -163,3 +165,48 @@ def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) ->
     rows = {row.name: row for row in designs.rows}
     assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max_objective
     assert all(rows[BY_SITE].unseen_regions)
+
+
+def test_a_fit_reads_each_event_of_a_stored_trace_once(
+    tmp_path: Path, loaded: LoadedTrace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks: plans, their call sites, the comparison, the content's hash, the report."""
+    reads: list[int] = []  # events of each pass over the file
+
+    class Counting(pq.ParquetFile):
+        def iter_batches(self, *arguments, **named):
+            reads.append(0)
+            for batch in super().iter_batches(*arguments, **named):
+                reads[-1] += batch.num_rows
+                yield batch
+
+    monkeypatch.setattr(pq, "ParquetFile", Counting)
+    fitted = fit(loaded.trace.path, tmp_path / "fit", FitOptions(4, call_sites=True))
+    assert fitted.winner.plan.sites
+    assert reads == [loaded.trace.info.events]
+
+
+def test_what_is_loaded_is_what_the_file_tells(loaded: LoadedTrace) -> None:
+    batches = list(loaded.trace.batches(("op", "object", "size", "site")))
+    for name, column in (
+        ("op", loaded.events.ops()),
+        ("object", loaded.events.objects()),
+        ("size", loaded.events.sizes()),
+        ("site", loaded.sites),
+    ):
+        assert np.array_equal(column, np.concatenate([batch[name] for batch in batches]))
+    assert loaded.content == content_hash(loaded.trace)
+
+
+def test_tags_go_to_the_requests_of_their_sites(loaded: LoadedTrace) -> None:
+    """As if they had been read with the events, which a replay by call sites shows."""
+    sites = busiest_sites(loaded)
+    scalars = {"alignment": 4, "ends": 2, "tags": len(sites), "tag_high": 2}
+    plan = Plan("tailored", scalars, sites=sites)
+    read, tagged = loaded.trace.events(sites), loaded.events_for(plan)
+    hashes = []
+    for events in (read, tagged, loaded.events):
+        replay = _engine.Replay(plan.engine(), 1 << 20)
+        assert replay.feed(events)
+        hashes.append(replay.result().placement_hash)
+    assert hashes[0] == hashes[1] != hashes[2]

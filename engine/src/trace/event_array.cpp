@@ -68,6 +68,11 @@ std::uint8_t alignment_log2(Op op, std::uint32_t alignment) {
                : std::uint8_t{0};
 }
 
+// The tag, where the event may carry one.
+std::uint16_t tag_of(const Event &event, std::uint16_t tag) {
+    return event.op <= Op::zeroed ? tag : std::uint16_t{0};
+}
+
 } // namespace
 
 void EventArray::append(const EventColumns &columns) {
@@ -93,8 +98,19 @@ void EventArray::append(const EventColumns &columns) {
         added[row].alignment_log2 = alignment_log2(added[row].op, columns.alignments[row]);
     }
     for (std::size_t row = 0; row < columns.tags.size(); row++) {
-        added[row].tag = added[row].op <= Op::zeroed ? columns.tags[row] : std::uint16_t{0};
+        added[row].tag = tag_of(added[row], columns.tags[row]);
     }
+}
+
+EventArray EventArray::tagged(std::span<const std::uint16_t> tags) const {
+    if (tags.size() != events_.size()) {
+        throw Error("events: there must be as many tags as events");
+    }
+    EventArray array = *this;
+    for (std::size_t row = 0; row < tags.size(); row++) {
+        array.events_[row].tag = tag_of(events_[row], tags[row]);
+    }
+    return array;
 }
 
 } // namespace heapfit

@@ -107,7 +107,7 @@ def command(
         )
         front = find_front(loaded, portfolio, measures, table, sweep, progress)
         choice = None if prefer is None else chosen(front, prefer)
-        paths = save_front(front, folder, trained_on_trace(trace, name))
+        paths = save_front(front, folder, trained_on_trace(loaded, name))
     page = folder / "front.html"
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
     write_front_page(page, front, name, choice, _typed(source, allocators, given), table)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit.plan.plan import Plan
@@ -33,3 +34,11 @@ class Portfolio:
 
     candidates: tuple[Candidate, ...]
     not_applicable: tuple[NotApplicable, ...]
+
+
+def once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
+    """A candidate, unless its plan is there already."""
+    for other in before:
+        if isinstance(other, Candidate) and other.plan == one.plan:
+            return NotApplicable(one.name, f"the same plan as {other.name}", other.name)
+    return one

@@ -16,6 +16,13 @@ def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment:
     return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
 
 
+def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
+    """As `runs_in`, in bounded memory however long the trace is."""
+    if region < plan.engine().smallest_region:
+        return False
+    return replay_trace(trace, plan, region).refusals == 0
+
+
 def replay_trace(
     trace: Trace,
     plan: Plan,

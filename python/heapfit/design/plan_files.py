@@ -15,7 +15,6 @@ from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
@@ -43,7 +42,7 @@ def design(
     best = best_classes(loaded)
     portfolio = standard_portfolio(loaded, options.choice, progress, options.call_sites, best)
     comparison = compare(loaded, portfolio, progress)
-    trained_on = trained_on_trace(trace, name)
+    trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):
         save_plan(path, plan_file_of(row, comparison, trained_on))
@@ -56,9 +55,9 @@ def _rule_classes(portfolio: Portfolio, loaded: LoadedTrace) -> Classes | None:
     return None if rule is None else classes_of(rule.plan, loaded.profile)
 
 
-def trained_on_trace(trace: Trace, name: str) -> TrainedOn:
+def trained_on_trace(loaded: LoadedTrace, name: str) -> TrainedOn:
     """What a plan file says of the trace it was made from."""
-    return TrainedOn(name, content_hash(trace), trace.info.events, trace.info.kind)
+    return TrainedOn(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
 
 
 def plan_file_of(row: Row, comparison: Comparison, trained_on: TrainedOn) -> PlanFile:

@@ -4,10 +4,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
 
 from heapfit.trace.stored import Trace
 
 _COLUMNS = {"op": "<u1", "object": "<u4", "size": "<u8", "alignment": "<u4"}
+
+
+class ContentHash:
+    """Takes the batches of one trace in order; columns that do not count are passed over."""
+
+    def __init__(self) -> None:
+        self._hashes = {name: hashlib.sha256() for name in _COLUMNS}
+
+    def take(self, batch: Mapping[str, NDArray[Any]]) -> None:
+        """The next batch."""
+        for name, kind in _COLUMNS.items():
+            self._hashes[name].update(batch[name].astype(kind, copy=False).tobytes())
+
+    def digest(self) -> str:
+        """ "sha256:..." of all batches so far."""
+        together = hashlib.sha256(b"".join(one.digest() for one in self._hashes.values()))
+        return f"sha256:{together.hexdigest()}"
 
 
 def content_hash(trace: Trace) -> str:
@@ -16,9 +37,7 @@ def content_hash(trace: Trace) -> str:
     Equal for two recordings that ask for the same; times, threads, sites and the way the file was
     written do not count.
     """
-    hashes = {name: hashlib.sha256() for name in _COLUMNS}
+    content = ContentHash()
     for batch in trace.batches(tuple(_COLUMNS)):
-        for name, kind in _COLUMNS.items():
-            hashes[name].update(batch[name].astype(kind, copy=False).tobytes())
-    together = hashlib.sha256(b"".join(one.digest() for one in hashes.values()))
-    return f"sha256:{together.hexdigest()}"
+        content.take(batch)
+    return content.digest()

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace loaded for design: its events in memory, its profile and the alignment asked for."""
+"""A trace loaded for design: all that is asked of it, from one read of its file.
+
+trace.parquet --> events, call sites, hash of the content --> profile
+                  16 B an event; 4 B more where call sites are recorded
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.profile import Profile, profile_trace
-from heapfit.trace.stored import Trace
+from heapfit.trace.content import ContentHash
+from heapfit.trace.profile import Profile, profile_events
+from heapfit.trace.stored import Sites, Trace, placed_in, tags_of
 
 STANDARD_ALIGNMENT = 8  # bytes
 
@@ -19,27 +27,39 @@ class LoadedTrace:
     """What candidates are made from and measured on."""
 
     trace: Trace
-    events: _engine.EventArray
+    events: _engine.EventArray  # without tags
+    sites: NDArray[np.uint32]  # from where each event was asked; empty where nothing is told
+    content: str  # hash of what decides a replay
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
     runs: tuple[Trace, ...] = ()  # several recorded ones that the trace consists of
 
+    def tags(self, sites: Sites) -> NDArray[np.uint16]:
+        """The tag of each event's call site; 0 where that has none."""
+        if len(self.sites) == 0:
+            return np.zeros(len(self.events), np.uint16)
+        return tags_of(self.sites, sites)
+
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """With the tags of call sites, for a plan that knows some."""
-        return events_for(plan, self.trace, self.events)
-
-
-def events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engine.EventArray:
-    """The trace's events, with the tags of call sites for a plan that knows some."""
-    return trace.events(plan.sites) if plan.sites else untagged
+        return self.events.tagged(self.tags(plan.sites)) if plan.sites else self.events
 
 
 def load_trace(
     trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
 ) -> LoadedTrace:
-    """Profiles the trace and reads its events: 16 bytes of memory for each."""
-    profile = profile_trace(trace, progress)
+    """Reads the trace once, and profiles it."""
+    events, content = _engine.EventArray(), ContentHash()
+    sites: list[NDArray[np.uint32]] = []
     progress("read events", 0.0)
-    events = trace.events()
-    progress("read events", 1.0)
-    return LoadedTrace(trace, events, profile, alignment)
+    for batch in trace.appended_to(events):
+        content.take(batch)
+        if not sites and batch["site"].any():
+            sites.append(np.zeros(len(events) - len(batch["site"]), np.uint32))
+        if sites:
+            sites.append(batch["site"])
+        progress("read events", len(events) / trace.info.events)
+    called_from = np.concatenate(sites) if sites else np.zeros(0, np.uint32)
+    with placed_in(trace.path):
+        profile = profile_events(events, progress)
+    return LoadedTrace(trace, events, called_from, content.digest(), profile, alignment)

@@ -55,6 +55,19 @@ def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
     """Profiles a stored trace in one pass and bounded memory."""
     engine = _engine.Profile(SAMPLES)
     _feed(engine, trace, progress)
+    return _profile_of(engine)
+
+
+def profile_events(events: _engine.EventArray, progress: Progress = no_progress) -> Profile:
+    """As `profile_trace`, of a trace that is in memory."""
+    engine = _engine.Profile(SAMPLES)
+    progress("profile", 0.0)
+    engine.feed(events)
+    progress("profile", 1.0)
+    return _profile_of(engine)
+
+
+def _profile_of(engine: _engine.Profile) -> Profile:
     result = engine.result()
     return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
 

@@ -114,6 +114,13 @@ class Trace:
             _append(events, batch, self.path, sites)
         return events
 
+    def appended_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
+        """Appends the whole trace to `events`; after each batch its columns, with call sites."""
+        for batch in self._read((*REPLAYED, "site")):
+            replayed = {name: batch[name] for name in self._replayed(None)}
+            _append(events, replayed, self.path, None)
+            yield batch
+
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         count = 0
         with _reading(self.path) as file:

@@ -33,6 +33,9 @@ class EventArray {
     // promise.
     void append(const EventColumns &columns);
 
+    // The same events, with a tag for each. Only requests that may be tagged carry theirs.
+    [[nodiscard]] EventArray tagged(std::span<const std::uint16_t> tags) const;
+
     [[nodiscard]] std::span<const Event> events() const { return events_; }
 
   private:

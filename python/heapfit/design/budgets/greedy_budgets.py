@@ -12,20 +12,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit import _engine
 from heapfit.design.pools.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
-from heapfit.trace.stored import Trace
 
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
 FREQUENT_CLASSES = 16  # the best single choice on 71 real traces
 
 
-def largest_classes(trace: Trace, profile: Profile, alignment: int) -> list[int]:
+def largest_classes(loaded: LoadedTrace) -> list[int]:
     """The paper's 4 sizes with most bytes at the peak."""
-    sizes, counts = live_sizes_at(trace, profile.u_max_event)
-    return classes_with_most(sizes, sizes * counts, alignment, LARGEST_CLASSES)
+    sizes, counts = live_at_peak(loaded)
+    return classes_with_most(sizes, sizes * counts, loaded.alignment, LARGEST_CLASSES)
 
 
 def frequent_classes(profile: Profile, alignment: int) -> list[int]:
@@ -51,19 +52,18 @@ def classes_with_most(
     return [int(classes[i]) for i in sorted(fitting[:count])]
 
 
-def live_sizes_at(trace: Trace, event: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def live_at_peak(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """What is live at U_max: the distinct sizes, ascending, and how many blocks of each."""
+    return live_sizes_at(loaded.events, loaded.profile.u_max_event)
+
+
+def live_sizes_at(
+    events: _engine.EventArray, event: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The distinct sizes live just after event number `event`, ascending, and blocks of each."""
-    live = np.zeros(0, np.uint64)  # requested size of each object; 0 once freed
-    left = event + 1
-    for batch in trace.batches(("object", "size")):
-        objects, sizes = batch["object"][:left], batch["size"][:left]
-        if len(objects) == 0:
-            break
-        born = int(objects.max()) + 1
-        if born > len(live):
-            live = np.pad(live, (0, max(born, 2 * len(live)) - len(live)))
-        live[objects] = sizes  # of several events of one object the last counts; a free has 0
-        left -= len(objects)
+    objects, asked = events.objects()[: event + 1], events.sizes()[: event + 1]
+    live = np.zeros(int(objects.max(initial=0)) + 1, np.uint64)  # 0 once freed
+    live[objects] = asked  # of several events of one object the last counts; a free has 0
     sizes, counts = np.unique(live[live > 0], return_counts=True)
     return sizes, counts.astype(np.uint64)
 

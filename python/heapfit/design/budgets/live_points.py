@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.trace.stored import Trace
+from heapfit import _engine
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -31,7 +31,9 @@ class LivePoints:
     hits: tuple[Ints, ...]  # of each size: P_i just after each of its requests
 
 
-def live_points(trace: Trace, sizes: Sequence[int], alignment: int, most: int) -> LivePoints:
+def live_points(
+    events: _engine.EventArray, sizes: Sequence[int], alignment: int, most: int
+) -> LivePoints:
     """For sizes that are whole alignments; of more than `most` moments the fullest of each stretch.
 
     >>> import tempfile, pathlib
@@ -39,11 +41,11 @@ def live_points(trace: Trace, sizes: Sequence[int], alignment: int, most: int) -
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec = parse_workload("phase_shift:pairs=3", 1)
     ...     shift = generate_workload(spec, pathlib.Path(folder) / "t.parquet")
-    ...     points = live_points(shift, [448, 512], 8, 100)
+    ...     points = live_points(shift.events(), [448, 512], 8, 100)
     >>> points.live.tolist(), points.blocks.tolist()
     ([1536, 1728], [[3, 0], [0, 3]])
     """
-    changes = _Changes.of(trace, alignment)
+    changes = _Changes.of(events, alignment)
     live = np.cumsum(changes.born - changes.dead)
     kept = _thinned(live, most)
     columns, hits = [], []
@@ -64,12 +66,8 @@ class _Changes:
     dead: Ints
 
     @staticmethod
-    def of(trace: Trace, alignment: int) -> _Changes:
-        batches = list(trace.batches(("op", "object", "size")))
-        ops, objects, asked = (
-            np.concatenate([batch[name] for batch in batches]).astype(np.int64)
-            for name in ("op", "object", "size")
-        )
+    def of(events: _engine.EventArray, alignment: int) -> _Changes:
+        ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
         rounded = -(-np.maximum(asked, 1) // alignment) * alignment
         is_end = (ops == _FREE) | ((ops == _RESIZE) & (asked == 0))
         born = np.where(is_end, 0, rounded)

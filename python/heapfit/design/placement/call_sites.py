@@ -33,11 +33,9 @@ class CallSite:
 def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     """Those that are recorded, busiest first: in the order in which they get tags."""
     blocks = blocks_of(loaded)
-    told = [
-        np.where(batch["op"] < _ALIGNED, batch["site"], 0)
-        for batch in loaded.trace.batches(("op", "site"))
-    ]
-    site_of = np.concatenate(told)[blocks.starts] if told else np.zeros(0, np.uint32)
+    if len(loaded.sites) == 0:
+        return ()
+    site_of = np.where(loaded.events.ops() < _ALIGNED, loaded.sites, 0)[blocks.starts]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     lives = blocks.ends - blocks.starts
     found = []

@@ -76,11 +76,9 @@ class Blocks:
 
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:
-    """Reads the trace once."""
-    batches = list(loaded.trace.batches(("op", "object", "size")))
-    ops, objects, sizes = (
-        np.concatenate([batch[name] for batch in batches]) for name in ("op", "object", "size")
-    )
+    """All of a trace."""
+    events = loaded.events
+    ops, objects, sizes = events.ops(), events.objects(), events.sizes()
     order = np.argsort(objects, kind="stable")  # each object's events side by side
     is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
     ends = np.empty(len(ops), np.int64)

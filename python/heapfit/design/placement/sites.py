@@ -32,20 +32,18 @@ from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.stored import tags_of
 
-_LEAST = 200  # a climb has to save U_max over this
+_LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
 _ALIGNED = 2  # operations below it take a tag
 
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the call sites that ask most often, in that order; none if none is told."""
-    counts: dict[int, int] = {}
-    for batch in loaded.trace.batches(("op", "site")):
-        told, times = np.unique(batch["site"][batch["op"] < _ALIGNED], return_counts=True)
-        for site, count in zip(told.tolist(), times.tolist(), strict=True):
-            counts[site] = counts.get(site, 0) + count
-    counts.pop(0, None)
+    if len(loaded.sites) == 0:
+        return {}
+    asking = loaded.sites[loaded.events.ops() < _ALIGNED]
+    sites, times = np.unique(asking[asking > 0], return_counts=True)
+    counts = dict(zip(sites.tolist(), times.tolist(), strict=True))
     order = sorted(counts, key=lambda site: (-counts[site], site))
     return {site: tag for tag, site in enumerate(order[:MOST_TAGS], 1)}
 
@@ -64,7 +62,7 @@ def learn_sites(
     sites = busiest_sites(loaded)
     if len(sites) < 2:
         return None
-    tagged = replace(loaded, events=loaded.trace.events(sites))
+    tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)))
     search = _SiteSearch(tagged, most_events, seed, progress)
     with suppress(KeyboardInterrupt):
         search.run_from(start, sites)
@@ -102,11 +100,8 @@ def _tags_of_blocks(
     loaded: LoadedTrace, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
     """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
-    asked = [
-        np.where(batch["op"] < _ALIGNED, tags_of(batch["site"], sites), np.uint16(0))
-        for batch in loaded.trace.batches(("op", "site"))
-    ]
-    return np.concatenate(asked)[blocks.starts]
+    tags = np.where(loaded.events.ops() < _ALIGNED, loaded.tags(sites), np.uint16(0))
+    return tags[blocks.starts]
 
 
 def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:

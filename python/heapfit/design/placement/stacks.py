@@ -24,14 +24,16 @@ from heapfit.design.budgets.live_points import live_points
 from heapfit.design.placement.learned import Placed, Search
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+# Settings of the search. From docs/decisions/0015:
 MOST_STACKS = 16
 MOST_APART = 1.3  # the largest U_max of the runs over the least
-_TRIED = 24  # sizes
 _FULL = 0.9  # of a run's most live bytes: from here on a run is at its fullest
+# Bounds on the work, never varied:
+_TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 
@@ -99,8 +101,8 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
-        told = greedy_budgets.live_sizes_at(run, profile_trace(run).u_max_event)
-        for size, count in zip(*(one.tolist() for one in told), strict=True):
+        sizes, counts = greedy_budgets.live_at_peak(load_trace(run, alignment))
+        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
             live[-(-size // alignment) * alignment] += count
         common = live if common is None else common & live
     found = {size: size * count for size, count in (common or {}).items()}
@@ -110,6 +112,6 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
 
 def _least_live(run: Trace, sizes: Sequence[int], alignment: int) -> list[int]:
     """Of each size the fewest blocks live while the run is at its fullest."""
-    points = live_points(run, sizes, alignment, _MOST_MOMENTS)
+    points = live_points(run.events(), sizes, alignment, _MOST_MOMENTS)
     is_full = points.live >= _FULL * points.live.max(initial=0)
     return [int(count) for count in points.blocks[is_full].min(axis=0)]

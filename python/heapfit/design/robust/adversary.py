@@ -164,7 +164,7 @@ def _stored(
         ),
     )
     plan_path = folder / f"{name}.toml"
-    trained_on = trained_on_trace(target.loaded.trace, target.trace_name)
+    trained_on = trained_on_trace(target.loaded, target.trace_name)
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)

@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.compare.gap import are_worth_it
 from heapfit.design.plan_options import PlanOptions
@@ -31,7 +32,7 @@ from heapfit.trace.stored import Trace, TraceInfo
 
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 STANDARD_FOLDS = 4
-_STEP = 8  # regions are multiples of it
+_STEP = _engine.REGION_UNIT
 _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured on the others
 
 

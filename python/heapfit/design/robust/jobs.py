@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
-from heapfit.compare.trial import runs_in
+from heapfit.compare.trial import runs_from_file, runs_in
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -23,8 +23,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import events_for, load_trace
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
@@ -100,7 +99,7 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
         portfolio = robust_portfolio(loaded, making.options, progress)
-        return Fold(making.seen, making.unseen, portfolio, joined.info, content_hash(joined))
+        return Fold(making.seen, making.unseen, portfolio, joined.info, loaded.content)
 
 
 class Replays:
@@ -175,16 +174,23 @@ def _regions(told: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | 
     trace = Trace.open(path)
     events = trace.events()
     trials = (
-        _engine.Trial(plan.engine(), events_for(plan, trace, events), base) for (plan,) in plans
+        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base) for (plan,) in plans
     )
     return [trial.scan().r_safe for trial in trials]
+
+
+def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engine.EventArray:
+    """With the tags of call sites, for a plan that knows some."""
+    return trace.events(plan.sites) if plan.sites else untagged
 
 
 def _runs(told: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
     base, tries = told
     trace = Trace.open(path)
+    if len(tries) == 1:  # as for every trace that is long: see _chunks
+        return [runs_from_file(trace, *tries[0])]
     events = trace.events()
-    return [runs_in(plan, events_for(plan, trace, events), region, base) for plan, region in tries]
+    return [runs_in(plan, _events_for(plan, trace, events), region, base) for plan, region in tries]
 
 
 def _chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio, once
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
-from heapfit.design.portfolio import once, standard_portfolio
+from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace

@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_sizes_at
+from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_at_peak
 from heapfit.design.budgets.live_points import live_points
 from heapfit.design.budgets.priced import priced_budgets
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
-CLASSES = 16
-PRICES = (0.05, 0.15)
+CLASSES = 16  # as for budgets alone: greedy_budgets.py
+PRICES = (0.05, 0.15)  # docs/design.md
+# Bounds on the work:
 _WIDE = 32  # sizes that the choice by requests served looks at
 _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is the same everywhere
-_MOST_POINTS = 20_000
+_MOST_POINTS = 20_000  # moments of the trace
 
 
 def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
@@ -41,7 +42,7 @@ def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list
 
 def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
     profile, alignment = loaded.profile, loaded.alignment
-    sizes, counts = live_sizes_at(loaded.trace, profile.u_max_event)
+    sizes, counts = live_at_peak(loaded)
     yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
     yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
     yield _most_hit(loaded)
@@ -51,7 +52,7 @@ def _most_hit(loaded: LoadedTrace) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
     profile, alignment = loaded.profile, loaded.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
-    points = live_points(loaded.trace, wide, alignment, _MOST_POINTS)
+    points = live_points(loaded.events, wide, alignment, _MOST_POINTS)
     counts = priced_budgets(points, wide, PRICES[-1])
     hits = [int((seen <= count).sum()) for seen, count in zip(points.hits, counts, strict=True)]
     order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
@@ -62,6 +63,6 @@ def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:
     exact = _engine.budget_points(loaded.events, sizes, loaded.alignment)
     nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)
     yield list(_engine.search_budgets(exact, nodes).counts)
-    points = live_points(loaded.trace, sizes, loaded.alignment, _MOST_POINTS)
+    points = live_points(loaded.events, sizes, loaded.alignment, _MOST_POINTS)
     for price in PRICES:
         yield priced_budgets(points, sizes, price)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit.report.drawing.figure import Extremes
-from heapfit.trace.stored import Trace
 
 Sizes = NDArray[np.uint64]
 
 NO_POOL = 1 << 32  # no pool is that large
+_AT_A_TIME = 1 << 17  # events, to hold few of them twice
 RESIZE = 3  # number of the op; a resize to 0 bytes is a free
 
 
@@ -37,13 +37,13 @@ class LiveBlocks:
         return max(self.blocks.highest, default=0)
 
 
-def live_blocks(trace: Trace, plan: Plan, samples: int) -> list[LiveBlocks]:
-    """The plan's pools in order, each with at least `samples` steps; one pass over the trace."""
+def live_blocks(events: _engine.EventArray, plan: Plan, samples: int) -> list[LiveBlocks]:
+    """The plan's pools in order, each with at least `samples` steps; one pass over the events."""
     if not plan.pools:
         return []
     series = _engine.SizeSeries([pool.size for pool in plan.pools], samples)
-    for events in _requests_by_pool(trace, plan):
-        series.feed(events)
+    for some in _requests_by_pool(events, plan):
+        series.feed(some)
     found = series.result()
     return [
         LiveBlocks(pool, _extremes(lowest, highest, found.bucket_width))
@@ -55,16 +55,15 @@ def _extremes(lowest: Sizes, highest: Sizes, width: int) -> Extremes:
     return Extremes([i * width for i in range(len(lowest))], lowest.tolist(), highest.tolist())
 
 
-def _requests_by_pool(trace: Trace, plan: Plan) -> Iterator[_engine.EventArray]:
-    """The trace's events with the size of its pool for each request."""
+def _requests_by_pool(events: _engine.EventArray, plan: Plan) -> Iterator[_engine.EventArray]:
+    """The events with the size of its pool for each request, some at a time."""
     engine_plan = plan.engine()
     pool_sizes = np.array([*(pool.size for pool in plan.pools), NO_POOL], np.uint64)
-    first = 0
-    for batch in trace.batches(("op", "object", "size")):
-        size = batch["size"]
-        is_freed = (size == 0) & (batch["op"] >= RESIZE)
+    ops, objects, sizes = events.ops(), events.objects(), events.sizes()
+    for first in range(0, len(events), _AT_A_TIME):
+        op, size = ops[first : first + _AT_A_TIME], sizes[first : first + _AT_A_TIME]
+        is_freed = (size == 0) & (op >= RESIZE)
         served = pool_sizes[np.minimum(engine_plan.pools_for(size), len(plan.pools))]
-        events = _engine.EventArray(first)
-        events.append(batch["op"], batch["object"], np.where(is_freed, 0, served), None)
-        yield events
-        first += len(size)
+        some = _engine.EventArray(first)
+        some.append(op, objects[first : first + _AT_A_TIME], np.where(is_freed, 0, served), None)
+        yield some

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit import _engine
 from heapfit.compare.comparison import Row
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.fit_result import Fit
@@ -88,13 +89,13 @@ class Content:
         return [*first, *(pool.chart for pool in self.pool_charts), self.lifetimes]
 
 
-def gather(fit: Fit) -> Content:
+def gather(fit: Fit, events: _engine.EventArray) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner
     led = (winner, *(row for row in rows if row is not winner))
-    pools = live_blocks(fit.trace, winner.plan, SMALL_CHART_POINTS)
+    pools = live_blocks(events, winner.plan, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
         kind="packet capture" if info.kind == "packets" else "heap trace",
@@ -182,12 +183,12 @@ def _argument(path: object) -> str:
     return shlex.quote(str(path))
 
 
-def write_report(path: Path, fit: Fit) -> None:
+def write_report(path: Path, fit: Fit, events: _engine.EventArray) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all."""
-    rendering.write_page(path, render(fit))
+    rendering.write_page(path, render(fit, events))
 
 
-def render(fit: Fit) -> str:
+def render(fit: Fit, events: _engine.EventArray) -> str:
     """The page as text, the same for the same fit."""
-    content = gather(fit)
+    content = gather(fit, events)
     return rendering.render(_TEMPLATE, content.title, content.charts, content=content, fit=fit)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets as candidates: two selections of sizes, and every method asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapfit.compare.candidate import Candidate, NotApplicable, once
+from heapfit.design.budgets import greedy_budgets
+from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.choice import BudgetChoice, Method
+from heapfit.progress import Progress
+from heapfit.trace.loaded import LoadedTrace
+
+
+def budget_candidates(
+    loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
+) -> list[Candidate | NotApplicable]:
+    """Budgets for two selections of sizes; each plan only once."""
+    found: list[Candidate | NotApplicable] = []
+    for method in choice.methods:
+        for name, sizes, chosen in _selections(loaded):
+            suffix = "" if method is Method.GREEDY else f"_{method}"
+            certified = certified_budgets(
+                loaded.events, sizes, loaded.alignment, method, choice.seconds, progress
+            )
+            plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
+            made = f"{method} budgets for {chosen}: {certified.told}"
+            found.append(
+                NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
+                if plan is None
+                else once(
+                    Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), found
+                )
+            )
+    return found
+
+
+def _selections(loaded: LoadedTrace) -> Iterator[tuple[str, list[int], str]]:
+    """Which sizes to budget: a name, the sizes, and the choice in words."""
+    largest = greedy_budgets.largest_classes(loaded)
+    yield "budgeted_4_largest", largest, "the 4 sizes with most bytes at the peak"
+    frequent = greedy_budgets.frequent_classes(loaded.profile, loaded.alignment)
+    yield "budgeted_16_frequent", frequent, "the 16 most frequent sizes"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Designs of pools alone as candidates, each with why it is tried or why it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.pools import fixed_pool, special_pools, static_pools
+from heapfit.design.pools.best_classes import BestClasses
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.trace.loaded import LoadedTrace
+
+
+def by_special_sizes(loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """Where some sizes are asked for so often that each has a pool of its own."""
+    name = special_pools.ALLOCATOR
+    special = special_pools.special_sizes(loaded.profile)
+    if special:
+        found = by_histogram(name, special, loaded)
+        linked = {**found.plan.scalars, **special_pools.LINKED}
+        return replace(found, plan=replace(found.plan, scalars=linked))
+    allocations = loaded.profile.allocations
+    share = int(allocations.max()) / max(int(allocations.sum()), 1)
+    why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
+    return NotApplicable(name, why)
+
+
+def with_least_peaks(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """The classes that take least memory, whatever their number."""
+    name = f"{special_pools.ALLOCATOR}_least_peaks"
+    best = classes.fewest_bytes
+    if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
+        return NotApplicable(name, "no pool can serve the largest request")
+    shapes = [(size, False) for size in best.sizes]
+    plan = special_pools.special_pools_plan(
+        special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
+    )
+    plan = replace(plan, scalars={**plan.scalars, **special_pools.LINKED})
+    reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)
+
+
+def by_histogram(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:
+    """Pools of these sizes, and powers of two for the rest."""
+    sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
+    plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
+    shown = ", ".join(f"{size:,}" for size in special) or "none"
+    reason = f"special sizes by the 10% rule: {shown} B; powers of two for the rest"
+    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+
+
+def for_worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """A pool of each size for the most of it."""
+    classes = static_pools.size_classes(loaded.profile, loaded.alignment)
+    if len(classes) > static_pools.MOST_POOLS:
+        return NotApplicable(
+            allocator,
+            f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
+        )
+    plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
+    reason = "every size set aside for its own worst case"
+    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+
+
+def equal_buffers(
+    name: str, scalars: Mapping[str, int], loaded: LoadedTrace
+) -> Candidate | NotApplicable:
+    """One pool; `scalars` are those that a user gave."""
+    found = fixed_pool.scalars_for(loaded.profile)
+    if found["block_size"] * found["blocks"] > LARGEST_REGION:
+        buffers = f"{found['blocks']:,} buffers of {found['block_size']:,} B"
+        return NotApplicable(name, f"{buffers} are more than 4 GiB")
+    plan = Plan(fixed_pool.ALLOCATOR, {"alignment": loaded.alignment, **found, **scalars})
+    reason = "buffers of the largest request, as many as are live at once"
+    return Candidate(name, plan, reason, trained_on_this_trace=True)
