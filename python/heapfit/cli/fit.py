@@ -80,7 +80,7 @@ def _parts(outcome: Fit | Failure) -> Iterator[Part]:
     yield Fields({"source": outcome.source})
     if isinstance(outcome, Failure):
         yield Fields({"error": outcome.reason})
-        yield Note(f"heapfit: {outcome.reason}")
+        yield Note(console.failure_line(outcome.reason))
         return
     yield Fields({"name": outcome.name, "trace": outcome.trace.info})
     profile = outcome.profile

@@ -28,7 +28,11 @@ def import_file(
     options: ImportOptions | None = None,
     progress: Progress = no_progress,
 ) -> Trace:
-    """Stores the events of `source`, of any known format, as a trace at `output`."""
+    """Stores the events of `source`, of any known format, as a trace at `output`.
+
+    docs/import-formats.md lists the formats. HeapfitError tells the line, packet or event at which
+    a source breaks the rules of a trace; then nothing is written.
+    """
     with ByteStream(source) as stream:
         if stream.head.startswith(STORED_MAGIC):
             raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")

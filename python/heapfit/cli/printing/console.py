@@ -43,7 +43,12 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """The one line of a failure."""
-    note(f"heapfit: {text}")
+    note(failure_line(text))
+
+
+def failure_line(text: str) -> str:
+    """As `fail` prints it."""
+    return f"heapfit: {text}"
 
 
 def out_json(content: Mapping[str, object]) -> None:
