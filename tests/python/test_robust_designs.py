@@ -16,11 +16,11 @@ from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
     design_robust,
+    save_robust_plans,
     with_margin,
 )
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.objective import Objective, parse_objective
-from heapfit.design.robust.plan_files import save_robust_plans
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan

@@ -20,8 +20,8 @@ from heapfit.cli.printing.parts import (
     out_result,
 )
 from heapfit.cli.printing.progress import progress_bars
-from heapfit.cli.printing.wrapped import wrapped_table
 from heapfit.sweep import Sweep
+from heapfit_papers.cli.wrapped import wrapped_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published

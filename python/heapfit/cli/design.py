@@ -42,9 +42,8 @@ from heapfit.design.budgets.choice import (
     Method,
 )
 from heapfit.design.plan_files import Designs, design
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.design import RobustOptions, design_robust, save_robust_plans
 from heapfit.design.robust.objective import parse_objective
-from heapfit.design.robust.plan_files import save_robust_plans
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.sweep import Sweep
 from heapfit.trace.names import different_names, source_name

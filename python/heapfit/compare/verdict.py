@@ -4,11 +4,29 @@
 from __future__ import annotations
 
 from heapfit.compare.comparison import Comparison, Row
-from heapfit.compare.gap import are_worth_it, share_of_gap
 
+# A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
+# closes less of the gap between a heap without pools and U_max is no reason to have them.
+LEAST_SHARE = 0.1
 # On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
 # smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
 LEAST_SURE_SAVING = 0.05
+
+
+def share_of_gap(region: int, plain: int, u_max: int) -> float:
+    """What `region` saves of what the region `plain` has beyond U_max.
+
+    >>> share_of_gap(1050, 1100, 1000)
+    0.5
+    """
+    return (plain - region) / (plain - u_max) if plain > u_max else 0.0
+
+
+def are_worth_it(region: int | None, plain: int | None, u_max: int) -> bool:
+    """Whether pools that need `region` are to be taken; None is a plan without a region."""
+    if region is None or plain is None:
+        return region is not None
+    return share_of_gap(region, plain, u_max) >= LEAST_SHARE
 
 
 def verdict(comparison: Comparison) -> str:

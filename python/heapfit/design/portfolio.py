@@ -17,7 +17,7 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS, STANDARD_BUDGETS, BudgetChoice
 from heapfit.design.placement.tailored_plans import tailored_candidates
-from heapfit.design.pools import fixed_pool, special_pools, static_pools
+from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses, best_classes
 from heapfit.design.pools.candidates import (
     by_histogram,
@@ -188,7 +188,7 @@ def _without_pools(
     info: _engine.AllocatorInfo, scalars: dict[str, int], loaded: LoadedTrace
 ) -> Made:
     name = _label(info.name, scalars)
-    if info.name == fixed_pool.ALLOCATOR:
+    if info.name == static_pools.EQUAL_BUFFERS:
         return equal_buffers(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
     return Candidate(name, plan, info.title, trained_on_this_trace=False)

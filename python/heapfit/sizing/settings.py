@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from heapfit.errors import HeapfitError
@@ -146,3 +146,13 @@ def _line(form: Form, setting: Setting) -> str:
     if form is Form.KCONFIG:
         return f"CONFIG_{setting.name}={setting.value}"
     return f"#define {setting.name} {setting.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsOptions:
+    """What settings are asked for."""
+
+    admission: float = 0.999  # share of the requests
+    assume: Mapping[str, int] = field(default_factory=dict)  # instead of the standard values
+    named: Mapping[int, str] = field(default_factory=dict)  # sizes that are a setting of their own
+    is_sent: bool = False  # packets are sent, not received

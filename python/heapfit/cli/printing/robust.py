@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.ranking import left_out
-from heapfit.compare.gap import LEAST_SHARE
+from heapfit.compare.verdict import LEAST_SHARE
 from heapfit.design.robust.design import (
     MARGINS,
     RobustDesigns,

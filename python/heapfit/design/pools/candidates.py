@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from heapfit.compare.candidate import Candidate, NotApplicable
-from heapfit.design.pools import fixed_pool, special_pools, static_pools
+from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.loaded import LoadedTrace
@@ -68,10 +68,10 @@ def equal_buffers(
     name: str, scalars: Mapping[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
     """One pool; `scalars` are those that a user gave."""
-    found = fixed_pool.scalars_for(loaded.profile)
+    found = static_pools.equal_buffer_scalars(loaded.profile)
     if found["block_size"] * found["blocks"] > LARGEST_REGION:
         buffers = f"{found['blocks']:,} buffers of {found['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")
-    plan = Plan(fixed_pool.ALLOCATOR, {"alignment": loaded.alignment, **found, **scalars})
+    plan = Plan(static_pools.EQUAL_BUFFERS, {"alignment": loaded.alignment, **found, **scalars})
     reason = "buffers of the largest request, as many as are live at once"
     return Candidate(name, plan, reason, trained_on_this_trace=True)

@@ -7,11 +7,14 @@ P_i,max. It is also what traces of many sizes cannot afford.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.profile import Profile
 
 ALLOCATOR = "static_pools"
+EQUAL_BUFFERS = "fixed_pool"  # the allocator of one pool
 MOST_POOLS = 4096  # an allocator's own limit
 
 
@@ -32,3 +35,13 @@ def worst_case_plan(
         if count > 0
     )
     return Plan(allocator, {"alignment": alignment}, pools)
+
+
+def equal_buffer_scalars(profile: Profile) -> Mapping[str, int]:
+    """The tunables of one pool of equal buffers that serves every request of a trace.
+
+    Elsayed and Galal compare with it. A buffer holds the largest request, and there are as many as
+    are ever live at once.
+    """
+    largest = max(profile.sizes.tolist(), default=1)
+    return {"block_size": max(largest, 1), "blocks": max(profile.live_blocks_max, 1)}

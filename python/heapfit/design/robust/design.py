@@ -16,15 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
-from heapfit.compare.gap import are_worth_it
+from heapfit.compare.verdict import are_worth_it
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Fold, Replays, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
@@ -270,4 +272,35 @@ def _row(
         unseen_regions=unseen_regions,
         unseen_region=options.objective.of(unseen_regions),
         run_out=tuple(run_out) if parts else (),
+    )
+
+
+def save_robust_plans(
+    designs: RobustDesigns, name: str, names: Sequence[str], folder: Path
+) -> tuple[Path, ...]:
+    """Writes one plan file for each row into `folder`.
+
+    `name` is the traces' together, `names` are theirs, for people.
+    Its region is what the objective says of the traces, without a margin.
+    """
+    joined = designs.joined
+    seen = (SeenTrace(*one) for one in zip(names, designs.contents, strict=True))
+    trained_on = TrainedOn(name, designs.content, joined.events, joined.kind, tuple(seen))
+    paths = tuple(folder / f"{row.name}.toml" for row in designs.rows)
+    for row, path in zip(designs.rows, paths, strict=True):
+        save_plan(path, _plan_file(row, designs, trained_on))
+    return paths
+
+
+def _plan_file(row: RobustRow, designs: RobustDesigns, trained_on: TrainedOn) -> PlanFile:
+    return PlanFile(
+        name=row.name,
+        plan=row.plan,
+        region=row.region,
+        r_min=None,
+        base_alignment=designs.base_alignment,
+        u_max=designs.u_max_objective,
+        pointer_bits=designs.joined.pointer_bits,
+        trained_on=trained_on,
+        heapfit_version=_engine.version,
     )

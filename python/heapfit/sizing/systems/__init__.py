@@ -12,9 +12,8 @@ from types import MappingProxyType, ModuleType
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.run_out import check_admission
-from heapfit.sizing.settings import Settings
+from heapfit.sizing.settings import Settings, SettingsOptions
 from heapfit.sizing.systems import freertos, lwip, openthread, zephyr
-from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 SYSTEMS: Mapping[str, ModuleType] = MappingProxyType(

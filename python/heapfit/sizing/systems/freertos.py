@@ -10,9 +10,8 @@ from __future__ import annotations
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
-from heapfit.sizing.settings import Assumption, Form, Setting, Settings, assumed
+from heapfit.sizing.settings import Assumption, Form, Setting, Settings, SettingsOptions, assumed
 from heapfit.sizing.systems.named import named_settings
-from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (

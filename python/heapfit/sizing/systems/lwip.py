@@ -14,9 +14,16 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
-from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
+from heapfit.sizing.settings import (
+    Assumption,
+    Choice,
+    Form,
+    Setting,
+    Settings,
+    SettingsOptions,
+    assumed,
+)
 from heapfit.sizing.systems.named import named_settings
-from heapfit.sizing.systems.options import SettingsOptions
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (

@@ -9,8 +9,7 @@ from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demand
 from heapfit.sizing.run_out import least_count
-from heapfit.sizing.settings import Setting
-from heapfit.sizing.systems.options import SettingsOptions
+from heapfit.sizing.settings import Setting, SettingsOptions
 from heapfit.trace.stored import Trace
 
 

@@ -12,8 +12,15 @@ from collections.abc import Mapping
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import Layout, least_memory, size_buffers
-from heapfit.sizing.settings import Assumption, Choice, Form, Setting, Settings, assumed
-from heapfit.sizing.systems.options import SettingsOptions
+from heapfit.sizing.settings import (
+    Assumption,
+    Choice,
+    Form,
+    Setting,
+    Settings,
+    SettingsOptions,
+    assumed,
+)
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
