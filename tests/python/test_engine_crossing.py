@@ -305,3 +305,10 @@ def test_pool_peaks_follow_the_rule_of_the_allocator(trace: Trace) -> None:
     assert by_class.counts[1] > by_budget.counts[1]
     with pytest.raises(HeapfitError, match="'tlsf' has no pools"):
         _engine.pool_peaks(events, pools, 8, "tlsf")
+
+
+def test_tags_for_other_than_all_events_are_refused(trace: Trace) -> None:
+    events = trace.events()
+    assert len(events.tagged(np.zeros(len(events), np.uint16))) == len(events)
+    with pytest.raises(HeapfitError, match="as many tags as events"):
+        events.tagged(np.zeros(len(events) - 1, np.uint16))

@@ -7,11 +7,18 @@ trace, and, of several traces, on those that a plan has not seen.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.design.budgets import greedy_budgets
-from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, Placed, learn_placement
+from heapfit.design.placement.learned import (
+    LEAST_EVENTS,
+    TRACES,
+    Placed,
+    Placement,
+    learn_placement,
+)
 from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.stacks import learn_stacks, no_stacks
 from heapfit.design.pools import special_pools, static_pools
@@ -47,6 +54,15 @@ def layouts(alignment: int) -> dict[str, Plan]:
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How much each search may replay."""
+
+    most_events: int
+    seed: int
+    progress: Progress
+
+
 def tailored_candidates(
     loaded: LoadedTrace,
     seed: int = 1,
@@ -58,49 +74,55 @@ def tailored_candidates(
     `call_sites`: the program can hand over from where it asks, so that may decide, too.
     """
     plain = layouts(loaded.alignment)
-    found: list[Candidate | NotApplicable] = [_static_zones(loaded)]
-    found += [
+    candidates = [_static_zones(loaded), *_other_layouts(plain)]
+    work = _Work(max(TRACES * len(loaded.events), LEAST_EVENTS), seed, progress)
+    learned = learn_placement(loaded, list(plain.values()), work.most_events, seed, progress)
+    if learned is None:
+        why = "no layout serves the trace, or none did before an interrupt"
+        return candidates + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
+    layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
+    by_lifetime, two_ends = _by_placement(learned, layout, loaded.profile.u_max)
+    before = layout, learned.plain
+    if isinstance(by_lifetime, Candidate):
+        before = BY_LIFETIME, learned.by_lifetime
+    if isinstance(two_ends, Candidate):
+        before = TWO_ENDS, learned.climbed
+    candidates += [by_lifetime, two_ends, _stacks(loaded, before, work)]
+    if call_sites:
+        return [*candidates, _by_site(loaded, learned.climbed, before, work)]
+    return [*candidates, *_sites_not_asked_for(loaded)]
+
+
+def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
+    return [
         Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
         for name, plan in plain.items()
         if name != ALLOCATOR
     ]
-    most_events = max(TRACES * len(loaded.events), LEAST_EVENTS)
-    learned = learn_placement(loaded, list(plain.values()), most_events, seed, progress)
-    if learned is None:
-        why = "no layout serves the trace, or none did before an interrupt"
-        return found + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
-    layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    u_max = loaded.profile.u_max
-    stopped = ", interrupted" if learned.is_stopped else ""
-    plain_one = before = (layout, learned.plain)
-    first = _better(
-        BY_LIFETIME, learned.by_lifetime, plain_one, u_max, "blocks that come and go apart"
-    )
-    climb = f"{learned.tried:,} plans tried{stopped}"
-    second = _better(TWO_ENDS, learned.climbed, plain_one, u_max, climb)
+
+
+def _by_placement(
+    learned: Placement, layout: str, u_max: int
+) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
+    """What lifetimes tell, and what the climb from there found."""
+    before = layout, learned.plain
+    apart = "blocks that come and go apart"
+    by_lifetime = _better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
+    climb = f"{learned.tried:,} plans tried{', interrupted' if learned.is_stopped else ''}"
     if learned.climbed == learned.by_lifetime:
-        second = NotApplicable(TWO_ENDS, f"{climb}, none better than {BY_LIFETIME}", BY_LIFETIME)
-    for one, placed in ((first, learned.by_lifetime), (second, learned.climbed)):
-        found.append(one)
-        before = (one.name, placed) if isinstance(one, Candidate) else before
-    found.append(_stacks(loaded, before, most_events, seed, progress))
-    if call_sites:
-        by_site = learn_sites(loaded, learned.climbed, most_events, seed, progress)
-        found.append(_by_site(by_site, before, u_max))
-    elif (count := len(busiest_sites(loaded))) > 1:
-        why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
-        found.append(NotApplicable(BY_SITE, why))
-    return found
+        why = f"{climb}, none better than {BY_LIFETIME}"
+        return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)
+    return by_lifetime, _better(TWO_ENDS, learned.climbed, before, u_max, climb)
 
 
 def _stacks(
-    loaded: LoadedTrace, before: tuple[str, Placed], most_events: int, seed: int, progress: Progress
+    loaded: LoadedTrace, before: tuple[str, Placed], work: _Work
 ) -> Candidate | NotApplicable:
     """Blocks set aside that all runs need at their fullest, over the best until then."""
     why_not = no_stacks(loaded.runs)
     if why_not is not None:
         return NotApplicable(STACKS, why_not, before[0])
-    learned = learn_stacks(loaded, before[1], most_events, seed, progress)
+    learned = learn_stacks(loaded, before[1], work.most_events, work.seed, work.progress)
     if learned is None or not learned.plan.pools:
         return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
     pools = learned.plan.pools
@@ -113,12 +135,21 @@ def _stacks(
 
 
 def _by_site(
-    by_site: Placed | None, before: tuple[str, Placed], u_max: int
+    loaded: LoadedTrace, climbed: Placed, before: tuple[str, Placed], work: _Work
 ) -> Candidate | NotApplicable:
+    by_site = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
     told = f"{len(by_site.layout.sites)} call sites have tags"
-    return _better(BY_SITE, by_site, before, u_max, told)
+    return _better(BY_SITE, by_site, before, loaded.profile.u_max, told)
+
+
+def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
+    count = len(busiest_sites(loaded))
+    if count < 2:
+        return []
+    why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
+    return [NotApplicable(BY_SITE, why)]
 
 
 def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
