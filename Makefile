@@ -53,9 +53,10 @@ ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 3
 	cmake --preset release && cmake --build --preset release && ctest --preset release
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 
-test-long: | test-packages ## the contract with ten times the random steps, an hour
+test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked: an hour
 	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
 	cmake --build --preset sanitize && ctest --preset sanitize --tests-regex contract
+	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what calls and code cost on an emulated Cortex-M4, for the models of heapfit.front.
 
-Writes python/heapfit/front/calls.csv, a row for each code, trace and operation, and code_size.csv.
-The codes are those of the design space's configurations; placements must equal the host's. Takes
-some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is found
-and keeps the rest.
+Writes, in python/heapfit/front, instructions.csv, the coefficients fitted to the calls of all
+traces, and codes.csv, the bytes of each code and how far its model is off. The codes are those of
+the design space's configurations; placements must equal the host's. Takes some 20 minutes. `--only
+PATTERN` renews the codes in whose label the regular expression is found and keeps the rest;
+`--sizes` links the codes of the table again and keeps their coefficients.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import random
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,21 @@ from numpy.typing import NDArray
 from harness.board import BOARDS
 from harness.calls import Calls
 from harness.code_size import code_size
+from harness.codes import CALLS_BUILD, SIZE_BUILD, plan_of_code
 from harness.image import replay_design, replay_image
-from harness.packed_trace import PackedTrace, pack
+from harness.instruction_fit import Tally, fitted_model
+from harness.packed_trace import pack
 from harness.replay import counted_replay
 from harness.verify import Case, host_replay
-from harness.workbench import Build, Workbench
+from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.front import measured
 from heapfit.front.code_label import code_label
-from heapfit.front.space import SHARED, configurations
+from heapfit.front.code_table import MeasuredCode, measured_codes, save_codes
+from heapfit.front.instruction_model import OPERATIONS
+from heapfit.front.space import configurations
+from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
@@ -99,9 +103,32 @@ def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
     found = [one.plan for one in configurations(loaded).candidates]
     found += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
+    found += [variant for plan in [*found] for variant in count_variants(plan, loaded)]
     pools = [plan for plan in found if plan.allocator == "class_pools"]
     found += [variant for plan in pools for variant in pool_variants(plan)]
     return {code_label(plan): plan for plan in reversed(found)}
+
+
+def count_variants(plan: Plan, loaded: LoadedTrace) -> Iterator[Plan]:
+    """The plan with as many blocks or partitions as a region holds, and with a number of them."""
+    scalars = scalars_of(plan)
+    for count, unit in (("blocks", "block_size"), ("partitions", "partition_size")):
+        if count in scalars:
+            any_number = replace(plan, scalars={**plan.scalars, count: 0})
+            yield any_number
+            region = safe_region(any_number, loaded)
+            if region is not None:
+                yield replace(plan, scalars={**plan.scalars, count: region // scalars[unit]})
+
+
+def safe_region(plan: Plan, loaded: LoadedTrace) -> int | None:
+    """Bytes; None where no region serves the trace."""
+    return _engine.Trial(plan.engine(), loaded.events, base_alignment(loaded)).scan().r_safe
+
+
+def base_alignment(loaded: LoadedTrace) -> int:
+    """Of every region."""
+    return max(_engine.HOST_BASE_ALIGNMENT, loaded.trace.largest_alignment)
 
 
 def pool_variants(plan: Plan) -> Iterator[Plan]:
@@ -111,45 +138,37 @@ def pool_variants(plan: Plan) -> Iterator[Plan]:
     for pools in filter(None, (few, far)):
         if plan.shared is None and pools is far:
             yield replace(plan, pools=pools)
-        for name in SHARED:
+        for name in SHARED_HEAPS:
             shared = Plan(name, {"alignment": plan.scalars.get("alignment", 8)})
             yield replace(plan, pools=pools[:-1] or pools, shared=shared)
             yield replace(plan, pools=pools, shared=shared)
 
 
-def measure(
-    workbench: Workbench, plan: Plan, loaded: LoadedTrace, packed: PackedTrace
-) -> Iterator[list[Any]]:
+def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) -> Iterator[Tally]:
     """Replays on the board and on the host; nothing where no region serves the trace."""
-    base = max(_engine.HOST_BASE_ALIGNMENT, loaded.trace.largest_alignment)
-    region = _engine.Trial(plan.engine(), loaded.events, base).scan().r_safe
+    base, region = base_alignment(loaded), safe_region(plan, loaded)
     if region is None:
         return
+    packed = pack(loaded.trace)
     case = Case(code_label(plan), plan, region, base)
-    design = replay_design(plan, region, base)
-    image = replay_image(workbench, M4, Build(*measured.CALLS_BUILD), design)
+    image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, base))
     target, calls = counted_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")
-    yield from tallied(calls)
+    yield from tallied(name, calls)
 
 
-def tallied(calls: Calls) -> Iterator[list[Any]]:
-    """A row for each operation that was called: what measured.CALL_COLUMNS has from "operation"."""
-    for operation in measured.OPERATIONS:
+def tallied(trace: str, calls: Calls) -> Iterator[Tally]:
+    """What was counted of each operation that was called."""
+    for operation in OPERATIONS:
         records = calls.of(operation)
-        if len(records) == 0:
-            continue
-        loads, stores, payload, instructions = (
-            records[field].astype(np.int64)
-            for field in ("heap_loads", "heap_stores", "payload", "instructions")
-        )
-        table = np.stack([loads, stores, without_copying(instructions, payload)], axis=1)
-        sums = [table[:, i] @ table[:, j] for i, j in measured.PRODUCTS]
-        longest = table[table[:, 2].argmax()]
-        busiest = table[(table[:, 0] + table[:, 1]).argmax()]
-        figures = [len(table), *table.sum(axis=0), *sums, *longest, *busiest]
-        yield [operation, *map(int, figures)]
+        if len(records) > 0:
+            loads, stores, payload, instructions = (
+                records[field].astype(np.int64)
+                for field in ("heap_loads", "heap_stores", "payload", "instructions")
+            )
+            left = without_copying(instructions, payload)
+            yield Tally.of(trace, operation, np.column_stack([loads, stores, left]))
 
 
 def without_copying(
@@ -162,54 +181,49 @@ def without_copying(
     return left
 
 
-def kept(path: Path, pattern: str) -> list[list[str]]:
-    """The rows there are whose code does not match."""
-    if not pattern or not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
-    return [row for row in rows[1:] if not re.search(pattern, row[0])]
+def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str, MeasuredCode]:
+    """The codes in whose label the pattern is found, on every trace."""
+    tallies: dict[str, list[Tally]] = defaultdict(list)
+    for name, trace in traces(folder):
+        loaded = load_trace(trace)
+        for code, plan in plans(loaded).items():
+            if not re.search(pattern, code):
+                continue
+            print(f"{name} {code}", file=sys.stderr, flush=True)
+            try:
+                tallies[code] += measure(workbench, plan, loaded, name)
+            except HeapfitError as error:
+                print(f"left out: {error}", file=sys.stderr)
+    return {
+        code: MeasuredCode(linked_bytes(workbench, code), fitted_model(counted))
+        for code, counted in tallies.items()
+        if counted
+    }
 
 
-def save(path: Path, columns: Sequence[str], rows: list[list[Any]]) -> None:
-    """Writes one of the two files."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write("# SPDX-License-Identifier: Apache-2.0\n")
-        file.write("# Made by scripts/measure_calls.py: emulated Cortex-M4, arm-none-eabi-gcc.\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(sorted(rows, key=lambda row: [str(one) for one in row[:3]]))
+def linked_bytes(workbench: Workbench, code: str) -> int:
+    """Of init, alloc and free."""
+    return code_size(workbench, M4, SIZE_BUILD, plan_of_code(code)).total
 
 
 def main() -> None:
     """Measures what was asked for."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--only", default="", help="codes in whose label this is found")
-    pattern = arguments.parse_args().only
-    folder = HERE / "python/heapfit/front"
-    rows: list[list[Any]] = list(kept(folder / "calls.csv", pattern))
-    sizes: dict[str, int] = {}
+    arguments.add_argument("--sizes", action="store_true", help="link again, count no calls")
+    wish = arguments.parse_args()
+    codes = {
+        code: measured
+        for code, measured in measured_codes().items()
+        if wish.sizes or (wish.only and not re.search(wish.only, code))
+    }
     with tempfile.TemporaryDirectory() as scratch:
         workbench = Workbench(Path(scratch))
-        for name, trace in traces(Path(scratch)):
-            loaded, packed = load_trace(trace), pack(trace)
-            for code, plan in plans(loaded).items():
-                if not re.search(pattern, code):
-                    continue
-                print(f"{name} {code}", file=sys.stderr, flush=True)
-                try:
-                    found = [[code, name, *row] for row in measure(workbench, plan, loaded, packed)]
-                except HeapfitError as error:
-                    print(f"left out: {error}", file=sys.stderr)
-                    continue
-                rows += found
-                if found and code not in sizes:
-                    build = Build(*measured.SIZE_BUILD)
-                    sizes[code] = code_size(workbench, M4, build, plan).total
-    save(folder / "calls.csv", measured.CALL_COLUMNS, rows)
-    size_rows: list[list[Any]] = list(kept(folder / "code_size.csv", pattern))
-    size_rows += [[code, size] for code, size in sizes.items()]
-    save(folder / "code_size.csv", measured.SIZE_COLUMNS, size_rows)
+        if wish.sizes:
+            codes = {c: replace(m, size=linked_bytes(workbench, c)) for c, m in codes.items()}
+        else:
+            codes |= measured_again(workbench, wish.only, Path(scratch))
+    save_codes(HERE / "python/heapfit/front", codes)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,14 @@ import pytest
 import recordings
 
 from harness.board import BOARDS
-from harness.code_size import code_size
+from harness.codes import CALLS_BUILD
 from harness.image import replay_design, replay_image
 from harness.packed_trace import pack
 from harness.replay import counted_replay
-from harness.workbench import Build, Workbench
+from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.front.code_label import code_label
-from heapfit.front.instruction_model import instruction_model
-from heapfit.front.measured import CALLS_BUILD, SIZE_BUILD, code_sizes
+from heapfit.front.code_table import measured_codes
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 
@@ -27,18 +26,12 @@ def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan:
     loaded = load_trace(recordings.recording("packets", tmp_path, events=1500))
     region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
-    image = replay_image(workbench, M4, Build(*CALLS_BUILD), replay_design(plan, region, BASE))
+    image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, BASE))
     _, calls = counted_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
-    model = instruction_model(code_label(plan))
-    assert model is not None and model.mean_off is not None and model.longest_off is not None
+    model = measured_codes()[code_label(plan)].model
+    assert model.mean_off is not None and model.longest_off is not None
     told = model.of(_engine.call_costs(plan.engine(), loaded.events, region, BASE))
     assert told is not None
     assert told.mean == pytest.approx(counted.mean(), rel=model.mean_off.worst + ROOM)
     assert told.longest == pytest.approx(counted.max(), rel=model.longest_off.worst + ROOM)
-
-
-def test_a_code_size_of_the_table_is_what_the_linker_says(workbench: Workbench) -> None:
-    plan = Plan("tlsf")
-    linked = code_size(workbench, M4, Build(*SIZE_BUILD), plan).total
-    assert code_sizes()[code_label(plan)] == pytest.approx(linked, rel=0.02)

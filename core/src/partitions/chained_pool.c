@@ -431,7 +431,7 @@ static const hfit_tunable tunables[] = {
     {"partition_size", "Bytes of a partition, rounded up to the alignment.", HFIT_SCALAR,
      offsetof(hfit_chained_pool_plan, partition_size), 4, LARGEST_PARTITION, 512, HFIT_AMOUNT},
     {"partitions", "How many partitions; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_chained_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_AMOUNT},
+     offsetof(hfit_chained_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_SWITCH},
     {"overhead", "Bytes of bookkeeping set aside a partition, where above the 4 needed.",
      HFIT_SCALAR, offsetof(hfit_chained_pool_plan, overhead), 0, MOST_OVERHEAD, 0, HFIT_AMOUNT},
 };

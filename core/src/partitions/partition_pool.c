@@ -226,7 +226,7 @@ static const hfit_tunable tunables[] = {
     {"partition_size", "Bytes of a partition, rounded up to the alignment.", HFIT_SCALAR,
      offsetof(hfit_partition_pool_plan, partition_size), 4, LARGEST_PARTITION, 512, HFIT_AMOUNT},
     {"partitions", "How many partitions; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_partition_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_AMOUNT},
+     offsetof(hfit_partition_pool_plan, partitions), 0, MOST_PARTITIONS, 0, HFIT_SWITCH},
     {"overhead",
      "Bytes of bookkeeping set aside a partition, where the metadata need less (4 with a list, "
      "1/4 with bits).",

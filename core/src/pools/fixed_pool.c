@@ -316,7 +316,7 @@ static const hfit_tunable tunables[] = {
     {"block_size", "Bytes that a request may have.", HFIT_SCALAR,
      offsetof(hfit_fixed_pool_plan, block_size), 1, LARGEST_POOL_BLOCK, 2048, HFIT_AMOUNT},
     {"blocks", "How many blocks; 0: as many as the region holds.", HFIT_SCALAR,
-     offsetof(hfit_fixed_pool_plan, blocks), 0, MOST_BLOCKS, 0, HFIT_AMOUNT},
+     offsetof(hfit_fixed_pool_plan, blocks), 0, MOST_BLOCKS, 0, HFIT_SWITCH},
     {"overhead", "Bytes of bookkeeping set aside a block, beside its bit.", HFIT_SCALAR,
      offsetof(hfit_fixed_pool_plan, overhead), 0, MOST_OVERHEAD, 0, HFIT_AMOUNT},
 };

@@ -11,8 +11,8 @@ from heapfit import _engine
 from heapfit.compare.comparison import Row
 from heapfit.errors import HeapfitError
 from heapfit.front.code_label import code_label
-from heapfit.front.instruction_model import Off, instruction_model
-from heapfit.front.measured import code_sizes
+from heapfit.front.code_table import measured_codes
+from heapfit.front.instruction_model import Off
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 
@@ -92,11 +92,11 @@ class Measures:
 
 def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) -> Measures:
     """The figures of a compared row; its calls are replayed once more, one by one."""
-    code = code_label(row.plan)
-    size = code_sizes().get(code)
+    code = measured_codes().get(code_label(row.plan))
+    size = None if code is None else code.size
     if row.replay is None or row.replay_region is None or row.r_safe is None:
         return Measures(row.r_safe, None, None, None, None, size)
-    model = instruction_model(code)
+    model = None if code is None else code.model
     costs = _engine.call_costs(
         row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base_alignment
     )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured of codes (code_label.py) on an emulated Cortex-M4, by scripts/measure_calls.py.
+
+codes.csv          a line a code: its bytes at -Os, how far its model of instructions is off
+instructions.csv   a line for each operation of a code: the model's coefficients at -O2
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from heapfit.front.instruction_model import InstructionModel, Line, Off
+
+_CODES: Final = "codes.csv"
+_INSTRUCTIONS: Final = "instructions.csv"
+_CODE_COLUMNS: Final = (
+    *("code", "bytes", "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
+)
+_INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
+_HEAD: Final = """\
+# SPDX-License-Identifier: Apache-2.0
+# Made by scripts/measure_calls.py: emulated Cortex-M4, arm-none-eabi-gcc.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCode:
+    """One code's figures."""
+
+    size: int  # bytes of init, alloc and free
+    model: InstructionModel
+
+
+@cache
+def measured_codes() -> Mapping[str, MeasuredCode]:
+    """The codes that were measured, by label."""
+    lines: dict[str, dict[str, Line]] = defaultdict(dict)
+    for row in _rows(_INSTRUCTIONS):
+        coefficients = (float(row[name]) for name in _INSTRUCTION_COLUMNS[2:])
+        lines[row["code"]][row["operation"]] = Line(*coefficients)
+    return {row["code"]: _code(row, lines[row["code"]]) for row in _rows(_CODES)}
+
+
+def _code(row: Mapping[str, str], lines: Mapping[str, Line]) -> MeasuredCode:
+    mean, longest = (_off(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off"))
+    return MeasuredCode(int(row["bytes"]), InstructionModel(lines, mean, longest))
+
+
+def _off(mean: str, worst: str) -> Off | None:
+    return Off(float(mean), float(worst)) if mean else None
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    text = (files("heapfit") / "front" / name).read_text(encoding="utf-8")
+    yield from csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
+    """Writes both tables."""
+    ordered = sorted(codes.items())
+    sizes = (
+        [label, code.size, *_numbers(code.model.mean_off), *_numbers(code.model.longest_off)]
+        for label, code in ordered
+    )
+    lines = (
+        [label, operation, *map(_number, (line.base, line.per_load, line.per_store))]
+        for label, code in ordered
+        for operation, line in sorted(code.model.lines.items())
+    )
+    _save(folder / _CODES, _CODE_COLUMNS, sizes)
+    _save(folder / _INSTRUCTIONS, _INSTRUCTION_COLUMNS, lines)
+
+
+def _numbers(off: Off | None) -> tuple[str, str]:
+    return ("", "") if off is None else (_number(off.mean), _number(off.worst))
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"  # more than the figures that are shown can tell apart
+
+
+def _save(path: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(_HEAD)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan by which a code (heapfit.front.code_label) is weighed, made from the label alone.
+
+A label says what chooses code; amounts are the standard ones, pools are always these. So whoever
+links the code of a label again gets the bytes in python/heapfit/front/codes.csv.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from harness.workbench import Build
+from heapfit import _engine
+from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.plan import Plan, Pool
+
+# The host counts accesses of level 1.
+CALLS_BUILD: Final = Build("O2", 1)
+SIZE_BUILD: Final = Build("Os", 1)
+
+_LABEL: Final = re.compile(r"(?P<name>\w+)(:(?P<choices>[^ ]+))?(?P<far> \(pools searched\))?")
+_ABOVE_ZERO: Final = 1000  # for "tunable>0", or the most that the tunable can be
+_NEAR: Final = tuple(Pool(size, 8, True) for size in (16, 24, 40, 104, 200, 512))
+_FAR: Final = Pool(1 << 20, 1, False)  # no table reaches as far
+
+
+def plan_of_code(label: str) -> Plan:
+    """A plan with this label.
+
+    >>> plan_of_code("tlsf:second_level>0,probes=0")
+    Plan(allocator='tlsf', scalars={'second_level': 5, 'probes': 0}, pools=(), shared=None)
+    """
+    first, _, rest = label.partition(" > ")
+    parts = _LABEL.fullmatch(first)
+    assert parts is not None, label
+    choices = (parts["choices"] or "").split(",")
+    (info,) = find_allocators([parts["name"]])
+    scalars = dict(_chosen(choice, info) for choice in choices if choice)
+    pools = (*_NEAR, _FAR) if parts["far"] else _NEAR if takes_pools(info) else ()
+    return Plan(info.name, scalars, pools, plan_of_code(rest) if rest else None)
+
+
+def _chosen(choice: str, info: _engine.AllocatorInfo) -> tuple[str, int]:
+    name, sign, value = re.split(r"(>0$|=)", choice)
+    highest = next(tunable.highest for tunable in info.tunables if tunable.name == name)
+    return name, min(highest, _ABOVE_ZERO) if sign == ">0" else int(value)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts of an allocator are in its descriptor: the package does not know allocators by name.
+
+Names stand where designs are composed of them, and where sizing and the settings of other systems
+name the allocator that is meant.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heapfit import _engine
+
+NAMES = frozenset(info.name for info in _engine.allocators())
+ALLOWED = ("design", "sizing")  # folders of the package
+
+
+def named_allocators(package: Path) -> Iterator[str]:
+    """The places of string literals that name an allocator, alone or with its tunables."""
+    for source in sorted(package.rglob("*.py")):
+        place = source.relative_to(package)
+        if place.parts[0] not in ALLOWED:
+            yield from (f"{place}:{where}" for where in literals_that_name(source))
+
+
+def literals_that_name(source: Path) -> Iterator[str]:
+    nodes = ast.walk(ast.parse(source.read_text()))
+    for node in (node for node in nodes if isinstance(node, ast.Constant)):
+        if isinstance(node.value, str) and re.split("[: ]", node.value)[0] in NAMES:
+            yield f"{node.lineno}: {node.value!r} (its descriptor says its facts)"
+
+
+def test_the_package_knows_no_allocator_by_name(root: Path) -> None:
+    assert list(named_allocators(root / "python/heapfit")) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "places"),
+    [
+        ("front/axes.py", 'TABLE = {"tlsf": "first"}', 1),
+        ("bounds/worst_cases.py", 'if plan.allocator in ("tlsf", "best_fit"): pass', 2),
+        ("front/space.py", 'NAME = f"tlsf:probes={2}"', 1),
+        ("design/portfolio.py", 'SHARED = "tlsf"', 0),
+        ("front/axes.py", 'TEXT = "as tlsf does it"', 0),
+    ],
+)
+def test_a_name_is_found_where_it_must_not_stand(
+    tmp_path: Path, file: str, line: str, places: int
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text(line + "\n")
+    assert len(list(named_allocators(tmp_path))) == places

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every code of the table is linked again: the label is the key to its bytes, and they are fresh.
+
+A run links a third of the labels, another third each day; HEAPFIT_ALL_CODES=1 links all.
+"""
+
+import datetime
+import os
+import zlib
+
+import pytest
+
+from harness.board import BOARDS
+from harness.code_size import code_size
+from harness.codes import SIZE_BUILD, plan_of_code
+from harness.workbench import Workbench
+from heapfit import _engine
+from heapfit.front.code_label import code_label
+from heapfit.front.code_table import measured_codes
+from heapfit.plan.plan import Plan
+
+M4 = BOARDS["cortex-m4"]
+LABELS = sorted(measured_codes())
+PARTS = 3
+OTHER_COMPILER = 0.02  # of the bytes
+SAME_CODE = (32, 0.05)  # bytes, or of the bytes, that another amount may add
+
+TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % PARTS
+ALL = os.environ.get("HEAPFIT_ALL_CODES") == "1"
+CHOSEN = [label for label in LABELS if ALL or zlib.crc32(label.encode()) % PARTS == TODAY]
+AMOUNTS = [
+    (info.name, tunable)
+    for info in _engine.allocators()
+    for tunable in info.tunables
+    if info.ships and tunable.kind == "scalar" and tunable.effect == "amount"
+]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_says_all_that_chooses_code(label: str) -> None:
+    assert code_label(plan_of_code(label)) == label
+
+
+@pytest.mark.parametrize("label", CHOSEN)
+def test_a_code_linked_again_has_the_bytes_of_the_table(workbench: Workbench, label: str) -> None:
+    linked = code_size(workbench, M4, SIZE_BUILD, plan_of_code(label)).total
+    assert measured_codes()[label].size == pytest.approx(linked, rel=OTHER_COMPILER)
+
+
+@pytest.mark.parametrize(
+    ("allocator", "tunable"), AMOUNTS, ids=lambda one: one if isinstance(one, str) else one.name
+)
+def test_an_amount_is_the_same_code(
+    workbench: Workbench, allocator: str, tunable: _engine.Tunable
+) -> None:
+    standard = plan_of_code(allocator)
+    plans = [
+        Plan(allocator, {tunable.name: value}, standard.pools)
+        for value in {tunable.lowest, min(tunable.highest, 4096) // 4 * 4} - {tunable.standard}
+    ]
+    sizes = [code_size(workbench, M4, SIZE_BUILD, plan).total for plan in (standard, *plans)]
+    for size in sizes[1:]:
+        assert abs(size - sizes[0]) <= max(SAME_CODE[0], SAME_CODE[1] * sizes[0])
+
+
+def test_every_allocator_that_ships_was_measured() -> None:
+    shipped = {info.name for info in _engine.allocators() if info.ships}
+    assert {label.split(":")[0].split(" ")[0] for label in LABELS} == shipped
+
+
+def test_as_many_blocks_as_a_region_holds_is_code_of_its_own() -> None:
+    some, any_number = (measured_codes()[f"fixed_pool{end}"].size for end in (":blocks>0", ""))
+    assert any_number > 1.5 * some
