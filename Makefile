@@ -15,9 +15,11 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target) -name "*.
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long style types core-builds ctest ctest-32 ctest-release pytest bench format docs lint clean \
-        build-packages test-packages
+.PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
+        pytest-quick bench format docs lint clean build-packages test-packages
+ifdef IN_ORDER
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -26,7 +28,15 @@ help: ## this list
 demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
 	@scripts/demo
 
-test: style types core-builds ctest ctest-32 ctest-release pytest ## set up, then run every check and test
+quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
+
+# The two longest suites side by side: either has tests at whose end a core would wait. What pytest prints
+# comes when it ends, in one piece.
+test: style types | test-packages ## set up, then run every check and test
+	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target native pytest
+
+native:
+	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
 
 style: $(environment) ## layout and lint of Python and C
 	$(VENV)/bin/ruff format --check $(python_files)
@@ -49,9 +59,13 @@ ctest: | test-packages ## C and C++ tests under the address and undefined-behavi
 ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
 	cmake --preset m32 && cmake --build --preset m32 && ctest --preset m32
 
-ctest-release: | test-packages ## the same as firmware builds it, on 64 and on 32 bits
+ctest-release: $(environment) | test-packages ## the same as firmware builds it, on 64 and on 32 bits
 	cmake --preset release && cmake --build --preset release && ctest --preset release
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
+	$(PYTHON) scripts/battery_page.py --check
+
+ctest-quick: | test-packages
+	cmake --preset release && cmake --build --preset release && ctest --preset quick
 
 test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked: an hour
 	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
@@ -60,6 +74,9 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
+pytest-quick: $(extension) | test-packages
+	$(PYTHON) -m pytest @tests/quick.txt --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py
@@ -81,7 +98,8 @@ format: $(environment) ## lay out all sources
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
-	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log || exit 1; done
+	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
+	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md

@@ -14,9 +14,11 @@ HEAD = """\
 <!-- Made by scripts/reproduce_page.py from what it measures; `make docs` renews it. -->
 # The papers reproduced
 
-    heapfit reproduce --all --report out/papers.html     every row, and the figures as plots
-    heapfit reproduce 003 002-6                          a paper, a row
-    heapfit reproduce --all --json                       for programs
+```sh
+heapfit reproduce --all --report papers.html  # every row, and the figures as plots
+heapfit reproduce 003 002-6                   # a paper, a row
+heapfit reproduce --all --json                # for programs
+```
 
 heapfit stands on four papers. What each publishes is a list of rows: systems, metrics,
 experiments, tables, figures and numbers, under ids such as `003-14`. Each row is a function that

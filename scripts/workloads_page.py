@@ -12,11 +12,11 @@ Traces drawn from a model and a seed: the workloads of the papers, and what allo
 with elsewhere. The same name, parameters and seed give the same events on every machine, byte for
 byte.
 
-```console
-$ heapfit workload                                   # lists them
-$ heapfit workload t2_w1 -o t2_w1.parquet --seed 7   # writes one
-$ heapfit workload t2_w1:limit=3,events=1000         # with parameters that are not standard
-$ heapfit compare --workloads t2_w1,queue_fill --allocators all
+```sh
+heapfit workload                                   # lists them
+heapfit workload t2_w1 -o t2_w1.parquet --seed 7   # writes one
+heapfit workload t2_w1:limit=3,events=1000         # with parameters that are not standard
+heapfit compare --workloads t2_w1,queue_fill --allocators all
 ```
 
 Their laws are in `engine/src/workload/laws.hpp`. Times are 0 where a model has no clock. Two

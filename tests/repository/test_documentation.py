@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
+MADE_PAGES = {
+    "README.md": ["scripts/readme.py"],
+    "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
+    "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],
+    "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],
+    "docs/allocators.md": ["scripts/allocators_page.py"],
+    "docs/workloads.md": ["scripts/workloads_page.py"],
+}
 
-@pytest.mark.parametrize(
-    ("page", "script"),
-    [
-        ("README.md", ["scripts/readme.py"]),
-        ("docs/packet-pools.md", ["scripts/readme.py", "docs/packet-pools.md"]),
-        ("docs/simulation.md", ["scripts/readme.py", "docs/simulation.md"]),
-        ("docs/sizing.md", ["scripts/readme.py", "docs/sizing.md"]),
-        ("docs/allocators.md", ["scripts/allocators_page.py"]),
-        ("docs/workloads.md", ["scripts/workloads_page.py"]),
-    ],
-)
+
+@pytest.mark.parametrize(("page", "script"), MADE_PAGES.items())
 def test_a_page_made_by_a_script_is_fresh(root: Path, page: str, script: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, *script], cwd=root, check=True, stdout=subprocess.PIPE, text=True
@@ -42,7 +41,7 @@ def test_the_make_targets_of_the_readme_exist(root: Path) -> None:
 
 def test_every_path_named_in_a_page_is_there(root: Path) -> None:
     path = re.compile(
-        r"`((?:core|engine|python|recorder|tests|scripts|docs|examples|bench)/[\w./-]*)`"
+        r"`((?:core|engine|python|papers|target|recorder|tests|scripts|docs|examples|bench)/[\w./-]*)`"
     )
     for page in ("README.md", "DESIGN.md", "CONTRIBUTING.md", "docs/README.md"):
         named = set(path.findall((root / page).read_text()))
