@@ -108,8 +108,13 @@ def _of_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
 def _proven(info: _engine.AllocatorInfo, trace: _Trace) -> tuple[_engine.Plan, _engine.Holes]:
     """The standard plan and its chunks; before it the first by one choice that is by address."""
     plans = (plan.engine() for plan in _plans_by_one_choice(info, trace.alignment))
-    told = [(plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))]
-    return next(((plan, holes) for plan, holes in told if holes.is_by_address), told[0])
+    limits_of_plans = [
+        (plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))
+    ]
+    return next(
+        ((plan, holes) for plan, holes in limits_of_plans if holes.is_by_address),
+        limits_of_plans[0],
+    )
 
 
 def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterator[Plan]:

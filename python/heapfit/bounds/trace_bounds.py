@@ -122,7 +122,7 @@ def _packed(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> OfflinePacking:
     step = "offline packing"
-    found = _engine.pack(lifetimes, seed, pairs, lambda done: progress(step, done))
+    packing = _engine.pack(lifetimes, seed, pairs, lambda done: progress(step, done))
     progress(step, 1.0)
-    height = _engine.check_placement(lifetimes, found.offsets)
-    return OfflinePacking(height, found.zoned, found.orders, found.pairs, found.is_stopped)
+    height = _engine.check_placement(lifetimes, packing.offsets)
+    return OfflinePacking(height, packing.zoned, packing.orders, packing.pairs, packing.is_stopped)

@@ -85,11 +85,11 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 def _smallest(info: _engine.AllocatorInfo) -> str:
     regions = {alignment: serving_region(info.name, alignment) for alignment in ALIGNMENTS}
-    told = ", ".join(
+    tunables = ", ".join(
         f"{'none up to 1 MiB' if size is None else f'{size:,} B'} at alignment {alignment}"
         for alignment, size in regions.items()
     )
-    return f"{told}: for one block of {SMALL_REQUEST} B"
+    return f"{tunables}: for one block of {SMALL_REQUEST} B"
 
 
 def _standard(tunable: _engine.Tunable) -> str:

@@ -85,8 +85,8 @@ def preparation(label: str, source: Source, contestants: Contestants, make: Plan
     """Whose result is a Prepared, with the plans that `make` has for the trace."""
     events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
     times = 1 if contestants.allocators else _TIMES_FOR_PLANS
-    told = label, source, contestants, make
-    return Job(label, _prepared, told, _files(source), events * times)
+    argument = label, source, contestants, make
+    return Job(label, _prepared, argument, _files(source), events * times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ def _drawn(source: Source) -> WorkloadSpec | None:
     return None if isinstance(source, Trace) else source
 
 
-def _prepared(told: tuple[str, Source, Contestants, PlanMaker], *paths: Path) -> Prepared:
-    label, source, contestants, make = told
+def _prepared(argument: tuple[str, Source, Contestants, PlanMaker], *paths: Path) -> Prepared:
+    label, source, contestants, make = argument
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = (
             replace(source, path=paths[0])

@@ -107,8 +107,8 @@ def _searched(brief: Brief) -> list[Made]:
     )
     if searched is None:
         return [NotApplicable(name, "interrupted before any plan was measured")]
-    found = Candidate(name, searched.plan, searched.told, trained_on_this_trace=True)
-    return [once(found, brief.made)]
+    candidate = Candidate(name, searched.plan, searched.told, trained_on_this_trace=True)
+    return [once(candidate, brief.made)]
 
 
 def contested_portfolio(loaded: LoadedTrace, contestants: Contestants) -> Portfolio:
@@ -125,12 +125,12 @@ def named_portfolio(
 
     An allocator that takes pools stands for the designs that make its pools from this trace.
     """
-    found: list[Made] = []
+    made: list[Made] = []
     for named in allocators:
-        found += _named(named, loaded)
-    found += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
-    names = numbered([one.name for one in found])
-    return _sorted_out([replace(one, name=name) for one, name in zip(found, names, strict=True)])
+        made += _named(named, loaded)
+    made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
+    names = numbered([one.name for one in made])
+    return _sorted_out([replace(one, name=name) for one, name in zip(made, names, strict=True)])
 
 
 def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
@@ -144,10 +144,10 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     )
 
 
-def _sorted_out(found: Sequence[Made]) -> Portfolio:
+def _sorted_out(made: Sequence[Made]) -> Portfolio:
     return Portfolio(
-        tuple(one for one in found if isinstance(one, Candidate)),
-        tuple(one for one in found if isinstance(one, NotApplicable)),
+        tuple(one for one in made if isinstance(one, Candidate)),
+        tuple(one for one in made if isinstance(one, NotApplicable)),
     )
 
 

@@ -104,16 +104,16 @@ def front_of(
 ) -> Front:
     """The front of what was compared already."""
     step, table = "measure calls", sram or load_sram()
-    found = []
+    costs = []
     for done, row in enumerate(comparison.rows):
         progress(step, done / len(comparison.rows))
-        found.append(measures_of(row, loaded, table, comparison.base_alignment))
+        costs.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
-    standings = places([[one.of(measure) for measure in by] for one in found])
-    told = zip(comparison.rows, found, standings, strict=True)
+    standings = places([[one.of(measure) for measure in by] for one in costs])
+    measured = zip(comparison.rows, costs, standings, strict=True)
     configurations = tuple(
         Configuration(row, place(row.plan), code_label(row.plan), measures, standing)
-        for row, measures, standing in told
+        for row, measures, standing in measured
     )
     return Front(comparison, tuple(by), configurations)
 

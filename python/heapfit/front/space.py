@@ -34,9 +34,9 @@ def configurations(
     standard = standard_portfolio(loaded, budget_choice, progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
-    found = [*both, *(other for one in both for other in _over_other_heaps(one))]
-    found += [other for one in named.candidates for other in _grown(one, loaded)]
-    wanted = [one for one in found if allocators is None or one.plan.allocator in allocators]
+    candidates = [*both, *(other for one in both for other in _over_other_heaps(one))]
+    candidates += [other for one in named.candidates for other in _grown(one, loaded)]
+    wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
     left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
     why = [
         one
@@ -56,8 +56,8 @@ def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio
     space = configurations(loaded, allocators=wanted) if wanted else Portfolio((), ())
     missing = wanted - {one.plan.allocator for one in space.candidates}
     alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
-    found = _each_once([*space.candidates, *alone.candidates])
-    return Portfolio(tuple(found), (*space.not_applicable, *alone.not_applicable))
+    candidates = _each_once([*space.candidates, *alone.candidates])
+    return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
 
 
 def _grid_names() -> Iterator[str]:
@@ -108,10 +108,10 @@ def _grown(one: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
         yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)
 
 
-def _each_once(found: Sequence[Candidate]) -> list[Candidate]:
+def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
     seen: list[Plan] = []
     kept: list[Candidate] = []
-    for one in found:
+    for one in candidates:
         plan = without_standards(one.plan)
         if plan not in seen:
             seen.append(plan)

@@ -67,12 +67,12 @@ def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: 
     incoming = format_of(stream).open(stream, options)
 
     def info() -> TraceInfo:
-        told = incoming.info()
+        incoming_info = incoming.info()
         return replace(
-            told,
-            source=told.source or stream.path.name,
+            incoming_info,
+            source=incoming_info.source or stream.path.name,
             pointer_bits=(
-                told.pointer_bits if options.pointer_bits is None else options.pointer_bits
+                incoming_info.pointer_bits if options.pointer_bits is None else options.pointer_bits
             ),
         )
 

@@ -152,15 +152,15 @@ def write_trace(
                 arrays = [pa.array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
                 writer.write_table(table, row_group_size=_ROW_GROUP)
-            told = replace(
+            counted = replace(
                 info() if callable(info) else info,
                 events=check.events,
                 largest_alignment=largest_alignment,
             )
-            writer.add_key_value_metadata({_METADATA_KEY: _metadata_of(told)})
+            writer.add_key_value_metadata({_METADATA_KEY: _metadata_of(counted)})
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, told)
+    return Trace(path, counted)
 
 
 def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
@@ -201,18 +201,18 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
 def _info_from(metadata: bytes, path: Path) -> TraceInfo:
     """The metadata, believed only as far as their types and ranges are right."""
     try:
-        told = json.loads(metadata)
+        fields = json.loads(metadata)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or not isinstance(told.get("schema"), int):
+        fields = None
+    if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
         raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
-    if told["schema"] != SCHEMA_VERSION:
+    if fields["schema"] != SCHEMA_VERSION:
         raise HeapfitError(
-            f"{path}: trace schema {told['schema']}; this program reads {SCHEMA_VERSION} "
+            f"{path}: trace schema {fields['schema']}; this program reads {SCHEMA_VERSION} "
             "(import the source again)"
         )
-    del told["schema"]
-    info = _typed_info(told)
+    del fields["schema"]
+    info = _typed_info(fields)
     if info is None:
         raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
     return info

@@ -39,14 +39,14 @@ _BATCH = 1 << 17  # events
 def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
     """Stores a trace drawn with this seed at `path`; `info` is that of the recording."""
     columns = _columns(model, _draw(model, seed))
-    told = TraceInfo(
+    drawn_info = TraceInfo(
         program=info.program,
         source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
         pointer_bits=info.pointer_bits,
         kind=info.kind,
         queue=info.queue,
     )
-    return write_trace(path, _batches(columns), told)
+    return write_trace(path, _batches(columns), drawn_info)
 
 
 def is_drawn(info: TraceInfo) -> bool:

@@ -125,12 +125,12 @@ def _marks(row: Row) -> str:
 
 
 def _bounds_told(bounds: BesideResult) -> str:
-    told = (
+    sentence = (
         f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
         "had its own most"
     )
     worst = bounds.worst_case
-    return told + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
+    return sentence + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:

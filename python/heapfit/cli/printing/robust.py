@@ -172,10 +172,10 @@ def verdicts(designs: RobustDesigns) -> list[str]:
 
 def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
     """Which plan to take without pools, and why not one that needs less."""
-    told = f"No pools here: {chosen.name}"
+    sentence = f"No pools here: {chosen.name}"
     if chosen is designs.rows[0]:
-        return f"{told}."
-    return f"{told}; pools close less than {LEAST_SHARE:.0%} of its gap to U_max."
+        return f"{sentence}."
+    return f"{sentence}; pools close less than {LEAST_SHARE:.0%} of its gap to U_max."
 
 
 def _loss(row: RobustRow, plain: RobustRow) -> str | None:
@@ -185,11 +185,13 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
     saving = 1 - row.region / plain.region if row.region is not None else 0.0
     if saving <= 0:
         return None
-    told = f"{row.name} saves {saving:.1%} of {plain.name}'s region on the traces it is made from"
+    sentence = (
+        f"{row.name} saves {saving:.1%} of {plain.name}'s region on the traces it is made from"
+    )
     if row.unseen_region is None:
-        return f"{told}, but cannot serve all others in any region."
+        return f"{sentence}, but cannot serve all others in any region."
     cost = row.unseen_region / plain.unseen_region - 1
-    return f"{told}, and costs {cost:.1%} more on those it has not seen." if cost > 0 else None
+    return f"{sentence}, and costs {cost:.1%} more on those it has not seen." if cost > 0 else None
 
 
 def _over(region: int | None, u_max: int) -> float | None:

@@ -17,7 +17,7 @@ def budget_candidates(
     loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
 ) -> list[Candidate | NotApplicable]:
     """Budgets for two selections of sizes; each plan only once."""
-    found: list[Candidate | NotApplicable] = []
+    candidates: list[Candidate | NotApplicable] = []
     for method in choice.methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
@@ -26,14 +26,14 @@ def budget_candidates(
             )
             plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.told}"
-            found.append(
+            candidates.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None
                 else once(
-                    Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), found
+                    Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), candidates
                 )
             )
-    return found
+    return candidates
 
 
 def _selections(loaded: LoadedTrace) -> Iterator[tuple[str, list[int], str]]:

@@ -63,8 +63,8 @@ def certified_budgets(
 ) -> Certified:
     """Budgets by one method; `seconds` limits HiGHS, which then leaves a gap."""
     if method is Method.EXHAUSTIVE:
-        found = _engine.exhaustive_budgets(events, list(sizes), alignment, MOST_COMBINATIONS)
-        return Certified(tuple(found.counts), found.dedicated, found.dedicated)
+        best = _engine.exhaustive_budgets(events, list(sizes), alignment, MOST_COMBINATIONS)
+        return Certified(tuple(best.counts), best.dedicated, best.dedicated)
     points = _engine.budget_points(events, list(sizes), alignment)
     # A search of no nodes ends at its first leaf, which is the greedy solution.
     nodes = SEARCHED // max(len(sizes) * len(points.slacks), 1)

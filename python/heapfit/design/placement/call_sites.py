@@ -38,11 +38,11 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     site_of = np.where(loaded.events.ops() < _ALIGNED, loaded.sites, 0)[blocks.starts]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     lives = blocks.ends - blocks.starts
-    found = []
+    sites = []
     for site in np.unique(site_of[site_of > 0]).tolist():
         own = site_of == site
         sizes = blocks.sizes[own]
-        found.append(
+        sites.append(
             CallSite(
                 site,
                 len(sizes),
@@ -52,4 +52,4 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
                 float(lives[own].mean()),
             )
         )
-    return tuple(sorted(found, key=lambda one: (-one.requests, one.site)))
+    return tuple(sorted(sites, key=lambda one: (-one.requests, one.site)))

@@ -96,15 +96,15 @@ def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
     weights = is_there * np.maximum(blocks.sizes, 1)
 
     def mean(values: NDArray[Any], weights: NDArray[Any]) -> tuple[float, ...]:
-        sums = np.bincount(class_of, values * weights, CLASSES)[found]
+        sums = np.bincount(class_of, values * weights, CLASSES)[classes]
         return tuple(
-            (sums / np.maximum(np.bincount(class_of, weights, CLASSES)[found], 1)).tolist()
+            (sums / np.maximum(np.bincount(class_of, weights, CLASSES)[classes], 1)).tolist()
         )
 
-    found = np.flatnonzero(np.bincount(class_of, minlength=CLASSES))
+    classes = np.flatnonzero(np.bincount(class_of, minlength=CLASSES))
     each = np.ones(len(class_of))
     return ClassLifetimes(
-        classes=tuple(found.tolist()),
+        classes=tuple(classes.tolist()),
         life=mean(blocks.ends - blocks.starts, each),
         age_at_peak=mean(blocks.peak - blocks.starts, weights),
         kept=mean(is_there, each),

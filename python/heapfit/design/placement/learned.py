@@ -102,14 +102,14 @@ def learn_placement(
     return Placement(search.plain, search.by_lifetime, search.best, search.tried, is_stopped)
 
 
-def guesses(found: ClassLifetimes) -> list[int]:
+def guesses(lifetimes: ClassLifetimes) -> list[int]:
     """Sets of classes to cut from the end: the first of an order, by life, age at the peak, share
     that is live at the peak, and size."""
-    told = set()
-    for key in (found.life, found.age_at_peak, found.kept, found.classes):
-        order = [one for _, one in sorted(zip(key, found.classes, strict=True))]
-        told |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
-    return sorted(told)
+    placements = set()
+    for key in (lifetimes.life, lifetimes.age_at_peak, lifetimes.kept, lifetimes.classes):
+        order = [one for _, one in sorted(zip(key, lifetimes.classes, strict=True))]
+        placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
+    return sorted(placements)
 
 
 def cuts(count: int) -> list[int]:
@@ -118,8 +118,8 @@ def cuts(count: int) -> list[int]:
     >>> cuts(1), cuts(3)
     ([], [1, 2])
     """
-    found = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
-    return sorted(found - {0, count})
+    places = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
+    return sorted(places - {0, count})
 
 
 class Search:
@@ -152,22 +152,22 @@ class Search:
         blocks = blocks_of(self._loaded)
         limit = self.best.region + _rounded(self._loaded.profile.u_max // _NEAR)
         near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
-        told = [
+        placings = [
             Placed(one.layout, high, 0)
             for one in near
             for high in guesses(class_lifetimes(blocks, one.layout))
         ]
-        for one in self._least(told)[:_REFINED]:
+        for one in self._least(placings)[:_REFINED]:
             if self._has_work() and self._try(one.layout, one.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
-    def _least(self, told: Sequence[Placed]) -> list[Placed]:
+    def _least(self, placings: Sequence[Placed]) -> list[Placed]:
         """The guesses that serve in least, by bisection over all of them at once."""
         works = self.best.region - self._grain if self.best is not None else 0
         fails = self._loaded.profile.u_max
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
-        left, has_served = list(told), False  # a round in which none serves is dear
+        left, has_served = list(placings), False  # a round in which none serves is dear
         while works - fails > self._grain and self._events_left > kept:
             region = _rounded(works - (works - fails) // (2 if has_served else 4))
             serving = self._serving(left, region)
@@ -178,15 +178,15 @@ class Search:
                 fails = region
         return left
 
-    def _serving(self, told: Sequence[Placed], region: int) -> list[Placed]:
+    def _serving(self, placings: Sequence[Placed], region: int) -> list[Placed]:
         """Those that serve in this region; once enough do, the others untried behind them."""
-        found: list[Placed] = []
-        for i, one in enumerate(told):
-            if len(found) == _ENOUGH:
-                return [*found, *told[i:]]
+        serving: list[Placed] = []
+        for i, one in enumerate(placings):
+            if len(serving) == _ENOUGH:
+                return [*serving, *placings[i:]]
             self.tried += 1
-            found += [one] if self._runs(one.plan, region) else []
-        return found
+            serving += [one] if self._runs(one.plan, region) else []
+        return serving
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""

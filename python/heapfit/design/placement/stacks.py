@@ -105,8 +105,8 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
         for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
             live[-(-size // alignment) * alignment] += count
         common = live if common is None else common & live
-    found = {size: size * count for size, count in (common or {}).items()}
-    order = sorted(found, key=lambda size: (-found[size], size))
+    stacked = {size: size * count for size, count in (common or {}).items()}
+    order = sorted(stacked, key=lambda size: (-stacked[size], size))
     return sorted(order[:_TRIED])
 
 

@@ -128,10 +128,12 @@ def _stacks(
     pools = learned.plan.pools
     share = sum(pool.size * pool.count for pool in pools) / loaded.profile.u_max
     count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
-    told = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
+    learned_from = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
     if share < _LEAST_STACKS:
-        return NotApplicable(STACKS, f"{told}, could save something by chance alone", before[0])
-    return _better(STACKS, learned, before, loaded.profile.u_max, told)
+        return NotApplicable(
+            STACKS, f"{learned_from}, could save something by chance alone", before[0]
+        )
+    return _better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
 
 def _by_site(
@@ -140,8 +142,8 @@ def _by_site(
     by_site = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
-    told = f"{len(by_site.layout.sites)} call sites have tags"
-    return _better(BY_SITE, by_site, before, loaded.profile.u_max, told)
+    learned_from = f"{len(by_site.layout.sites)} call sites have tags"
+    return _better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
 
 
 def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
@@ -173,12 +175,12 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
 
 
 def _better(
-    name: str, placed: Placed, before: tuple[str, Placed], u_max: int, told: str
+    name: str, placed: Placed, before: tuple[str, Placed], u_max: int, learned_from: str
 ) -> Candidate | NotApplicable:
     """The plan, unless it saves too little of the one before it to hold on another run."""
     points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
-        why = f"saves {points:.1f} points of U_max here: too few to hold elsewhere ({told})"
+        why = f"saves {points:.1f} points of U_max here: too few to hold elsewhere ({learned_from})"
         return NotApplicable(name, why, before[0])
-    reason = f"saves {points:.1f} points of U_max of {before[0]} ({told})"
+    reason = f"saves {points:.1f} points of U_max of {before[0]} ({learned_from})"
     return Candidate(name, placed.plan, reason, trained_on_this_trace=True)

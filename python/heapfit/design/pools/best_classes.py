@@ -60,8 +60,8 @@ def best_classes(loaded: LoadedTrace) -> BestClasses:
     rounded = _Rounded.of(loaded.profile, loaded.alignment)
     bounds = rounded.thinned(_bounds_for(int(rounded.allocations.sum())))
     waste = rounded.waste_of_ranges(bounds)
-    found = _engine.range_peaks(loaded.events, bounds.tolist())
-    peaks = found.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
+    range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
+    peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
     requested = max(int(rounded.requested.sum()), 1)
 
     def classes(last: list[int]) -> Classes:

@@ -18,9 +18,9 @@ def by_special_sizes(loaded: LoadedTrace) -> Candidate | NotApplicable:
     name = special_pools.ALLOCATOR
     special = special_pools.special_sizes(loaded.profile)
     if special:
-        found = by_histogram(name, special, loaded)
-        linked = {**found.plan.scalars, **special_pools.LINKED}
-        return replace(found, plan=replace(found.plan, scalars=linked))
+        candidate = by_histogram(name, special, loaded)
+        linked = {**candidate.plan.scalars, **special_pools.LINKED}
+        return replace(candidate, plan=replace(candidate.plan, scalars=linked))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
@@ -68,10 +68,10 @@ def equal_buffers(
     name: str, scalars: Mapping[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
     """One pool; `scalars` are those that a user gave."""
-    found = static_pools.equal_buffer_scalars(loaded.profile)
-    if found["block_size"] * found["blocks"] > LARGEST_REGION:
-        buffers = f"{found['blocks']:,} buffers of {found['block_size']:,} B"
+    tunables = static_pools.equal_buffer_scalars(loaded.profile)
+    if tunables["block_size"] * tunables["blocks"] > LARGEST_REGION:
+        buffers = f"{tunables['blocks']:,} buffers of {tunables['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")
-    plan = Plan(static_pools.EQUAL_BUFFERS, {"alignment": loaded.alignment, **found, **scalars})
+    plan = Plan(static_pools.EQUAL_BUFFERS, {"alignment": loaded.alignment, **tunables, **scalars})
     reason = "buffers of the largest request, as many as are live at once"
     return Candidate(name, plan, reason, trained_on_this_trace=True)

@@ -129,7 +129,7 @@ def _attack(
     if proven is not None and proven.size <= region:
         return Attack(row.name, row, region, proven, None, 0, 0, is_stopped=False)
     step = f"attack {row.name}"
-    found = _engine.find_adversary(
+    sequence = _engine.find_adversary(
         row.plan.engine(),
         limits.sizes.astype(np.uint64),
         limits.peaks.astype(np.uint64),
@@ -141,14 +141,14 @@ def _attack(
         progress=lambda done: progress(step, done),
     )
     progress(step, 1.0)
-    worst = _stored(target, found, folder, progress) if len(found.ops) else None
+    worst = _stored(target, sequence, folder, progress) if len(sequence.ops) else None
     return Attack(
-        row.name, row, region, proven, worst, found.plays, found.replayed, found.is_stopped
+        row.name, row, region, proven, worst, sequence.plays, sequence.replayed, sequence.is_stopped
     )
 
 
 def _stored(
-    target: _Target, found: _engine.Adversary, folder: Path, progress: Progress
+    target: _Target, sequence: _engine.Adversary, folder: Path, progress: Progress
 ) -> BadSequence:
     """The sequence and its plan as files, measured as `compare` does."""
     info = target.loaded.trace.info
@@ -156,7 +156,7 @@ def _stored(
     name = re.sub("[^A-Za-z0-9_-]", "-", row.name)  # tlsf:probes=0
     trace = write_trace(
         folder / f"{name}.parquet",
-        [_columns(found)],
+        [_columns(sequence)],
         TraceInfo(
             program=f"adversary of {row.name}",
             source=f"searched within the limits of {target.trace_name}",
@@ -173,19 +173,19 @@ def _stored(
         trace=trace.path,
         plan=plan_path,
         events=trace.info.events,
-        refused_in=found.region,
-        is_refused_in_any=found.breaks_any,
+        refused_in=sequence.region,
+        is_refused_in_any=sequence.breaks_any,
         r_min=measured.r_min,
         r_safe=measured.r_safe,
     )
 
 
-def _columns(found: _engine.Adversary) -> Columns:
-    count = len(found.ops)
+def _columns(sequence: _engine.Adversary) -> Columns:
+    count = len(sequence.ops)
     return {
-        "op": found.ops,
-        "object": found.objects,
-        "size": found.sizes,
+        "op": sequence.ops,
+        "object": sequence.objects,
+        "size": sequence.sizes,
         "alignment": np.zeros(count, np.uint32),
         "time": np.arange(count, dtype=np.uint64),
         "thread": np.zeros(count, np.uint32),

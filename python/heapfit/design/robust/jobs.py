@@ -155,11 +155,11 @@ class Replays:
             events = times * max(trace.info.events, 1)
             for some in _chunks(of_trace, max(1, _EVENTS_OF_A_JOB // events)):
                 name = f"{wanted[some[0]][0].allocator} on trace {number + 1}"
-                told = self.base_alignment, tuple(wanted[key] for key in some)
-                jobs.append(Job(name, work, told, (trace.path,), events * len(some)))
+                argument = self.base_alignment, tuple(wanted[key] for key in some)
+                jobs.append(Job(name, work, argument, (trace.path,), events * len(some)))
                 keys += some
-        found = self._sweep.run(step, jobs, self._progress)
-        return dict(zip(keys, (one for some in found for one in some), strict=True))
+        results = self._sweep.run(step, jobs, self._progress)
+        return dict(zip(keys, (one for some in results for one in some), strict=True))
 
 
 def _u_max(_: None, path: Path) -> int:
@@ -169,8 +169,8 @@ def _u_max(_: None, path: Path) -> int:
     return int(profile.result().u_max)
 
 
-def _regions(told: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | None]:
-    base, plans = told
+def _regions(argument: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | None]:
+    base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
     trials = (
@@ -184,8 +184,8 @@ def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engi
     return trace.events(plan.sites) if plan.sites else untagged
 
 
-def _runs(told: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
-    base, tries = told
+def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
+    base, tries = argument
     trace = Trace.open(path)
     if len(tries) == 1:  # as for every trace that is long: see _chunks
         return [runs_from_file(trace, *tries[0])]

@@ -26,8 +26,8 @@ class Objective:
         if not values:
             return None
         ascending = sorted(math.inf if value is None else value for value in values)
-        found = ascending[max(math.ceil(round(self.share * len(values), 9)), 1) - 1]
-        return None if math.isinf(found) else int(found)
+        quantile = ascending[max(math.ceil(round(self.share * len(values), 9)), 1) - 1]
+        return None if math.isinf(quantile) else int(quantile)
 
     @property
     def told(self) -> str:
@@ -50,7 +50,7 @@ def parse_objective(text: str) -> Objective:
     """
     if text == "max":
         return LARGEST
-    told = re.fullmatch(r"q([0-9]{1,2}(\.[0-9]{1,6})?|100)", text)
-    if told is None or float(told[1]) == 0:
+    match = re.fullmatch(r"q([0-9]{1,2}(\.[0-9]{1,6})?|100)", text)
+    if match is None or float(match[1]) == 0:
         raise HeapfitError(f"objective {text}: neither max nor a quantile such as q90 or q99.9")
-    return Objective(float(told[1]) / 100)
+    return Objective(float(match[1]) / 100)

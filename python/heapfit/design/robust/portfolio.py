@@ -29,18 +29,18 @@ def robust_portfolio(
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
     portfolio = standard_portfolio(joined, options.choice, progress, options.call_sites)
-    found: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
+    candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
     budgeted = [one for one in portfolio.candidates if _is_over_standard(one.plan)]
-    found += [once(_over_best_fit(one), budgeted) for one in budgeted]
+    candidates += [once(_over_best_fit(one), budgeted) for one in budgeted]
     names = {one.name for one in budgeted}
-    found += [
+    candidates += [
         replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")
         for one in portfolio.not_applicable
         if one.same_as in names
     ]
     return Portfolio(
-        tuple(one for one in found if isinstance(one, Candidate)),
-        (*portfolio.not_applicable, *(one for one in found if isinstance(one, NotApplicable))),
+        tuple(one for one in candidates if isinstance(one, Candidate)),
+        (*portfolio.not_applicable, *(one for one in candidates if isinstance(one, NotApplicable))),
     )
 
 
@@ -59,10 +59,10 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     alone = replace(pools, scalars={**pools.scalars, **special_pools.LINKED})
     shared = Plan(SHARED, {"alignment": joined.alignment})
     over = replace(pools, allocator=greedy_budgets.ALLOCATOR, shared=shared)
-    told = f"{_WORST_CASE}, over {SHARED}"
+    reason = f"{_WORST_CASE}, over {SHARED}"
     return [
         Candidate(names[0], alone, _WORST_CASE, trained_on_this_trace=True),
-        Candidate(names[1], over, told, trained_on_this_trace=True),
+        Candidate(names[1], over, reason, trained_on_this_trace=True),
     ]
 
 

@@ -77,43 +77,45 @@ class Moves:
         """A neighbour; the design itself where the change drawn cannot be made."""
         if not self._sizes.budgeted:
             return design
-        found = design.by_size
+        budgets = design.by_size
         if self.chance(_SCALES):
-            self._scale(found)
+            self._scale(budgets)
         elif self.chance(_MERGES):
-            self._reshape(found)
+            self._reshape(budgets)
         else:
-            self._recount(found)
-        changed = PooledDesign.of(found, design.shared)
+            self._recount(budgets)
+        changed = PooledDesign.of(budgets, design.shared)
         return changed if len(changed.budgets) <= MOST_POOLS else design
 
-    def _recount(self, found: dict[int, Budget]) -> None:
-        budget = self._budget(found)
+    def _recount(self, budgets: dict[int, Budget]) -> None:
+        budget = self._budget(budgets)
         count = self._count_near(budget)
-        found[budget.size] = replace(budget, count=count)
+        budgets[budget.size] = replace(budget, count=count)
         if self.chance(_MOVES_BYTES):
-            other = self._budget(found)
+            other = self._budget(budgets)
             if other.size != budget.size:
                 moved = round((budget.count - count) * budget.size / other.size)
-                found[other.size] = replace(other, count=self._bounded(other, other.count + moved))
+                budgets[other.size] = replace(
+                    other, count=self._bounded(other, other.count + moved)
+                )
 
-    def _scale(self, found: dict[int, Budget]) -> None:
+    def _scale(self, budgets: dict[int, Budget]) -> None:
         share = self._random.uniform(0.5, 1.0)
-        for size, budget in found.items():
-            found[size] = replace(budget, count=int(share * budget.count))
+        for size, budget in budgets.items():
+            budgets[size] = replace(budget, count=int(share * budget.count))
 
-    def _budget(self, found: dict[int, Budget]) -> Budget:
+    def _budget(self, budgets: dict[int, Budget]) -> Budget:
         """One of those that there are or may be."""
-        sizes = [*self._sizes.budgeted, *(size for size in found if not self._may_have(size))]
-        return self._budget_for(found, self._random.choice(sizes))
+        sizes = [*self._sizes.budgeted, *(size for size in budgets if not self._may_have(size))]
+        return self._budget_for(budgets, self._random.choice(sizes))
 
     def _may_have(self, size: int) -> bool:
         at = bisect.bisect_left(self._sizes.budgeted, size)
         return self._sizes.budgeted[at : at + 1] == (size,)
 
-    def _budget_for(self, found: dict[int, Budget], size: int) -> Budget:
+    def _budget_for(self, budgets: dict[int, Budget], size: int) -> Budget:
         """The one whose range the size lies in, or else one of its own without blocks."""
-        for budget in found.values():
+        for budget in budgets.values():
             if budget.above < size <= budget.size:
                 return budget
         return Budget(size, size - self._sizes.alignment, 0)
@@ -128,26 +130,28 @@ class Moves:
     def _bounded(self, budget: Budget, count: int) -> int:
         return min(max(count, 0), self._sizes.most_live(budget.above, budget.size))
 
-    def _reshape(self, found: dict[int, Budget]) -> None:
+    def _reshape(self, budgets: dict[int, Budget]) -> None:
         """A range falls back to its largest size, or one takes in the budgeted size below it."""
-        if not found:
+        if not budgets:
             return
-        budget = self._random.choice(list(found.values()))
+        budget = self._random.choice(list(budgets.values()))
         own = budget.size - self._sizes.alignment
         if budget.above < own and self.chance(0.5):
-            found[budget.size] = self._within(replace(budget, above=own))
+            budgets[budget.size] = self._within(replace(budget, above=own))
             return
         below = bisect.bisect_right(self._sizes.budgeted, budget.above) - 1
         if below >= 0:
-            self._widen(found, budget, self._budget_for(found, self._sizes.budgeted[below]).above)
+            self._widen(
+                budgets, budget, self._budget_for(budgets, self._sizes.budgeted[below]).above
+            )
 
-    def _widen(self, found: dict[int, Budget], budget: Budget, above: int) -> None:
+    def _widen(self, budgets: dict[int, Budget], budget: Budget, above: int) -> None:
         """Takes in all sizes above `above`, with the blocks that they have."""
-        taken = [one for one in found.values() if above < one.size < budget.size]
+        taken = [one for one in budgets.values() if above < one.size < budget.size]
         for one in taken:
-            del found[one.size]
+            del budgets[one.size]
         count = budget.count + sum(one.count for one in taken)
-        found[budget.size] = self._within(Budget(budget.size, above, count))
+        budgets[budget.size] = self._within(Budget(budget.size, above, count))
 
     def _within(self, budget: Budget) -> Budget:
         return replace(budget, count=self._bounded(budget, budget.count))

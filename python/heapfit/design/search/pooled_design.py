@@ -45,8 +45,8 @@ class Shared:
     @staticmethod
     def of(plan: Plan) -> Shared:
         """A plan without pools, as what others share."""
-        found = {name: value for name, value in plan.scalars.items() if name != "alignment"}
-        return Shared(plan.allocator, tuple(sorted(found.items())))
+        budgets = {name: value for name, value in plan.scalars.items() if name != "alignment"}
+        return Shared(plan.allocator, tuple(sorted(budgets.items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class PooledDesign:
     shared: Shared
 
     @staticmethod
-    def of(found: Mapping[int, Budget], shared: Shared) -> PooledDesign:
+    def of(budgets: Mapping[int, Budget], shared: Shared) -> PooledDesign:
         """From budgets by their sizes; those without blocks are left out."""
-        return PooledDesign(tuple(found[size] for size in sorted(found) if found[size].count > 0),
-                            shared)  # fmt: skip
+        filled = (budgets[size] for size in sorted(budgets) if budgets[size].count > 0)
+        return PooledDesign(tuple(filled), shared)
 
     @property
     def by_size(self) -> dict[int, Budget]:

@@ -114,8 +114,8 @@ class _Search:
 
     def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
         """Changes each start, the best first and longest, until so much work is left."""
-        found = [one for start in starts if (one := self._begun(start)) is not None]
-        for one in sorted(found, key=lambda one: one[1]):
+        begun = [one for start in starts if (one := self._begun(start)) is not None]
+        for one in sorted(begun, key=lambda one: one[1]):
             others = leave + max(self._events_left - leave, 0) // _OTHER_STARTS
             self._change(one, others)
         if self.best is not None:
@@ -161,30 +161,30 @@ class _Search:
         if self.best is None:
             return
         designs = [replace(one, shared=shared) for one in (*reversed(self._good), _NONE)]
-        found: tuple[PooledDesign, int] | None = None
+        best: tuple[PooledDesign, int] | None = None
         limit = self.best[1] - _STEP
         for one in designs:
-            found, limit = self._lowered(one, limit, found)
+            best, limit = self._lowered(one, limit, best)
         keep = leave + _SCAN * len(self._loaded.events)
         in_vain = 0
         while self._events_left > keep and in_vain < _PATIENCE:
-            before, current = limit, designs[0] if found is None else found[0]
-            found, limit = self._lowered(self._moves.changed(current), limit, found)
+            before, current = limit, designs[0] if best is None else best[0]
+            best, limit = self._lowered(self._moves.changed(current), limit, best)
             in_vain = in_vain + 1 if limit == before else 0
-        if found is not None:
-            self._settle(found[0])
+        if best is not None:
+            self._settle(best[0])
 
     def _lowered(
-        self, design: PooledDesign, limit: int, found: tuple[PooledDesign, int] | None
+        self, design: PooledDesign, limit: int, best: tuple[PooledDesign, int] | None
     ) -> tuple[tuple[PooledDesign, int] | None, int]:
         """The design if it runs in `limit`, and the region that the next one has to run in."""
         trial = self._trial_of(design)
         if trial is None:
-            return found, limit
+            return best, limit
         lowered = trial.lower(limit, _DESCENT)
         self._events_left -= lowered.events
         if lowered.region is None:
-            return found, limit
+            return best, limit
         return (design, lowered.region), lowered.failing
 
     def _settle(self, design: PooledDesign) -> None:

@@ -28,16 +28,16 @@ _MOST_POINTS = 20_000  # moments of the trace
 
 def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
     """Plans with budgets over `tlsf`; the same for the same trace."""
-    found: list[Plan] = []
+    plans: list[Plan] = []
     choices = [choice for choice in _choices(loaded) if choice]
     for i, sizes in enumerate(choices):
         progress("where to begin", i / len(choices))
         for counts in _budgets(loaded, sizes):
             plan = budgeted_plan(sizes, counts, loaded.alignment)
-            if plan is not None and plan not in found:
-                found.append(plan)
+            if plan is not None and plan not in plans:
+                plans.append(plan)
     progress("where to begin", 1.0)
-    return found
+    return plans
 
 
 def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
