@@ -32,7 +32,7 @@ ALLOWED = {
     "NB_MODULE": "Python, when it loads the extension",
 }
 # Likewise, of rooms that are being made: emptied as they come.
-PENDING = {"replay_trace", "known_allocators", "axis_values", "measured_codes"}
+PENDING = {"axis_values"}
 # What highspy's model is given: HiGHS reads it.
 ATTRIBUTES_OF_HIGHS = re.compile(
     r"(num_(col|row)|col_(cost|lower|upper)|row_(lower|upper)|sense|format|start|index|value|"

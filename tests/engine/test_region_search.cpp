@@ -201,24 +201,29 @@ std::vector<Plan> pools_over_best_fit(std::uint64_t alignment) {
     return plans;
 }
 
+// Whether there is a region that serves; it is known without a search, and so do those above it.
+bool is_settled(const Plan &plan, std::span<const Event> events) {
+    const Trial trial(plan, events);
+    const RegionSearch search = scan(trial, {});
+    CHECK(!search.searched);
+    if (!search.r_safe) {
+        return false; // overflow 2 refuses
+    }
+    const std::uint64_t needed = *search.r_safe;
+    CHECK(!trial.run(needed - 8).runs);
+    for (std::uint64_t size = needed; size < 2 * needed; size += 264) {
+        CHECK(trial.run(size).runs);
+    }
+    return true;
+}
+
 void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
     int settled = 0;
     for (const std::uint64_t alignment : {4u, 8u, 16u}) {
         for (std::uint64_t seed = 1; seed <= 6; seed++) {
             const auto events = draw(RandomTrace{.seed = seed, .events = 600});
             for (const Plan &plan : pools_over_best_fit(alignment)) {
-                const Trial trial(plan, events);
-                const RegionSearch search = scan(trial, {});
-                CHECK(!search.searched);
-                if (!search.r_safe) {
-                    continue; // overflow 2 refuses
-                }
-                const std::uint64_t needed = *search.r_safe;
-                CHECK(trial.run(needed).runs && !trial.run(needed - 8).runs);
-                for (std::uint64_t size = needed; size < 2 * needed; size += 264) {
-                    CHECK(trial.run(size).runs);
-                }
-                settled++;
+                settled += is_settled(plan, events) ? 1 : 0;
             }
         }
     }
