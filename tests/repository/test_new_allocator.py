@@ -6,6 +6,8 @@ built as core with its contract tests and as a wheel, and the wheel is used wher
 """
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from heapfit import _engine
 
 NAME = "demo_fit"
 TEMPLATE = "first_fit"
@@ -29,11 +33,21 @@ pointer_bits = 32
 trained_on = {{ trace = "none", content = "sha256:{"0" * 64}", events = 0, kind = "heap" }}
 plan = {{ allocator = "{NAME}", coalesce = 1 }}
 """
+SUITES = ("contract1", "battery1", "faults")
+ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|shipped_allocators\(")
+# What was measured of allocators is no more than measured: a new one's figures are unknown.
+MEASURED = {
+    "tests/target/test_measured_codes.py",
+    "tests/repository/test_new_allocator.py",  # this
+}
 Run = Callable[..., str]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    paths = {"PYTHONPATH": "target:papers"}  # of the tree that is the working folder
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env=os.environ | paths
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -109,11 +123,18 @@ def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path)
     assert Path(place).is_relative_to(python.parent.parent)
 
 
-def test_the_contract_suite_judges_a_new_allocator(tree: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def suites(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The C suites that run over the registry, built as a release in the extended tree."""
+    build = tmp_path_factory.mktemp("suites")
     options = ("-G", "Ninja", "-DHFIT_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release")
-    run("cmake", "-S", tree, "-B", tmp_path, *options, cwd=tree)
-    run("cmake", "--build", tmp_path, "--target", "contract1", cwd=tree)
-    suite = tmp_path / "tests/contract/contract1"
+    run("cmake", "-S", tree, "-B", build, *options, cwd=tree)
+    run("cmake", "--build", build, "--target", *SUITES, cwd=tree)
+    return build / "tests"
+
+
+def test_the_contract_suite_judges_a_new_allocator(tree: Path, suites: Path) -> None:
+    suite = suites / "contract/contract1"
     run(suite, NAME, "20000", cwd=tree)
 
     source = tree / "core/src/tiling" / f"{NAME}.c"
@@ -121,11 +142,39 @@ def test_the_contract_suite_judges_a_new_allocator(tree: Path, tmp_path: Path) -
     source.write_text(
         sound.replace("list_push(heap, LIST_HEAD, chunk);", "(void)heap, (void)chunk;")
     )
-    run("cmake", "--build", tmp_path, "--target", "contract1", cwd=tree)
+    run("cmake", "--build", suites.parent, "--target", "contract1", cwd=tree)
     source.write_text(sound)
     broken = subprocess.run([suite, NAME, "20000"], capture_output=True, text=True, check=False)
     assert broken.returncode != 0
     assert NAME in broken.stderr
+
+
+def test_a_new_allocator_is_attacked_by_the_battery(tree: Path, suites: Path) -> None:
+    table = run(suites / "battery/battery1", NAME, cwd=tree)
+    [row] = [line.split() for line in table.splitlines() if line.startswith(NAME)]
+    assert set(row[1:]) <= {".", "r", "-"}, table
+    assert len(row) > 10
+
+
+def test_every_bit_of_a_new_allocators_metadata_is_flipped(tree: Path, suites: Path) -> None:
+    assert NAME in run(suites / "faults/faults", NAME, cwd=tree)
+
+
+def test_what_asks_the_registry_holds_of_a_new_allocator(
+    python: Path, tree: Path, root: Path
+) -> None:
+    others = {info.name for info in _engine.allocators()}
+    options = ("-q", "-p", "no:cacheprovider", "-k", f"{NAME} or not ({' or '.join(others)})")
+    told = run(python, "-m", "pytest", *options, *asks_the_registry(root), cwd=tree)
+    assert " passed" in told.splitlines()[-1]
+
+
+def asks_the_registry(root: Path) -> list[str]:
+    """The Python tests that go through the allocators there are."""
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    asking = {test.relative_to(root).as_posix() for test in tests if ASKS.search(test.read_text())}
+    assert asking > MEASURED
+    return sorted(asking - MEASURED)
 
 
 def test_a_new_allocator_is_named_by_the_help_of_compare(heapfit: Run) -> None:
@@ -149,3 +198,12 @@ def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:
 
 def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tree: Path) -> None:
     assert f"## `{NAME}`" in run(python, "scripts/allocators_page.py", cwd=tree)
+
+
+def test_what_was_not_measured_of_a_new_allocator_is_unknown(heapfit: Run, root: Path) -> None:
+    [trace] = (root / "examples/lwip-echo").glob("*.parquet")
+    found = json.loads(heapfit("front", trace, f"{NAME}:list=1", TEMPLATE + ":list=1", "--json"))
+    new, known = found["configurations"]
+    assert new["axes"] == known["axes"]
+    assert (new["size"], new["time"]) == (None, None)
+    assert None not in (known["size"], known["time"])
