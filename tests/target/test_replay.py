@@ -63,8 +63,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     return Recordings(tmp_path_factory.mktemp("recordings"))
 
 
-@pytest.mark.parametrize("name", recordings.names())
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize(
+    ("allocator", "name"),
+    [
+        (allocator, name)
+        for allocator in shipped_allocators()
+        for name in recordings.names()
+        # "mixed" asks for blocks at 32 B, which equal blocks at 8 B refuse in a region of any size
+        if (allocator, name) != ("fixed_pool", "mixed")
+    ],
+)
 def test_placements_and_accesses_equal_the_hosts(
     workbench: Workbench, recorded: Recordings, allocator: str, name: str
 ) -> None:
