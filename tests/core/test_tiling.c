@@ -50,7 +50,7 @@ static uint32_t chunk_of(const unsigned char *block) {
 }
 
 static uint32_t end_of(const unsigned char *block) {
-    return chunk_of(block) + chunk_size(load_word(heap, chunk_of(block)));
+    return chunk_of(block) + chunk_size(load_header(heap, chunk_of(block)));
 }
 
 static void damage(uint32_t word, uint32_t value) {
@@ -156,7 +156,9 @@ static void a_neighbour_joined_later_leaves_a_freed_block_not_live(void) {
 }
 
 static void an_overwritten_header_behind_a_block_is_damage(void) {
-    static const uint32_t values[] = {0, 4, 8, 12, 0x7ffffff0, 0xfffffff0, 0xfffffff1, 1, 17};
+    static const uint32_t values[] = {0, 4, 8, 12, 0x7ffffff0, 0xfffffff0,
+                                      /* free ones: */
+                                      -(uint32_t)1, -(uint32_t)17, -0xfffffff1};
     start();
     unsigned char *block = get(SIZE);
     get(SIZE);

@@ -67,6 +67,15 @@ static void init_bounds(hfit_heap *heap, const hfit_plan *plan, const map_layout
     note_free(heap, plan, first, end);
 }
 
+/* Empties the index, and a map behind it. */
+static void clear_words(hfit_heap *heap, const hfit_plan *plan, const map_layout *layout) {
+    const uint32_t classes = word_of(plan, 0, false);
+    for (uint32_t offset = index_start(plan); offset < layout->end; offset += 4) {
+        const bool is_class = offset >= classes && offset < layout->start;
+        store_word(heap, offset, is_class ? coded(NO_OFFSET) : 0);
+    }
+}
+
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan)) {
         return NULL;
@@ -88,9 +97,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     store_word(heap, TOP, first);
     store_word(heap, TOP_END, end);
-    for (uint32_t offset = index_start(plan); offset < layout.end; offset += 4) {
-        store_word(heap, offset, 0);
-    }
+    clear_words(heap, plan, &layout);
     init_bounds(heap, plan, &layout, first, end);
     return heap;
 }
