@@ -326,8 +326,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     used_chunk chunk;
-    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
-    if (block == NULL || !find_used_chunk(heap, plan, block, end, &chunk)) {
+    if (block == NULL || !find_changeable_chunk(heap, plan, block, &chunk)) {
         return 0;
     }
     return chunk_size(chunk.header) - header_size(plan);
