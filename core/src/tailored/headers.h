@@ -134,6 +134,20 @@ static inline bool is_free_headed(const hfit_heap *heap, const hfit_plan *plan, 
            load_word(heap, footer_before(plan, chunk + (header >> SIZE_SHIFT))) == word;
 }
 
+/* True below safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
+ * wrote into a block to look like a header is not believed. */
+static inline bool is_walked_by(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+    if (HFIT_SAFETY < 2) {
+        return true;
+    }
+    uint32_t walked = load_word(heap, CHUNKS_FIRST);
+    while (walked < chunk) {
+        bool is_free;
+        walked = header_end(heap, plan, walked, &is_free); /* the heap was checked before */
+    }
+    return walked == chunk;
+}
+
 /* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
  * false, and what is wrong, if there is none. */
 static inline bool headers_find(const hfit_heap *heap, const hfit_plan *plan, place *at,
@@ -146,7 +160,7 @@ static inline bool headers_find(const hfit_heap *heap, const hfit_plan *plan, pl
     const uint32_t end = chunks_end(heap) >> granule_shift(plan);
     *misuse = (header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
     return (header & CHUNK_FREE) == 0 && is_header_sound(plan, header, end - at->start) &&
-           !is_after_free(load_header(heap, plan, at->end));
+           !is_after_free(load_header(heap, plan, at->end)) && is_walked_by(heap, plan, at->start);
 }
 
 /* Stores how far the free neighbours reach. From safety level 1 on false if their words do not

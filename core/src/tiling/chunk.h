@@ -194,12 +194,29 @@ static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan 
     return true;
 }
 
+/* True below safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
+ * wrote into a block to look like a header is not believed. */
+static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
+    if (HFIT_SAFETY < 2) {
+        return true;
+    }
+    uint32_t walked = load_word(heap, TILING_FIRST);
+    while (walked < chunk) {
+        walked += chunk_size(load_header(heap, walked)); /* the heap was checked before */
+    }
+    return walked == chunk;
+}
+
 /* As find_used_chunk, for a chunk that is about to be freed or resized: its neighbours are checked,
  * too. */
 static INLINE_FOR_SPEED bool find_changeable_chunk(const hfit_heap *heap, const hfit_plan *plan,
                                                    const void *block, used_chunk *chunk) {
     const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
     if (!find_used_chunk(heap, plan, block, end, chunk)) {
+        return false;
+    }
+    if (!is_walked_by(heap, chunk->offset)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
     const uint32_t next = chunk->offset + chunk_size(chunk->header);
