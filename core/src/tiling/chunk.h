@@ -81,6 +81,12 @@ static inline uint32_t load_header(const hfit_heap *heap, uint32_t chunk) {
     return (word & CHUNK_FREE) != 0 ? coded_header(word) : word;
 }
 
+/* The size of a free chunk whose header stands as this word, which was found sound. Where
+ * neighbours coalesce it has no other flag, so its complement is its size. */
+static inline uint32_t free_size(const hfit_plan *plan, uint32_t word) {
+    return IS_CODED && may_coalesce(plan) ? ~word : chunk_size(coded_header(word));
+}
+
 /* What stands at the end of a free chunk with this header: the header's word again, but not whether
  * the chunk before it is free. Where neighbours coalesce it never is. */
 static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
@@ -140,14 +146,14 @@ static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *p
  * with it if it is free. */
 static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next,
                                  uint32_t word, uint32_t end) {
-    const uint32_t room = end - next;
     const bool is_free = (word & CHUNK_FREE) != 0;
-    const uint32_t size = chunk_size(is_free ? coded_header(word) : word);
-    const bool is_large = size >= smallest_chunk(plan);
     if (is_free && may_coalesce(plan)) {
-        return is_large && is_free_chunk_sound(heap, plan, next, word, end);
+        return free_size(plan, word) >= smallest_chunk(plan) &&
+               is_free_chunk_sound(heap, plan, next, word, end);
     }
-    return size <= room && (is_large || room == 0);
+    const uint32_t size = is_free ? free_size(plan, word) : chunk_size(word);
+    const uint32_t room = end - next;
+    return size <= room && (size >= smallest_chunk(plan) || room == 0);
 }
 
 /* True if the chunk before `chunk` is not free, as `chunk`'s header tells, or may be joined with

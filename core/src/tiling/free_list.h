@@ -73,8 +73,9 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
 /* True if `first`, to which the head leads, is none, or a word before `end` that leads back. */
 static FORCE_INLINE bool does_first_hold(const hfit_heap *heap, uint32_t head, uint32_t first,
                                          uint32_t end) {
-    return first == NO_OFFSET || (is_word_below(first, end) &&
-                                  load_link_field(heap, first, LINK_PREVIOUS) == head - LINK_NEXT);
+    return first == NO_OFFSET ||
+           (is_word_below(first, end) &&
+            load_field(heap, first, LINK_PREVIOUS) == coded(head - LINK_NEXT));
 }
 
 /* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. The last of
@@ -82,9 +83,10 @@ static FORCE_INLINE bool does_first_hold(const hfit_heap *heap, uint32_t head, u
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     const uint32_t next = load_link_field(heap, chunk, LINK_NEXT);
     const uint32_t previous = load_link_field(heap, chunk, LINK_PREVIOUS);
-    return is_word_below(previous, end) && load_link_field(heap, previous, LINK_NEXT) == chunk &&
+    const uint32_t back = coded(chunk);
+    return is_word_below(previous, end) && load_field(heap, previous, LINK_NEXT) == back &&
            (next == NO_OFFSET ||
-            (is_word_below(next, end - 4) && load_link_field(heap, next, LINK_PREVIOUS) == chunk));
+            (is_word_below(next, end - 4) && load_field(heap, next, LINK_PREVIOUS) == back));
 }
 
 #endif

@@ -82,7 +82,7 @@ static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, u
     uint32_t joined = chunk.header;
     const uint32_t next = chunk.offset + chunk_size(chunk.header);
     if ((chunk.next_word & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        const uint32_t next_size = chunk_size(coded_header(chunk.next_word));
+        const uint32_t next_size = free_size(plan, chunk.next_word);
         index_remove(heap, plan, next, next_size);
         joined += next_size;
     } else {
@@ -90,13 +90,13 @@ static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, u
     }
     if ((chunk.header & AFTER_FREE) != 0 && may_coalesce(plan)) {
         const uint32_t footer = load_word(heap, start - WORD_SIZE);
-        const uint32_t header = coded_header(footer);
+        const uint32_t size = free_size(plan, footer);
         if (HFIT_SAFETY >= 1) {
             store_word(heap, start, footer); /* left behind inside: tells a second free */
         }
-        start -= chunk_size(header);
-        index_remove(heap, plan, start, chunk_size(header));
-        joined += header - AFTER_FREE;
+        start -= size;
+        index_remove(heap, plan, start, size);
+        joined += size + CHUNK_FREE - AFTER_FREE;
     } else {
         joined |= CHUNK_FREE;
     }
