@@ -168,6 +168,20 @@ static void an_overwritten_header_behind_a_block_is_damage(void) {
     }
 }
 
+/* Its size says so; what lies there, after a free chunk, does not. */
+static void a_block_that_would_end_behind_a_free_chunk_is_none(void) {
+    start();
+    unsigned char *block = get(SIZE);
+    unsigned char *next = get(SIZE);
+    get(SIZE);
+    give(next);
+    const uint32_t size = load_word(heap, chunk_of(block));
+    damage(chunk_of(block), end_of(next) - chunk_of(block));
+    CHECK(is_kept_as(block, HFIT_MISUSE_FOREIGN));
+    damage(chunk_of(block), size);
+    give(block);
+}
+
 /* Free chunks of one bin on both sides of a block, and one more, so that their links lead to each
  * other. */
 typedef struct neighbours {
@@ -258,6 +272,7 @@ int main(void) {
     RUN(a_block_freed_twice_is_not_live_however_it_coalesced);
     RUN(a_neighbour_joined_later_leaves_a_freed_block_not_live);
     RUN(an_overwritten_header_behind_a_block_is_damage);
+    RUN(a_block_that_would_end_behind_a_free_chunk_is_none);
     RUN(a_flipped_bit_in_a_free_neighbour_is_damage);
     RUN(a_chunk_with_a_flipped_bit_is_not_taken);
     RUN(no_flipped_bit_of_maps_and_heads_hands_out_a_live_block);
