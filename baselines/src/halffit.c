@@ -21,6 +21,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
+#define IS_CODED 0 /* links stand as published */
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 #include "src/shifted_block.h"

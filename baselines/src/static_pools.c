@@ -68,8 +68,12 @@ static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
     set_index(&plan->index, NULL, 0);
 }
 
+static bool is_index_size_sound(const hfit_pools_plan *plan) {
+    return plan->index.entries == 0;
+}
+
 static bool is_rule_sound(const hfit_pools_plan *plan) {
-    return has_a_pool_a_class(plan) && plan->shared.operations == NULL && plan->index.entries == 0;
+    return has_a_pool_a_class(plan) && plan->shared.operations == NULL && is_index_size_sound(plan);
 }
 
 static const hfit_tunable tunables[] = {

@@ -7,6 +7,8 @@
 
 #include "contract_config.h"
 
+#include "core/random_number.h"
+
 #include <string.h>
 
 static void *take(const subject *s, size_t size) {
@@ -133,11 +135,75 @@ static verdict bad_free(const subject *s, void *block) {
     return memcmp(before, s->region, BATTERY_REGION) == 0 ? VERDICT_REFUSED : VERDICT_CHANGED;
 }
 
+enum { ROUNDS = 40, MOST_NEIGHBOURS = 24, MOST_SIZE = 300 };
+
+/* Blocks of random sizes, of which some have been freed, so that the ones under attack have
+ * neighbours of all kinds. */
+typedef struct neighbourhood {
+    unsigned char *blocks[MOST_NEIGHBOURS];
+    size_t sizes[MOST_NEIGHBOURS];
+} neighbourhood;
+
+static void take_at_random(const subject *s, neighbourhood *n, size_t i) {
+    static const uint8_t values[] = {0, 0xa5, 0xff};
+    n->sizes[i] = 1 + random_below(MOST_SIZE);
+    n->blocks[i] = take(s, n->sizes[i]);
+    const uint32_t value = random_below(4);
+    if (n->blocks[i] != NULL && value < sizeof values) { /* else left as it was handed out */
+        subject_fill(s, n->blocks[i], n->sizes[i], values[value]);
+    }
+}
+
+static void give_one(const subject *s, neighbourhood *n, size_t i) {
+    give(s, n->blocks[i]);
+    n->blocks[i] = NULL;
+}
+
+static void settle(const subject *s, neighbourhood *n) {
+    for (size_t i = 0; i < MOST_NEIGHBOURS; i++) {
+        take_at_random(s, n, i);
+    }
+    for (size_t i = 0; i < MOST_NEIGHBOURS; i += 1 + random_below(3)) {
+        give_one(s, n, i);
+        if (random_below(3) == 0) {
+            take_at_random(s, n, i);
+        }
+    }
+}
+
+static void leave(const subject *s, neighbourhood *n) {
+    for (size_t i = 0; i < MOST_NEIGHBOURS; i++) {
+        give_one(s, n, i);
+    }
+}
+
+/* In so many random neighbourhoods: frees a block, then up to `between` of its neighbours, and then
+ * the block once more. */
+static verdict free_twice(const subject *s, size_t between) {
+    verdict found = VERDICT_OK;
+    random_state = (uint32_t)between;
+    for (size_t round = 0; round < ROUNDS && found <= VERDICT_REFUSED; round++) {
+        neighbourhood n;
+        settle(s, &n);
+        const size_t victim = random_below(MOST_NEIGHBOURS);
+        unsigned char *block = n.blocks[victim];
+        give_one(s, &n, victim);
+        for (size_t i = 1; i <= between; i++) {
+            give_one(s, &n, (victim + i) % MOST_NEIGHBOURS);
+            give_one(s, &n, (victim + MOST_NEIGHBOURS - i) % MOST_NEIGHBOURS);
+        }
+        found = block == NULL ? found : worse_of(found, bad_free(s, block));
+        leave(s, &n);
+    }
+    return found;
+}
+
 static verdict double_free_at_once(const subject *s) {
     void *block = take(s, 40);
     (void)take(s, 40);
     give(s, block);
-    return block == NULL ? VERDICT_OK : bad_free(s, block);
+    const verdict found = block == NULL ? VERDICT_OK : bad_free(s, block);
+    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 0));
 }
 
 static verdict double_free_with_one_between(const subject *s) {
@@ -146,7 +212,8 @@ static verdict double_free_with_one_between(const subject *s) {
     (void)take(s, 40);
     give(s, block);
     give(s, other);
-    return block == NULL ? VERDICT_OK : bad_free(s, block);
+    const verdict found = block == NULL ? VERDICT_OK : bad_free(s, block);
+    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 1));
 }
 
 static verdict double_free_after_coalescing(const subject *s) {
@@ -162,7 +229,7 @@ static verdict double_free_after_coalescing(const subject *s) {
     for (size_t i = 0; i < 3 && blocks[i] != NULL; i++) {
         found = worse_of(found, bad_free(s, blocks[i]));
     }
-    return found;
+    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 3));
 }
 
 static verdict free_in_the_middle(const subject *s) {
@@ -171,7 +238,20 @@ static verdict free_in_the_middle(const subject *s) {
         return VERDICT_OK;
     }
     subject_fill(s, block, 200, 0);
-    return bad_free(s, block + 64);
+    verdict found = bad_free(s, block + 64);
+    random_state = 4;
+    for (size_t round = 0; round < ROUNDS && found <= VERDICT_REFUSED; round++) {
+        neighbourhood n;
+        settle(s, &n);
+        const size_t victim = random_below(MOST_NEIGHBOURS);
+        const size_t inside = 4 + 4 * (size_t)random_below(MOST_SIZE / 4);
+        if (n.blocks[victim] != NULL && inside < n.sizes[victim]) {
+            subject_fill(s, n.blocks[victim], n.sizes[victim], 0);
+            found = worse_of(found, bad_free(s, n.blocks[victim] + inside));
+        }
+        leave(s, &n);
+    }
+    return found;
 }
 
 /* Every word of the block is made to look like the header of a used chunk of 32 bytes. */

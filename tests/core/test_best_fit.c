@@ -299,12 +299,13 @@ static void one_block_needs_a_region_of_160_bytes(void) {
     }
 }
 
-/* A word of a free chunk, counted from its header. */
+/* A link of a free chunk, counted in words from its header. */
 enum { NEXT = 1, PREVIOUS = 2, SLOT = 5 };
 
-/* Frees a chunk of `size` bytes, overwrites one of its words, and sees that neither a free next to
- * it nor a request that it would serve changes anything. */
-static void check_damage_is_refused(uint32_t size, size_t word, uint32_t value) {
+/* Frees a chunk of `size` bytes, makes one of its links lead elsewhere, and sees that neither a
+ * free next to it nor a request that it would serve changes anything. */
+static void check_damage_is_refused(uint32_t size, size_t word, uint32_t link) {
+    const uint32_t value = ~link; /* as links stand from safety level 1 on */
     static unsigned char before[4096];
     hfit_heap *heap = start_heap(8, sizeof before);
     void *block = hfit_best_fit_alloc(heap, &plan, size);

@@ -100,6 +100,22 @@ static void a_link_is_followed_only_to_a_free_block(void) {
     misuse_count = 0;
 }
 
+static void a_resize_of_no_live_block_gives_nothing(void) {
+    const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
+    hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
+    unsigned char *block = hfit_fixed_pool_alloc(heap, &plan.common, 10);
+    void *dead = hfit_fixed_pool_alloc(heap, &plan.common, 10);
+    hfit_fixed_pool_free(heap, &plan.common, dead);
+    misuse_count = 0;
+    for (uint32_t size = 0; size < 70; size += 23) {
+        CHECK(hfit_fixed_pool_resize(heap, &plan.common, dead, size) == NULL);
+        CHECK(hfit_fixed_pool_resize(heap, &plan.common, block + 8, size) == NULL);
+    }
+    CHECK(misuse_count == 8);
+    CHECK(hfit_fixed_pool_resize(heap, &plan.common, block, 0) == block);
+    misuse_count = 0;
+}
+
 static void plans_beyond_their_ranges_are_refused(void) {
     const hfit_fixed_pool_plan bad[] = {
         {{8}, 0, 1, 0},          {{3}, 8, 1, 0},          {{8}, UINT32_MAX, 1, 0},
@@ -118,6 +134,7 @@ int main(void) {
     RUN(overhead_lies_between_blocks_and_is_not_the_callers);
     RUN(a_block_is_resized_in_place_or_not_at_all);
     RUN(a_link_is_followed_only_to_a_free_block);
+    RUN(a_resize_of_no_live_block_gives_nothing);
     RUN(plans_beyond_their_ranges_are_refused);
     return report_passed();
 }

@@ -400,7 +400,8 @@ static void a_plan_that_was_changed_after_it_was_sealed_is_not_taken(void) {
     CHECK(is_taken(&plan));
     uint32_t *const words[] = {&wireless[3].base, &wireless[6].inverse, &wireless[0].count,
                                &plan.pools.end,   &plan.search,         &plan.growth,
-                               &plan.index.own,   &plan.seal,           &plan.borrow};
+                               &plan.index.own,   &plan.seal,           &plan.borrow,
+                               &plan.pools.count, &plan.index.entries,  &wireless[0].used_bit};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         for (uint32_t bit = 1; bit != 0; bit *= 2) {
             *words[i] ^= bit;
@@ -412,6 +413,41 @@ static void a_plan_that_was_changed_after_it_was_sealed_is_not_taken(void) {
     CHECK(!is_taken(&plan));
     index_table[100] ^= 1;
     CHECK(is_taken(&plan));
+}
+
+static void a_changed_plan_of_budgets_is_not_taken_either(void) {
+    hfit_pools_plan plan = plan_of(budgets, 2, true);
+    CHECK(hfit_budgeted_complete(&plan, index_table, 16));
+    CHECK(hfit_budgeted_init(region, sizeof region, &plan.common) != NULL);
+    uint32_t *const words[] = {&plan.pools.count, &plan.index.entries, &plan.index.shift,
+                               &plan.index.multiplier};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        for (uint32_t bit = 1; bit != 0; bit *= 2) {
+            *words[i] ^= bit;
+            CHECK(hfit_budgeted_init(region, sizeof region, &plan.common) == NULL);
+            CHECK(hfit_budgeted_smallest_region(&plan.common) == 0);
+            *words[i] ^= bit;
+        }
+    }
+}
+
+static void a_resize_of_a_bad_pointer_takes_nothing(void) {
+    hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_LARGER);
+    hfit_heap *heap = class_heap(&plan);
+    static unsigned char before[sizeof region];
+    char *pooled = hfit_class_pools_alloc(heap, &plan.common, 40);
+    uint32_t *block = hfit_class_pools_alloc(heap, &plan.common, 3000);
+    CHECK(pool_size_of(&plan, block) == 0);
+    for (size_t i = 0; i < 3000 / sizeof *block; i++) {
+        block[i] = 32; /* as the header of a used chunk of 32 bytes */
+    }
+    block[23] = 16 | 3; /* a free chunk behind it, which is none */
+    memcpy(before, region, sizeof region);
+    const uint32_t misuses = misuse_count;
+    CHECK(hfit_class_pools_resize(heap, &plan.common, &block[16], 40) == NULL);
+    CHECK(hfit_class_pools_resize(heap, &plan.common, &block[16], 0) == NULL);
+    CHECK(hfit_class_pools_resize(heap, &plan.common, pooled + 8, 0) == NULL);
+    CHECK(misuse_count == misuses + 3 && memcmp(before, region, sizeof region) == 0);
 }
 
 int main(void) {
@@ -434,5 +470,7 @@ int main(void) {
     RUN(a_shared_block_resized_to_a_budgets_size_moves_into_it);
     RUN(plans_that_contradict_themselves_are_refused);
     RUN(a_plan_that_was_changed_after_it_was_sealed_is_not_taken);
+    RUN(a_changed_plan_of_budgets_is_not_taken_either);
+    RUN(a_resize_of_a_bad_pointer_takes_nothing);
     return report_passed();
 }

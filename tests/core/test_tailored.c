@@ -566,6 +566,21 @@ static void control_words_scale_with_the_region(void) {
     }
 }
 
+/* Of alignment 4, two ends, a map and good fit that is 248 bytes; at 256 a power of two more needs
+ * more words of the index than the region gives. */
+static void every_region_from_the_smallest_on_is_taken(void) {
+    for (uint32_t number = 0; number < 3 * 2 * 2 * 2; number++) {
+        settings = plan_of(4u << number % 3, number / 3 % 2, number / 6 % 2, 1 + number / 12, 0);
+        const size_t smallest = hfit_tailored_smallest_region(plan);
+        CHECK(hfit_tailored_init(region, smallest - 1, plan) == NULL);
+        for (size_t size = smallest; size < smallest + 2048; size++) {
+            hfit_heap *heap = hfit_tailored_init(region, size, plan);
+            CHECK(heap != NULL && hfit_tailored_check(heap, plan));
+            CHECK(hfit_tailored_alloc(heap, plan, 1) != NULL);
+        }
+    }
+}
+
 int main(void) {
     RUN(every_step_takes_the_smallest_chunk_that_will_do);
     RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
@@ -575,5 +590,6 @@ int main(void) {
     RUN(an_aligned_block_may_take_the_regions_last_byte);
     RUN(no_call_takes_more_loads_than_derived);
     RUN(control_words_scale_with_the_region);
+    RUN(every_region_from_the_smallest_on_is_taken);
     return report_passed();
 }

@@ -50,7 +50,7 @@ static uint32_t chunk_of(const unsigned char *block) {
 }
 
 static uint32_t end_of(const unsigned char *block) {
-    return chunk_of(block) + chunk_size(load_word(heap, chunk_of(block)));
+    return chunk_of(block) + chunk_size(load_header(heap, chunk_of(block)));
 }
 
 static void damage(uint32_t word, uint32_t value) {
@@ -156,7 +156,9 @@ static void a_neighbour_joined_later_leaves_a_freed_block_not_live(void) {
 }
 
 static void an_overwritten_header_behind_a_block_is_damage(void) {
-    static const uint32_t values[] = {0, 4, 8, 12, 0x7ffffff0, 0xfffffff0, 0xfffffff1, 1, 17};
+    static const uint32_t values[] = {0, 4, 8, 12, 0x7ffffff0, 0xfffffff0,
+                                      /* free ones: */
+                                      -(uint32_t)1, -(uint32_t)17, -0xfffffff1};
     start();
     unsigned char *block = get(SIZE);
     get(SIZE);
@@ -164,6 +166,20 @@ static void an_overwritten_header_behind_a_block_is_damage(void) {
         damage(end_of(block), values[i]);
         CHECK(is_kept_as(block, HFIT_MISUSE_DAMAGED));
     }
+}
+
+/* Its size says so; what lies there, after a free chunk, does not. */
+static void a_block_that_would_end_behind_a_free_chunk_is_none(void) {
+    start();
+    unsigned char *block = get(SIZE);
+    unsigned char *next = get(SIZE);
+    get(SIZE);
+    give(next);
+    const uint32_t size = load_word(heap, chunk_of(block));
+    damage(chunk_of(block), end_of(next) - chunk_of(block));
+    CHECK(is_kept_as(block, HFIT_MISUSE_FOREIGN));
+    damage(chunk_of(block), size);
+    give(block);
 }
 
 /* Free chunks of one bin on both sides of a block, and one more, so that their links lead to each
@@ -256,6 +272,7 @@ int main(void) {
     RUN(a_block_freed_twice_is_not_live_however_it_coalesced);
     RUN(a_neighbour_joined_later_leaves_a_freed_block_not_live);
     RUN(an_overwritten_header_behind_a_block_is_damage);
+    RUN(a_block_that_would_end_behind_a_free_chunk_is_none);
     RUN(a_flipped_bit_in_a_free_neighbour_is_damage);
     RUN(a_chunk_with_a_flipped_bit_is_not_taken);
     RUN(no_flipped_bit_of_maps_and_heads_hands_out_a_live_block);

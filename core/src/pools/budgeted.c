@@ -87,11 +87,18 @@ static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
     return false;
 }
 
+/* As many entries as the highest bits of a product can tell. */
+static bool is_index_size_sound(const hfit_pools_plan *plan) {
+    const hfit_pool_index *index = &plan->index;
+    return index->table == NULL ? index->entries == 0
+                                : index->shift <= 31 && index->entries <= HFIT_LARGEST_POOL_INDEX &&
+                                      UINT32_MAX >> index->shift == index->entries - 1;
+}
+
 /* True if the index leads nowhere but to pools, and to each of them. */
 static bool is_index_sound(const hfit_pools_plan *plan) {
     const hfit_pool_index *index = &plan->index;
-    if (index->shift > 31 || index->entries > HFIT_LARGEST_POOL_INDEX ||
-        UINT32_MAX >> index->shift >= index->entries) {
+    if (!is_index_size_sound(plan)) {
         return false;
     }
     for (uint32_t entry = 0; entry < index->entries; entry++) {
@@ -110,7 +117,7 @@ static bool is_index_sound(const hfit_pools_plan *plan) {
 
 static bool is_rule_sound(const hfit_pools_plan *plan) {
     return has_a_pool_a_class(plan) && plan->borrow <= 1 &&
-           (plan->index.table == NULL || is_index_sound(plan));
+           (plan->index.table == NULL ? is_index_size_sound(plan) : is_index_sound(plan));
 }
 
 enum {

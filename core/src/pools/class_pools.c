@@ -105,10 +105,19 @@ static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
            size <= plan->pools.items[count - 1].size;
 }
 
+/* An entry for each size up to the largest pool's. */
+static bool is_index_size_sound(const hfit_pools_plan *plan) {
+    const hfit_pool_list *pools = &plan->pools;
+    const uint32_t entries = plan->index.entries;
+    return entries == 0 ||
+           (entries <= HFIT_LARGEST_POOL_INDEX && plan->index.table != NULL && pools->count != 0 &&
+            entries == pools->items[pools->count - 1].size + 1);
+}
+
 /* True if no entry leads to a pool that there is not, or whose blocks are too small. */
 static bool is_index_sound(const hfit_pools_plan *plan) {
     const hfit_pool_index *index = &plan->index;
-    if (index->entries > HFIT_LARGEST_POOL_INDEX || (index->entries != 0 && finds_by_bits(plan)) ||
+    if (!is_index_size_sound(plan) || (index->entries != 0 && finds_by_bits(plan)) ||
         (index->own != 0 && plan->overflow != HFIT_OVERFLOW_REFUSE) ||
         index->own > index->entries) {
         return false;

@@ -243,7 +243,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    return size <= heap_usable_size(heap, plan, block) ? block : NULL;
+    const size_t usable = heap_usable_size(heap, plan, block); /* 0 if it is no live block */
+    return usable != 0 && size <= usable ? block : NULL;
 }
 
 /* True if a block is allocated. Where no bits are kept the free list is searched. */

@@ -173,7 +173,7 @@ static bool are_pools_laid_out(const hfit_pools_plan *plan) {
 
 static bool is_plan_sound(const hfit_pools_plan *plan) {
     const hfit_shared *shared = &plan->shared;
-    return (plan->pools.count == 0 ? plan->pools.end == 0 : plan->pools.items != NULL) &&
+    return is_pool_count_sound(plan) && (plan->pools.count != 0 || plan->pools.end == 0) &&
            (shared->operations == NULL) == (shared->plan == NULL) &&
            (shared->plan == NULL || shared->plan->alignment == plan->common.alignment) &&
            are_pools_laid_out(plan) && is_rule_sound(plan) && plan->seal == seal_of(plan);
@@ -189,6 +189,9 @@ static uint32_t told_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
 }
 
 bool HFIT_THIS(complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
+    if (!is_pool_count_sound(plan)) {
+        return false;
+    }
     make_index(plan, table, room);
     plan->seal = seal_of(plan);
     return is_plan_sound(plan);
@@ -218,7 +221,8 @@ static void init_pools(hfit_heap *heap, const hfit_pools_plan *plan) {
 
 /* True at safety level 0, and of the plan of a build, which nothing came by to change. */
 static inline bool is_sealed(const hfit_pools_plan *plan) {
-    return HFIT_SAFETY < 1 || HFIT_HAS_PLAN_OF_BUILD || plan->seal == seal_of(plan);
+    return HFIT_SAFETY < 1 || HFIT_HAS_PLAN_OF_BUILD ||
+           (is_pool_count_sound(plan) && is_index_size_sound(plan) && plan->seal == seal_of(plan));
 }
 
 /* What is left behind the pools becomes the shared heap, if the plan has one and it is enough for

@@ -67,7 +67,15 @@ static inline uint32_t mix_words(uint32_t seal, const void *words, const void *e
     return seal;
 }
 
-/* A number that changes with any bit of a plan but its pointers and the seal itself. */
+/* True if the pools of a plan are as many as their own words say, so that no more are read. */
+static inline bool is_pool_count_sound(const hfit_pools_plan *plan) {
+    const hfit_pool_list *pools = &plan->pools;
+    return pools->count == 0 || (pools->count <= MOST_POOLS && pools->items != NULL &&
+                                 pools->items[0].used_bit == 8 * used_bits_at(pools->count));
+}
+
+/* A number that changes with any bit of a plan but its pointers and the seal itself. Its counts are
+ * sound: what they say is read. */
 static inline uint32_t seal_of(const hfit_pools_plan *plan) {
     uint32_t seal =
         mix(mix(mix(2166136261u, plan->common.alignment), plan->pools.count), plan->pools.end);

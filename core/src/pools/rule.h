@@ -46,6 +46,10 @@ static inline bool refuses(const hfit_pools_plan *plan, size_t size);
 /* Makes the plan's index, or none, as HFIT_DECLARE_POOLS_PLAN says. */
 static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room);
 
+/* True if the plan's index has as many entries as the words beside it ask for, or none. The table
+ * is not read. */
+static bool is_index_size_sound(const hfit_pools_plan *plan);
+
 /* True if the plan's pools, laid out and ascending, its index and its scalars are such as this rule
  * wants. */
 static bool is_rule_sound(const hfit_pools_plan *plan);

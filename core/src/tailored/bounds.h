@@ -75,9 +75,8 @@ static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, u
         return false;
     }
     if (has_headers(plan)) {
-        const uint32_t header = load_header(heap, plan, chunk);
-        return header >> SIZE_SHIFT == size &&
-               is_free_headed(heap, plan, chunk, header, end - chunk);
+        const uint32_t word = load_header(heap, plan, chunk);
+        return free_size(word) == size && is_free_headed(heap, plan, chunk, word, end - chunk);
     }
     return is_free_mapped(heap, plan, chunk, size);
 }

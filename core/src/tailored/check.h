@@ -44,15 +44,15 @@ static uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_
                            uint32_t most) {
     const uint32_t head = word_of(plan, class, above);
     uint32_t previous = head - LINK_NEXT;
-    uint32_t entry = load_word(heap, head);
+    uint32_t entry = load_link(heap, head);
     uint32_t count = 0;
     for (; entry != NO_OFFSET && count <= most; count++) {
         if (listed_size(heap, plan, class, entry) == 0 ||
-            load_field(heap, entry, LINK_PREVIOUS) != previous) {
+            load_link_field(heap, entry, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = entry;
-        entry = load_field(heap, entry, LINK_NEXT);
+        entry = load_link_field(heap, entry, LINK_NEXT);
     }
     return count;
 }
@@ -62,7 +62,7 @@ static uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_
 static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, bool above, unfound *left) {
     const uint32_t count = class_count(plan, chunks_end(heap) >> granule_shift(plan));
     for (uint32_t class = 0; class < count; class ++) {
-        const bool is_empty = load_word(heap, word_of(plan, class, above)) == NO_OFFSET;
+        const bool is_empty = load_link(heap, word_of(plan, class, above)) == NO_OFFSET;
         const uint32_t map = load_word(heap, map_of(plan, class, above)) >> (class & 31);
         const bool is_last = (class & 31) == 31 || class + 1 == count;
         if ((map & 1) == is_empty || (is_last && map > 1)) {
@@ -95,7 +95,7 @@ static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t g
         return false;
     }
     if (is_alone(plan, size) || is_good_fit(plan) ||
-        load_field(heap, entry, slot_in(&tries)) == NO_OFFSET) {
+        load_link_field(heap, entry, slot_in(&tries)) == NO_OFFSET) {
         return true;
     }
     const sized_chunk ring = {entry, size};

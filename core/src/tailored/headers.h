@@ -6,10 +6,11 @@
  *   free chunk    | size+F | words of the index | ...       | size+F |
  *                   entry                                     entry of the next chunk - 4
  *
- * Sizes are in granules, above two flag bits: IS_FREE, and AFTER_FREE ("the chunk before me is
+ * Sizes are in granules, above two flag bits: CHUNK_FREE, and AFTER_FREE ("the chunk before me is
  * free, so its header stands again before mine"). The end of all chunks has the header of a used
  * chunk of no granules. A header of a used chunk that was joined with a free one before it is left
- * behind as that of a free one, from safety level 1 on, which tells a second free.
+ * behind as that of a free one, from safety level 1 on, which tells a second free. What lies in a
+ * free chunk is coded: see src/tiling/coded.h.
  */
 #ifndef HFIT_TAILORED_HEADERS_H
 #define HFIT_TAILORED_HEADERS_H
@@ -17,17 +18,29 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tailored/heap.h"
+#include "src/tiling/coded.h"
 
-enum { IS_FREE = 1, AFTER_FREE = 2, SIZE_SHIFT = 2 };
+enum { SIZE_SHIFT = 2 };
 
+/* The header as it stands, which is what it says if the chunk is used. */
 static FORCE_INLINE uint32_t load_header(const hfit_heap *heap, const hfit_plan *plan,
                                          uint32_t chunk) {
     return load_word(heap, entry_of(plan, chunk));
 }
 
 static FORCE_INLINE void store_header(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                      uint32_t header) {
-    store_word(heap, entry_of(plan, chunk), header);
+                                      uint32_t word) {
+    store_word(heap, entry_of(plan, chunk), word);
+}
+
+/* How the header of a free chunk of so many granules stands. */
+static FORCE_INLINE uint32_t free_header(uint32_t size) {
+    return coded_header(size << SIZE_SHIFT | CHUNK_FREE);
+}
+
+/* The granules of a free chunk whose header stands as this word. */
+static FORCE_INLINE uint32_t free_size(uint32_t word) {
+    return coded_header(word) >> SIZE_SHIFT;
 }
 
 /* The word before the chunk's header, where that of a free chunk before it stands again. */
@@ -44,26 +57,27 @@ static inline void set_after_free(hfit_heap *heap, const hfit_plan *plan, uint32
 /* The granule behind the chunk; it may be any number where the header was overwritten. */
 static inline uint32_t header_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                   bool *is_free) {
-    const uint32_t header = load_header(heap, plan, chunk);
-    *is_free = (header & IS_FREE) != 0;
-    return chunk + (header >> SIZE_SHIFT);
+    const uint32_t word = load_header(heap, plan, chunk);
+    *is_free = (word & CHUNK_FREE) != 0;
+    return chunk + (*is_free ? free_size(word) : word >> SIZE_SHIFT);
 }
 
 /* Writes a free chunk, whose neighbours are used. */
 static inline void write_free(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                               uint32_t end) {
     HFIT_ASSERT(start < end && end - start >= least_chunk(plan));
-    const uint32_t header = (end - start) << SIZE_SHIFT | IS_FREE;
-    store_header(heap, plan, start, header);
-    store_word(heap, footer_before(plan, end), header);
+    const uint32_t word = free_header(end - start);
+    store_header(heap, plan, start, word);
+    store_word(heap, footer_before(plan, end), word);
 }
 
 /* The five changes of bounds: see bounds.h. */
 
 static inline void headers_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                uint32_t behind, uint32_t end) {
-    const uint32_t after_free = load_header(heap, plan, start) & AFTER_FREE;
-    store_header(heap, plan, start, (behind - start) << SIZE_SHIFT | after_free);
+    const bool after_free = is_after_free(load_header(heap, plan, start));
+    store_header(heap, plan, start,
+                 (behind - start) << SIZE_SHIFT | (after_free ? (uint32_t)AFTER_FREE : 0));
     if (behind != end) {
         write_free(heap, plan, behind, end);
     } else {
@@ -80,7 +94,7 @@ static inline void headers_use_last(hfit_heap *heap, const hfit_plan *plan, uint
 
 static inline void headers_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     if (HFIT_SAFETY >= 1 && at->from != at->start) {
-        store_header(heap, plan, at->start, (at->end - at->start) << SIZE_SHIFT | IS_FREE);
+        store_header(heap, plan, at->start, free_header(at->end - at->start));
     }
     write_free(heap, plan, at->from, at->to);
     if (at->to == at->end) {
@@ -89,6 +103,9 @@ static inline void headers_free(hfit_heap *heap, const hfit_plan *plan, const pl
 }
 
 static inline void headers_join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+    if (HFIT_SAFETY >= 1 && at->from != at->start) {
+        store_header(heap, plan, at->start, free_header(at->end - at->start));
+    }
     if (at->to == at->end) {
         set_after_free(heap, plan, at->end, true);
     }
@@ -104,14 +121,31 @@ static inline void headers_cut(hfit_heap *heap, const hfit_plan *plan, const pla
 /* True if a chunk with this header can begin `room` granules before the end of all chunks. */
 static inline bool is_header_sound(const hfit_plan *plan, uint32_t header, uint32_t room) {
     const uint32_t size = header >> SIZE_SHIFT;
-    return size <= room && (size >= least_chunk(plan) || (room == 0 && (header & IS_FREE) == 0));
+    return size <= room && (size >= least_chunk(plan) || (room == 0 && (header & CHUNK_FREE) == 0));
 }
 
-/* True if a free chunk of this header begins at `chunk` and ends where it says. */
+/* True if a free chunk whose header stands as this word begins at `chunk` and ends where it says.
+ */
 static inline bool is_free_headed(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                  uint32_t header, uint32_t room) {
-    return (header & (IS_FREE | AFTER_FREE)) == IS_FREE && is_header_sound(plan, header, room) &&
-           load_word(heap, footer_before(plan, chunk + (header >> SIZE_SHIFT))) == header;
+                                  uint32_t word, uint32_t room) {
+    const uint32_t header = coded_header(word);
+    return (header & (CHUNK_FREE | AFTER_FREE)) == CHUNK_FREE &&
+           is_header_sound(plan, header, room) &&
+           load_word(heap, footer_before(plan, chunk + (header >> SIZE_SHIFT))) == word;
+}
+
+/* True below safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
+ * wrote into a block to look like a header is not believed. */
+static inline bool is_walked_by(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+    if (HFIT_SAFETY < 2) {
+        return true;
+    }
+    uint32_t walked = load_word(heap, CHUNKS_FIRST);
+    while (walked < chunk) {
+        bool is_free;
+        walked = header_end(heap, plan, walked, &is_free); /* the heap was checked before */
+    }
+    return walked == chunk;
 }
 
 /* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
@@ -124,9 +158,9 @@ static inline bool headers_find(const hfit_heap *heap, const hfit_plan *plan, pl
         return true;
     }
     const uint32_t end = chunks_end(heap) >> granule_shift(plan);
-    *misuse = (header & IS_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
-    return (header & IS_FREE) == 0 && is_header_sound(plan, header, end - at->start) &&
-           (load_header(heap, plan, at->end) & AFTER_FREE) == 0;
+    *misuse = (header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
+    return (header & CHUNK_FREE) == 0 && is_header_sound(plan, header, end - at->start) &&
+           !is_after_free(load_header(heap, plan, at->end)) && is_walked_by(heap, plan, at->start);
 }
 
 /* Stores how far the free neighbours reach. From safety level 1 on false if their words do not
@@ -135,19 +169,19 @@ static INLINE_FOR_SPEED bool headers_look_around(const hfit_heap *heap, const hf
                                                  place *at) {
     const uint32_t next = load_header(heap, plan, at->end);
     const uint32_t end = HFIT_SAFETY >= 1 ? chunks_end(heap) >> granule_shift(plan) : 0;
-    at->to = at->end + ((next & IS_FREE) != 0 ? next >> SIZE_SHIFT : 0);
+    at->to = at->end + ((next & CHUNK_FREE) != 0 ? free_size(next) : 0);
     at->from = at->start;
     if (HFIT_SAFETY >= 1 &&
-        !((next & IS_FREE) != 0 ? is_free_headed(heap, plan, at->end, next, end - at->end)
-                                : is_header_sound(plan, next, end - at->end))) {
+        !((next & CHUNK_FREE) != 0 ? is_free_headed(heap, plan, at->end, next, end - at->end)
+                                   : is_header_sound(plan, next, end - at->end))) {
         return false;
     }
     if ((load_header(heap, plan, at->start) & AFTER_FREE) == 0) {
         return true;
     }
     const uint32_t footer = load_word(heap, footer_before(plan, at->start));
-    at->from = at->start - (footer >> SIZE_SHIFT);
-    return HFIT_SAFETY < 1 || (footer >> SIZE_SHIFT <= at->start - load_word(heap, CHUNKS_FIRST) &&
+    at->from = at->start - free_size(footer);
+    return HFIT_SAFETY < 1 || (free_size(footer) <= at->start - load_word(heap, CHUNKS_FIRST) &&
                                load_header(heap, plan, at->from) == footer &&
                                is_free_headed(heap, plan, at->from, footer, at->start - at->from));
 }
@@ -157,11 +191,11 @@ static bool are_headers_sound(const hfit_heap *heap, const hfit_plan *plan, uint
                               uint32_t end) {
     bool after_free = false;
     for (uint32_t chunk = first;;) {
-        const uint32_t header = load_header(heap, plan, chunk);
-        const bool is_free = (header & IS_FREE) != 0;
-        if (((header & AFTER_FREE) != 0) != after_free ||
-            !is_header_sound(plan, header, end - chunk) ||
-            (is_free && !is_free_headed(heap, plan, chunk, header, end - chunk))) {
+        const uint32_t word = load_header(heap, plan, chunk);
+        const bool is_free = (word & CHUNK_FREE) != 0;
+        const uint32_t header = is_free ? coded_header(word) : word;
+        if (is_after_free(word) != after_free || !is_header_sound(plan, header, end - chunk) ||
+            (is_free && !is_free_headed(heap, plan, chunk, word, end - chunk))) {
             return false;
         }
         if (chunk == end) {

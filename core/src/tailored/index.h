@@ -52,7 +52,7 @@ static const trie_form tries = {.size = FREE_SIZE, .lower = TRIE_LOWER, .last = 
 
 /* Of a free chunk that notes its size. */
 static inline uint32_t size_at(const hfit_heap *heap, uint32_t entry) {
-    return load_field(heap, entry, FREE_SIZE);
+    return coded(load_field(heap, entry, FREE_SIZE));
 }
 
 /* Behind the last block's first granule but one. */
@@ -124,7 +124,7 @@ static inline bool may_be_entry(const hfit_heap *heap, const hfit_plan *plan, ui
 
 /* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert(hfit_heap *heap, uint32_t head, uint32_t entry) {
-    uint32_t first = load_word(heap, head);
+    uint32_t first = load_link(heap, head);
     if (HFIT_SAFETY >= 1 && !does_first_hold(heap, head, first, links_end(heap))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         first = NO_OFFSET;
@@ -139,7 +139,7 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     const uint32_t map = map_of(plan, class, above);
     const uint32_t word = word_of(plan, class, above);
     if (!is_alone(plan, size) && (HFIT_SAFETY >= 1 || has_headers(plan))) {
-        store_field(heap, entry, FREE_SIZE, size);
+        store_field(heap, entry, FREE_SIZE, coded(size));
     }
     if (is_alone(plan, size) || is_good_fit(plan)) {
         list_insert(heap, word, entry);
@@ -200,7 +200,7 @@ static INLINE_FOR_SPEED sized_chunk find_larger(const hfit_heap *heap, const hfi
         map = load_word(heap, index_word(plan, number, above));
     }
     const uint32_t larger = number * 32 + (uint32_t)__builtin_ctz(map);
-    const uint32_t entry = load_word(heap, word_of(plan, larger, above));
+    const uint32_t entry = load_link(heap, word_of(plan, larger, above));
     const uint32_t size = larger + least_chunk(plan);
     return (sized_chunk){entry, is_alone(plan, size) ? size : listed_at(heap, plan, entry)};
 }
@@ -210,14 +210,14 @@ static INLINE_FOR_SPEED sized_chunk find_larger(const hfit_heap *heap, const hfi
 static INLINE_FOR_SPEED sized_chunk find_good(const hfit_heap *heap, const hfit_plan *plan,
                                               uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
-    uint32_t entry = load_word(heap, word_of(plan, class, above));
+    uint32_t entry = load_link(heap, word_of(plan, class, above));
     uint32_t left = is_alone(plan, size) ? 1 : PROBES;
     while (entry != NO_OFFSET && left > 0) {
         const uint32_t found = is_alone(plan, size) ? size : listed_at(heap, plan, entry);
         if (found >= size || found == 0) {
             return (sized_chunk){entry, found};
         }
-        entry = load_field(heap, entry, LINK_NEXT);
+        entry = load_link_field(heap, entry, LINK_NEXT);
         left--;
     }
     return find_larger(heap, plan, class, above);
@@ -241,7 +241,7 @@ static INLINE_FOR_SPEED sized_chunk find_best(const hfit_heap *heap, const hfit_
         const uint32_t larger = (uint32_t)__builtin_ctz(map);
         way.above = word_of(plan, larger, above);
         if (larger + least_chunk(plan) < 1u << FIRST_TRIE) {
-            return (sized_chunk){load_word(heap, way.above), larger + least_chunk(plan)};
+            return (sized_chunk){load_link(heap, way.above), larger + least_chunk(plan)};
         }
     }
     return trie_least(&tries, heap, way.above, way.best, end);

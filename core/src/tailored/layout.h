@@ -67,6 +67,25 @@ static void init_bounds(hfit_heap *heap, const hfit_plan *plan, const map_layout
     note_free(heap, plan, first, end);
 }
 
+/* The last granule up to `end` at which a heap can end: a granule more may need more words of the
+ * index than it gives. 0 if there is none. */
+static uint32_t fitting_end(const hfit_plan *plan, uint32_t end) {
+    map_layout layout;
+    while (end != 0 && lay_out(plan, end, &layout) + least_chunk(plan) > end) {
+        end--;
+    }
+    return end;
+}
+
+/* Empties the index, and a map behind it. */
+static void clear_words(hfit_heap *heap, const hfit_plan *plan, const map_layout *layout) {
+    const uint32_t classes = word_of(plan, 0, false);
+    for (uint32_t offset = index_start(plan); offset < layout->end; offset += 4) {
+        const bool is_class = offset >= classes && offset < layout->start;
+        store_word(heap, offset, is_class ? coded(NO_OFFSET) : 0);
+    }
+}
+
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     if (!is_region_usable(region, region_size, plan) || !is_plan_sound(plan)) {
         return NULL;
@@ -74,11 +93,11 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     hfit_heap *heap = region;
     map_layout layout;
     uint32_t end = (uint32_t)region_size >> granule_shift(plan);
-    end = end < MOST_GRANULES ? end : MOST_GRANULES; /* what is behind stays unused */
-    const uint32_t first = end == 0 ? 0 : lay_out(plan, end, &layout);
-    if (end == 0 || first + least_chunk(plan) > end) {
+    end = fitting_end(plan, end < MOST_GRANULES ? end : MOST_GRANULES);
+    if (end == 0) {
         return NULL;
     }
+    const uint32_t first = lay_out(plan, end, &layout); /* what is behind the end stays unused */
     const uint32_t footprint = first << granule_shift(plan);
     store_word(heap, CHUNKS_END, end << granule_shift(plan));
     store_word(heap, CHUNKS_FIRST, first);
@@ -88,9 +107,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     store_word(heap, TOP, first);
     store_word(heap, TOP_END, end);
-    for (uint32_t offset = index_start(plan); offset < layout.end; offset += 4) {
-        store_word(heap, offset, 0);
-    }
+    clear_words(heap, plan, &layout);
     init_bounds(heap, plan, &layout, first, end);
     return heap;
 }

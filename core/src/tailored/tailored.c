@@ -221,7 +221,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     place at;
-    if (block == NULL || !find_used(heap, plan, block, &at)) {
+    if (block == NULL || !find_place(heap, plan, block, &at)) {
         return 0;
     }
     return usable_bytes(plan, at.end - at.start);

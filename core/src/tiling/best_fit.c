@@ -45,8 +45,8 @@ _Static_assert((CONTROL_SIZE + WORD_SIZE) % 16 == 0, "a chunk of any alignment b
 
 static const trie_form tries = {
     .size = 0,
-    .flags = CHUNK_FREE | AFTER_FREE,
-    .free = CHUNK_FREE,
+    .flags = IS_CODED ? 0 : CHUNK_FREE | AFTER_FREE, /* coded a header is just its size */
+    .free = IS_CODED ? 0 : CHUNK_FREE,
     .lower = TRIE_LOWER,
     .last = LAST_TRIE,
 };
@@ -121,7 +121,7 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
 /* The top, NO_OFFSET if there is none of at least `size` bytes. */
 static inline uint32_t find_top(const hfit_heap *heap, uint32_t size, uint32_t end) {
     const uint32_t top_size =
-        chunk_size(load_word(heap, end - WORD_SIZE)); /* stands at the end, too */
+        chunk_size(coded_header(load_word(heap, end - WORD_SIZE))); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
     return is_there && top_size >= size ? end - top_size : NO_OFFSET;
 }
@@ -148,7 +148,7 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
         class = (uint32_t)__builtin_ctz(map);
         way.above = word_of(class);
         if (class < BIN_COUNT) {
-            return sound_offset(load_word(heap, way.above), end);
+            return sound_offset(load_link(heap, way.above), end);
         }
     }
     return trie_least(&tries, heap, way.above, way.best, end).offset;
@@ -173,16 +173,16 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
     const uint32_t size = class * plan->alignment;
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t previous = word_of(class) - LINK_NEXT;
-    uint32_t chunk = load_word(heap, word_of(class));
+    uint32_t chunk = load_link(heap, word_of(class));
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
         if (!is_chunk_offset(heap, plan, chunk, end) || size > end - chunk ||
-            load_word(heap, chunk) != (size | CHUNK_FREE) ||
-            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_word(heap, chunk) != coded_header(size | CHUNK_FREE) ||
+            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_field(heap, chunk, LINK_NEXT);
+        chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }
@@ -192,7 +192,7 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
 static bool check_classes(const hfit_heap *heap, const hfit_plan *plan, unfound *left) {
     uint32_t map = 0;
     for (uint32_t class = bin_class(plan, CHUNK_LEAST); class < CLASS_COUNT; class ++) {
-        const bool is_empty = load_word(heap, word_of(class)) == NO_OFFSET;
+        const bool is_empty = load_link(heap, word_of(class)) == NO_OFFSET;
         map |= (uint32_t)!is_empty << class;
         if (class >= BIN_COUNT) {
             left->slots += !is_empty;
@@ -216,7 +216,7 @@ static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
         return false;
     }
     if (has_bin(plan, size) || chunk + size == end ||
-        load_field(heap, chunk, slot_in(&tries)) == NO_OFFSET) {
+        load_link_field(heap, chunk, slot_in(&tries)) == NO_OFFSET) {
         return true;
     }
     const sized_chunk entry = {chunk, size};
@@ -237,7 +237,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
         return false;
     }
     for (uint32_t chunk = load_word(heap, TILING_FIRST); chunk != end; chunk += size) {
-        size = chunk_size(load_word(heap, chunk));
+        size = chunk_size(load_header(heap, chunk));
         if ((load_word(heap, chunk) & CHUNK_FREE) != 0 &&
             !check_chunk(heap, plan, chunk, size, &left)) {
             return false;
@@ -275,8 +275,9 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
         return NULL;
     }
     hfit_heap *heap = region;
-    for (uint32_t offset = CLASS_MAP; offset < CONTROL_SIZE; offset += 4) {
-        store_word(heap, offset, 0);
+    store_word(heap, CLASS_MAP, 0);
+    for (uint32_t offset = CLASS_MAP + 4; offset < CONTROL_SIZE; offset += 4) {
+        store_link(heap, offset, NO_OFFSET);
     }
     tile_region(heap, plan, first_chunk(plan, CONTROL_SIZE), sentinel_of(plan, region_size));
     return heap;

@@ -9,6 +9,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
+#include "src/tiling/coded.h"
 
 enum {
     TILING_FIRST = 0,     /* offset of the first chunk */
@@ -18,8 +19,6 @@ enum {
     TILING_INDEX = 16,    /* where the including allocator's own control words begin */
     WORD_SIZE = 4,
     CHUNK_LEAST = 16, /* header word, two links and the header again */
-    CHUNK_FREE = 1,
-    AFTER_FREE = 2,
 };
 
 /* A chunk: where it lies, and its header. */
@@ -32,7 +31,7 @@ typedef struct tiling_chunk {
 typedef struct used_chunk {
     uint32_t offset;
     uint32_t header;
-    uint32_t next_header; /* of the chunk behind it, or of the sentinel */
+    uint32_t next_word; /* the header of the chunk behind it, or of the sentinel, as it stands */
 } used_chunk;
 
 /* What an includer defines. `end` is the offset of the sentinel, loaded once for all that is looked
@@ -76,10 +75,33 @@ static inline uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
 }
 
-/* What stands at the end of a free chunk with this header: the header again, but not whether the
- * chunk before it is free. Where neighbours coalesce it never is. */
+/* The header of a chunk, used or free. */
+static inline uint32_t load_header(const hfit_heap *heap, uint32_t chunk) {
+    const uint32_t word = load_word(heap, chunk);
+    return (word & CHUNK_FREE) != 0 ? coded_header(word) : word;
+}
+
+/* The size of a free chunk whose header stands as this word, which was found sound. Where
+ * neighbours coalesce it has no other flag, so its complement is its size. */
+static inline uint32_t free_size(const hfit_plan *plan, uint32_t word) {
+    return IS_CODED && may_coalesce(plan) ? ~word : chunk_size(coded_header(word));
+}
+
+/* What stands at the end of a free chunk with this header: the header's word again, but not whether
+ * the chunk before it is free. Where neighbours coalesce it never is. */
 static inline uint32_t footer_of(const hfit_plan *plan, uint32_t header) {
-    return may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE;
+    return coded_header(may_coalesce(plan) ? header : header & ~(uint32_t)AFTER_FREE);
+}
+
+/* The word with AFTER_FREE, which it did not have. */
+static inline uint32_t put_after_free(uint32_t word) {
+    return IS_CODED ? word ^ AFTER_FREE : word | AFTER_FREE;
+}
+
+/* The word without AFTER_FREE, which it should have. */
+static inline uint32_t put_after_used(const hfit_plan *plan, uint32_t word) {
+    const bool is_coded = IS_CODED && !may_coalesce(plan) && (word & CHUNK_FREE) != 0;
+    return is_coded ? word | AFTER_FREE : word & ~(uint32_t)AFTER_FREE;
 }
 
 /* The smallest chunk there is, in bytes: room for a free chunk's words, and for a byte behind the
@@ -109,10 +131,11 @@ static FORCE_INLINE bool is_chunk_offset(const hfit_heap *heap, const hfit_plan 
            ((offset + header_size(plan)) & (plan->alignment - 1)) == 0;
 }
 
-/* True if a chunk with this header, which says that it is free, has room, a footer that agrees, and
- * a place in the index. Its size is for the caller to compare with the least. */
+/* True if a chunk whose header stands as this word, which says that it is free, has room, a footer
+ * that agrees, and a place in the index. Its size is for the caller to compare with the least. */
 static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                       uint32_t header, uint32_t end) {
+                                       uint32_t word, uint32_t end) {
+    const uint32_t header = coded_header(word);
     const uint32_t size = chunk_size(header);
     return size <= end - chunk &&
            load_word(heap, chunk + size - WORD_SIZE) == footer_of(plan, header) &&
@@ -122,14 +145,15 @@ static inline bool is_free_chunk_sound(const hfit_heap *heap, const hfit_plan *p
 /* True if the chunk behind a used one, or the sentinel there, has a sound header and may be joined
  * with it if it is free. */
 static inline bool is_next_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t next,
-                                 uint32_t header, uint32_t end) {
-    const uint32_t room = end - next;
-    const uint32_t size = chunk_size(header);
-    const bool is_large = size >= smallest_chunk(plan);
-    if ((header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        return is_large && is_free_chunk_sound(heap, plan, next, header, end);
+                                 uint32_t word, uint32_t end) {
+    const bool is_free = (word & CHUNK_FREE) != 0;
+    if (is_free && may_coalesce(plan)) {
+        return free_size(plan, word) >= smallest_chunk(plan) &&
+               is_free_chunk_sound(heap, plan, next, word, end);
     }
-    return size <= room && (is_large || room == 0);
+    const uint32_t size = is_free ? free_size(plan, word) : chunk_size(word);
+    const uint32_t room = end - next;
+    return size <= room && (size >= smallest_chunk(plan) || room == 0);
 }
 
 /* True if the chunk before `chunk` is not free, as `chunk`'s header tells, or may be joined with
@@ -140,9 +164,10 @@ static inline bool is_previous_sound(const hfit_heap *heap, const hfit_plan *pla
         return true;
     }
     const uint32_t footer = load_word(heap, chunk - WORD_SIZE);
-    const uint32_t previous = chunk - (footer - CHUNK_FREE); /* odd if it is not free */
+    const uint32_t size = coded_header(footer) - CHUNK_FREE; /* odd if it is not free */
+    const uint32_t previous = chunk - size;
     return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
-           index_holds(heap, plan, previous, chunk_size(footer), end);
+           index_holds(heap, plan, previous, size, end);
 }
 
 /* Stores the used chunk that `block` is the payload of. From safety level 1 on false, told as
@@ -167,12 +192,25 @@ static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan 
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
-    chunk->next_header = load_word(heap, chunk->offset + size);
-    if (HFIT_SAFETY >= 1 && (chunk->next_header & AFTER_FREE) != 0) {
+    chunk->next_word = load_word(heap, chunk->offset + size);
+    if (HFIT_SAFETY >= 1 && is_after_free(chunk->next_word)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
     return true;
+}
+
+/* True below safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
+ * wrote into a block to look like a header is not believed. */
+static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
+    if (HFIT_SAFETY < 2) {
+        return true;
+    }
+    uint32_t walked = load_word(heap, TILING_FIRST);
+    while (walked < chunk) {
+        walked += chunk_size(load_header(heap, walked)); /* the heap was checked before */
+    }
+    return walked == chunk;
 }
 
 /* As find_used_chunk, for a chunk that is about to be freed or resized: its neighbours are checked,
@@ -183,8 +221,12 @@ static INLINE_FOR_SPEED bool find_changeable_chunk(const hfit_heap *heap, const 
     if (!find_used_chunk(heap, plan, block, end, chunk)) {
         return false;
     }
+    if (!is_walked_by(heap, chunk->offset)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return false;
+    }
     const uint32_t next = chunk->offset + chunk_size(chunk->header);
-    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, next, chunk->next_header, end) &&
+    if (HFIT_SAFETY >= 1 && !(is_next_sound(heap, plan, next, chunk->next_word, end) &&
                               is_previous_sound(heap, plan, chunk->offset, chunk->header, end))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return false;

@@ -49,7 +49,7 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
 static uint32_t search_implicit(const hfit_heap *heap, uint32_t size, uint32_t end) {
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
-        const uint32_t header = load_word(heap, chunk);
+        const uint32_t header = load_header(heap, chunk);
         const uint32_t length = chunk_size(header);
         const bool is_damaged = HFIT_SAFETY >= 1 && (length == 0 || length > end - chunk);
         if (is_damaged || ((header & CHUNK_FREE) != 0 && length >= size)) {
@@ -74,7 +74,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
         return false;
     }
     if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
-        return load_word(heap, LIST_HEAD) == NO_OFFSET;
+        return load_link(heap, LIST_HEAD) == NO_OFFSET;
     }
     const size_range any = {smallest_chunk(plan), UINT32_MAX};
     return count_list(heap, plan, LIST_HEAD, any, free_count) == free_count;
@@ -134,7 +134,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
         return NULL;
     }
     hfit_heap *heap = region;
-    store_word(heap, LIST_HEAD, NO_OFFSET);
+    store_link(heap, LIST_HEAD, NO_OFFSET);
     tile_region(heap, plan, first_chunk(plan, CONTROL_SIZE), sentinel_of(plan, region_size));
     return heap;
 }

@@ -34,16 +34,16 @@ static inline bool is_header_size_allowed(uint32_t size) {
 /* Puts `chunk` before the first one that lies behind it. */
 static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     uint32_t previous = head - LINK_NEXT;
-    uint32_t next = load_word(heap, head);
+    uint32_t next = load_link(heap, head);
     while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
         previous = next;
-        next = load_field(heap, next, LINK_NEXT);
+        next = load_link_field(heap, next, LINK_NEXT);
     }
-    store_field(heap, chunk, LINK_NEXT, next);
-    store_field(heap, chunk, LINK_PREVIOUS, previous);
-    store_field(heap, previous, LINK_NEXT, chunk);
+    store_link_field(heap, chunk, LINK_NEXT, next);
+    store_link_field(heap, chunk, LINK_PREVIOUS, previous);
+    store_link_field(heap, previous, LINK_NEXT, chunk);
     if (next != NO_OFFSET) {
-        store_field(heap, next, LINK_PREVIOUS, chunk);
+        store_link_field(heap, next, LINK_PREVIOUS, chunk);
     }
 }
 
@@ -51,13 +51,13 @@ static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32
  * a link leads out of the heap or links form a ring it stores NO_OFFSET. */
 static inline bool list_search(const hfit_heap *heap, uint32_t head, uint32_t size, uint32_t end,
                                uint32_t *chunk) {
-    uint32_t link = load_word(heap, head);
+    uint32_t link = load_link(heap, head);
     for (uint32_t steps = end / CHUNK_LEAST; link != NO_OFFSET; steps--) {
         *chunk = HFIT_SAFETY >= 1 && steps == 0 ? NO_OFFSET : sound_offset(link, end);
-        if (*chunk == NO_OFFSET || chunk_size(load_word(heap, link)) >= size) {
+        if (*chunk == NO_OFFSET || coded_header(load_word(heap, link)) > size) {
             return true;
         }
-        link = load_field(heap, link, LINK_NEXT);
+        link = load_link_field(heap, link, LINK_NEXT);
     }
     return false;
 }
@@ -79,9 +79,9 @@ static inline void add_size(size_array *array, uint32_t size) {
 /* Adds what each chunk on the list could serve. */
 static inline void add_listed_sizes(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
                                     size_array *array) {
-    uint32_t chunk = load_word(heap, head);
-    for (; chunk != NO_OFFSET; chunk = load_field(heap, chunk, LINK_NEXT)) {
-        add_size(array, chunk_size(load_word(heap, chunk)) - header_size(plan));
+    uint32_t chunk = load_link(heap, head);
+    for (; chunk != NO_OFFSET; chunk = load_link_field(heap, chunk, LINK_NEXT)) {
+        add_size(array, chunk_size(load_header(heap, chunk)) - header_size(plan));
     }
 }
 
@@ -97,18 +97,18 @@ static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, 
                                   size_range sizes, uint32_t most) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t previous = head - LINK_NEXT;
-    uint32_t chunk = load_word(heap, head);
+    uint32_t chunk = load_link(heap, head);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
-        const uint32_t header = is_word_below(chunk, end) ? load_word(heap, chunk) : 0;
-        if ((header & CHUNK_FREE) == 0 || chunk_size(header) > sizes.highest ||
-            chunk_size(header) < sizes.lowest ||
-            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
-            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
+        const uint32_t word = is_word_below(chunk, end) ? load_word(heap, chunk) : 0;
+        const uint32_t size = chunk_size(coded_header(word));
+        if ((word & CHUNK_FREE) == 0 || size > sizes.highest || size < sizes.lowest ||
+            !is_free_chunk_sound(heap, plan, chunk, word, end) ||
+            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_field(heap, chunk, LINK_NEXT);
+        chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }

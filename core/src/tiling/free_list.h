@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A doubly linked list of free chunks, last in first out. The links lie in the chunks' payloads;
- * the head is a control word of the heap.
+ * the head is a control word of the heap. All of them are coded, as coded.h says.
  *
  *   head -> | size+F | next | previous | ... | size |
  *
@@ -13,6 +13,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
+#include "src/tiling/coded.h"
 
 enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };
 
@@ -21,17 +22,17 @@ enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };
 static inline void list_push_before(hfit_heap *heap, uint32_t head, uint32_t first,
                                     uint32_t chunk) {
     HFIT_ASSERT(chunk != NO_OFFSET);
-    store_field(heap, chunk, LINK_NEXT, first);
-    store_field(heap, chunk, LINK_PREVIOUS, head - LINK_NEXT);
-    store_word(heap, head, chunk);
+    store_link_field(heap, chunk, LINK_NEXT, first);
+    store_link_field(heap, chunk, LINK_PREVIOUS, head - LINK_NEXT);
+    store_link(heap, head, chunk);
     if (first != NO_OFFSET) {
-        store_field(heap, first, LINK_PREVIOUS, chunk);
+        store_link_field(heap, first, LINK_PREVIOUS, chunk);
     }
 }
 
 /* Puts `chunk` in front. True if the list was empty. */
 static inline bool list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
-    const uint32_t first = load_word(heap, head);
+    const uint32_t first = load_link(heap, head);
     list_push_before(heap, head, first, chunk);
     return first == NO_OFFSET;
 }
@@ -39,14 +40,14 @@ static inline bool list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
 /* Takes `chunk` out. True if it was the last; then stores where the list's last link is now, which
  * is its head if the list is empty. */
 static inline bool list_unlink(hfit_heap *heap, uint32_t chunk, uint32_t *last_link) {
-    const uint32_t next = load_field(heap, chunk, LINK_NEXT);
-    const uint32_t previous = load_field(heap, chunk, LINK_PREVIOUS);
-    store_field(heap, previous, LINK_NEXT, next);
+    const uint32_t next = load_link_field(heap, chunk, LINK_NEXT);
+    const uint32_t previous = load_link_field(heap, chunk, LINK_PREVIOUS);
+    store_link_field(heap, previous, LINK_NEXT, next);
     if (next == NO_OFFSET) {
         *last_link = previous + LINK_NEXT;
         return true;
     }
-    store_field(heap, next, LINK_PREVIOUS, previous);
+    store_link_field(heap, next, LINK_PREVIOUS, previous);
     return false;
 }
 
@@ -58,32 +59,34 @@ static inline bool list_remove(hfit_heap *heap, uint32_t head, uint32_t chunk) {
 
 /* Takes the first chunk, which there is, out. True if the list is empty now. */
 static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
-    *chunk = load_word(heap, head);
+    *chunk = load_link(heap, head);
     HFIT_ASSERT(*chunk != NO_OFFSET);
-    const uint32_t next = load_field(heap, *chunk, LINK_NEXT);
-    store_word(heap, head, next);
+    const uint32_t next = load_link_field(heap, *chunk, LINK_NEXT);
+    store_link(heap, head, next);
     if (next == NO_OFFSET) {
         return true;
     }
-    store_field(heap, next, LINK_PREVIOUS, head - LINK_NEXT);
+    store_link_field(heap, next, LINK_PREVIOUS, head - LINK_NEXT);
     return false;
 }
 
 /* True if `first`, to which the head leads, is none, or a word before `end` that leads back. */
 static FORCE_INLINE bool does_first_hold(const hfit_heap *heap, uint32_t head, uint32_t first,
                                          uint32_t end) {
-    return first == NO_OFFSET || (is_word_below(first, end) &&
-                                  load_field(heap, first, LINK_PREVIOUS) == head - LINK_NEXT);
+    return first == NO_OFFSET ||
+           (is_word_below(first, end) &&
+            load_field(heap, first, LINK_PREVIOUS) == coded(head - LINK_NEXT));
 }
 
 /* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. The last of
  * them is no chunk: its link would lie behind the sentinel. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    const uint32_t next = load_field(heap, chunk, LINK_NEXT);
-    const uint32_t previous = load_field(heap, chunk, LINK_PREVIOUS);
-    return is_word_below(previous, end) && load_field(heap, previous, LINK_NEXT) == chunk &&
+    const uint32_t next = load_link_field(heap, chunk, LINK_NEXT);
+    const uint32_t previous = load_link_field(heap, chunk, LINK_PREVIOUS);
+    const uint32_t back = coded(chunk);
+    return is_word_below(previous, end) && load_field(heap, previous, LINK_NEXT) == back &&
            (next == NO_OFFSET ||
-            (is_word_below(next, end - 4) && load_field(heap, next, LINK_PREVIOUS) == chunk));
+            (is_word_below(next, end - 4) && load_field(heap, next, LINK_PREVIOUS) == back));
 }
 
 #endif

@@ -84,7 +84,7 @@ static bool find_exact(const hfit_heap *heap, uint32_t list, uint32_t end, uint3
     if (lists == 0) {
         return false;
     }
-    *chunk = sound_offset(load_word(heap, head_of((uint32_t)__builtin_ctz(lists))), end);
+    *chunk = sound_offset(load_link(heap, head_of((uint32_t)__builtin_ctz(lists))), end);
     return true;
 }
 
@@ -96,7 +96,7 @@ static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t si
     const uint32_t list = list_for(plan, size);
     const bool is_exact = list < general;
     const bool is_exact_first =
-        is_exact && (own(plan)->upward != 0 || load_word(heap, head_of(list)) != NO_OFFSET);
+        is_exact && (own(plan)->upward != 0 || load_link(heap, head_of(list)) != NO_OFFSET);
     if (is_exact_first && find_exact(heap, list, end, chunk)) {
         return true;
     }
@@ -170,7 +170,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     hfit_heap *heap = region;
     store_word(heap, MAP, 0);
     for (uint32_t list = 0; list <= own(plan)->exact_lists; list++) {
-        store_word(heap, head_of(list), NO_OFFSET);
+        store_link(heap, head_of(list), NO_OFFSET);
     }
     tile_region(heap, plan, first_chunk(plan, control_size(plan)), sentinel_of(plan, region_size));
     return heap;

@@ -12,6 +12,8 @@
  *   used          | size+F | the caller's bytes ...                                      |
  *   free          | size+F | next free | previous free | ...              | size+F again |
  *
+ * What lies in a free chunk is coded: see coded.h.
+ *
  * The header is a word; an allocator may say that it is longer, and what follows the word in it is
  * then not used but for the links.
  *
@@ -68,31 +70,33 @@ static INLINE_FOR_SPEED void put_free_chunk(hfit_heap *heap, const hfit_plan *pl
                                             uint32_t header) {
     const uint32_t size = chunk_size(header);
     HFIT_ASSERT(size >= smallest_chunk(plan) && (header & CHUNK_FREE) != 0);
-    store_word(heap, chunk, header);
+    store_word(heap, chunk, coded_header(header));
     store_word(heap, chunk + size - WORD_SIZE, footer_of(plan, header));
     index_insert(heap, plan, chunk, size);
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
 static FORCE_INLINE void release_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk) {
-    HFIT_ASSERT(((chunk.header & CHUNK_FREE) | (chunk.next_header & AFTER_FREE)) == 0);
+    HFIT_ASSERT((chunk.header & CHUNK_FREE) == 0 && !is_after_free(chunk.next_word));
     uint32_t start = chunk.offset;
     uint32_t joined = chunk.header;
     const uint32_t next = chunk.offset + chunk_size(chunk.header);
-    if ((chunk.next_header & CHUNK_FREE) != 0 && may_coalesce(plan)) {
-        index_remove(heap, plan, next, chunk_size(chunk.next_header));
-        joined += chunk_size(chunk.next_header);
+    if ((chunk.next_word & CHUNK_FREE) != 0 && may_coalesce(plan)) {
+        const uint32_t next_size = free_size(plan, chunk.next_word);
+        index_remove(heap, plan, next, next_size);
+        joined += next_size;
     } else {
-        store_word(heap, next, chunk.next_header | AFTER_FREE);
+        store_word(heap, next, put_after_free(chunk.next_word));
     }
     if ((chunk.header & AFTER_FREE) != 0 && may_coalesce(plan)) {
         const uint32_t footer = load_word(heap, start - WORD_SIZE);
+        const uint32_t size = free_size(plan, footer);
         if (HFIT_SAFETY >= 1) {
             store_word(heap, start, footer); /* left behind inside: tells a second free */
         }
-        start -= chunk_size(footer);
-        index_remove(heap, plan, start, chunk_size(footer));
-        joined += footer - AFTER_FREE;
+        start -= size;
+        index_remove(heap, plan, start, size);
+        joined += size + CHUNK_FREE - AFTER_FREE;
     } else {
         joined |= CHUNK_FREE;
     }
@@ -108,10 +112,11 @@ static inline bool is_worth_splitting(const hfit_plan *plan, uint32_t left) {
  * header. From safety level 1 on false, told as damage, if there is no such chunk at its offset. */
 static FORCE_INLINE bool take_chunk(hfit_heap *heap, const hfit_plan *plan, tiling_chunk *chunk,
                                     uint32_t size, uint32_t end) {
-    const uint32_t header = load_word(heap, chunk->offset);
-    const bool is_large = (header & CHUNK_FREE) != 0 && header > size;
+    const uint32_t word = load_word(heap, chunk->offset);
+    const uint32_t header = coded_header(word);
+    const bool is_large = (word & CHUNK_FREE) != 0 && header > size;
     if (HFIT_SAFETY >= 1 &&
-        !(is_large && is_free_chunk_sound(heap, plan, chunk->offset, header, end))) {
+        !(is_large && is_free_chunk_sound(heap, plan, chunk->offset, word, end))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         return false;
     }
@@ -133,7 +138,7 @@ static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan,
         put_free_chunk(heap, plan, next, left | CHUNK_FREE);
     } else {
         next += left;
-        store_word(heap, next, load_word(heap, next) & ~(uint32_t)AFTER_FREE);
+        store_word(heap, next, put_after_used(plan, load_word(heap, next)));
     }
     store_word(heap, chunk->offset, used);
     add_to_tally(heap, 1 + raise_footprint(heap, next));
@@ -217,7 +222,7 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chun
     }
     store_word(heap, chunk.offset, chunk.header - left);
     add_to_tally(heap, 1);
-    const used_chunk rest = {chunk.offset + needed, left, chunk.next_header};
+    const used_chunk rest = {chunk.offset + needed, left, chunk.next_word};
     release_chunk(heap, plan, rest);
 }
 
@@ -225,9 +230,9 @@ static void shrink_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chun
  * False, and nothing changed, if it does not. */
 static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk,
                        uint32_t needed) {
-    const uint32_t next_size = chunk_size(chunk->next_header);
+    const uint32_t next_size = chunk_size(coded_header(chunk->next_word));
     const tiling_chunk joined = {chunk->offset, chunk->header + next_size};
-    if ((chunk->next_header & CHUNK_FREE) == 0 || chunk_size(joined.header) < needed ||
+    if ((chunk->next_word & CHUNK_FREE) == 0 || chunk_size(joined.header) < needed ||
         !may_coalesce(plan)) {
         return false;
     }
@@ -273,7 +278,7 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
 static bool find_last_aligned(const hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
                               uint32_t needed, uint32_t *chunk) {
     const uint32_t end = load_word(heap, TILING_END);
-    const uint32_t size = chunk_size(load_word(heap, end - WORD_SIZE));
+    const uint32_t size = chunk_size(coded_header(load_word(heap, end - WORD_SIZE)));
     *chunk = sound_offset(end - size, end);
     return (load_word(heap, end) & AFTER_FREE) != 0 && size >= needed &&
            aligning_gap(heap, plan, *chunk, alignment) <= size - needed;
@@ -321,8 +326,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     used_chunk chunk;
-    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, TILING_END) : 0;
-    if (block == NULL || !find_used_chunk(heap, plan, block, end, &chunk)) {
+    if (block == NULL || !find_changeable_chunk(heap, plan, block, &chunk)) {
         return 0;
     }
     return chunk_size(chunk.header) - header_size(plan);
@@ -333,7 +337,7 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_word(heap, TILING_FIRST);
     while (chunk < end) {
-        const uint32_t header = load_word(heap, chunk);
+        const uint32_t header = load_header(heap, chunk);
         if (!is_size_sound(plan, chunk_size(header), end - chunk)) {
             return; /* damaged: `check` tells */
         }
@@ -355,7 +359,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         return false;
     }
     while (chunk != end) {
-        const uint32_t header = load_word(heap, chunk);
+        const uint32_t header = load_header(heap, chunk);
         if (!is_chunk_sound(heap, plan, (tiling_chunk){chunk, header}, after_free, end)) {
             return false;
         }

@@ -77,7 +77,7 @@ static inline uint32_t bit_of(uint32_t bin) {
 static INLINE_FOR_SPEED void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                           uint32_t size) {
     const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
-    uint32_t first = load_word(heap, 4 * bin);
+    uint32_t first = load_link(heap, 4 * bin);
     (void)plan;
     if (HFIT_SAFETY >= 1 && !does_first_hold(heap, 4 * bin, first, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
@@ -120,16 +120,16 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
  * is looked at in any case. False if there is none. */
 static inline bool find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size, uint32_t end,
                                uint32_t probes, uint32_t *chunk) {
-    uint32_t link = load_word(heap, 4 * bin);
+    uint32_t link = load_link(heap, 4 * bin);
     for (int32_t left = (int32_t)probes; link != NO_OFFSET;) {
         *chunk = sound_offset(link, end);
-        if (*chunk == NO_OFFSET || load_word(heap, link) >= size) {
+        if (*chunk == NO_OFFSET || coded_header(load_word(heap, link)) >= size) {
             return true;
         }
         if (--left <= 0) {
             return false;
         }
-        link = load_field(heap, link, LINK_NEXT);
+        link = load_link_field(heap, link, LINK_NEXT);
     }
     return false;
 }
@@ -179,7 +179,7 @@ static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *
     }
     *chunk = NO_OFFSET;
     if (HFIT_SAFETY < 1 || 4 * bin < end) {
-        *chunk = sound_offset(load_word(heap, 4 * bin), end);
+        *chunk = sound_offset(load_link(heap, 4 * bin), end);
     }
     return true;
 }
@@ -216,21 +216,21 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
     const uint32_t shape = load_word(heap, SHAPE);
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t previous = 4 * bin - LINK_NEXT;
-    uint32_t chunk = load_word(heap, 4 * bin);
+    uint32_t chunk = load_link(heap, 4 * bin);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
         if (!is_chunk_offset(heap, plan, chunk, end)) {
             return UINT32_MAX;
         }
-        const uint32_t header = load_word(heap, chunk);
-        if ((header & CHUNK_FREE) == 0 || bin_of(shape, chunk_size(header)) != bin ||
-            chunk_size(header) < CHUNK_LEAST ||
-            !is_free_chunk_sound(heap, plan, chunk, header, end) ||
-            load_field(heap, chunk, LINK_PREVIOUS) != previous) {
+        const uint32_t word = load_word(heap, chunk);
+        const uint32_t size = chunk_size(coded_header(word));
+        if ((word & CHUNK_FREE) == 0 || bin_of(shape, size) != bin || size < CHUNK_LEAST ||
+            !is_free_chunk_sound(heap, plan, chunk, word, end) ||
+            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
         }
         previous = chunk;
-        chunk = load_field(heap, chunk, LINK_NEXT);
+        chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;
 }
@@ -306,8 +306,12 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     if (first + CHUNK_LEAST > end) {
         return NULL;
     }
-    for (uint32_t offset = MAP_MAP; offset < first; offset += 4) {
+    const uint32_t bins = 4 * bin_of(shape, CHUNK_LEAST);
+    for (uint32_t offset = MAP_MAP; offset < bins; offset += 4) {
         store_word(heap, offset, 0);
+    }
+    for (uint32_t offset = bins; offset < first; offset += 4) {
+        store_link(heap, offset, NO_OFFSET);
     }
     store_word(heap, SHAPE, shape);
     tile_region(heap, plan, first, end);

@@ -61,12 +61,12 @@ static FORCE_INLINE uint32_t slot_in(const trie_form *form) {
 
 /* Of a chunk in a trie: its size. */
 static FORCE_INLINE uint32_t size_of(const trie_form *form, const hfit_heap *heap, uint32_t chunk) {
-    return load_field(heap, chunk, form->size) & ~form->flags;
+    return coded(load_field(heap, chunk, form->size)) & ~form->flags;
 }
 
 static inline bool is_free_of_size(const trie_form *form, const hfit_heap *heap, uint32_t chunk,
                                    uint32_t size) {
-    return load_field(heap, chunk, form->size) == (size | form->free);
+    return coded(load_field(heap, chunk, form->size)) == (size | form->free);
 }
 
 static FORCE_INLINE bool is_in_last_trie(const trie_form *form, uint32_t size) {
@@ -95,14 +95,14 @@ static FORCE_INLINE uint32_t turn_from(const trie_form *form, uint32_t entry, ui
 static inline uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                   uint32_t entry, uint32_t end) {
     const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - slot_in(form)) &&
-                                              load_field(heap, entry, slot_in(form)) == slot);
+                                              load_link_field(heap, entry, slot_in(form)) == slot);
     return is_sound ? entry : NO_OFFSET;
 }
 
 /* The entry that hangs from `slot`, or NO_OFFSET. */
 static inline uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                   uint32_t end) {
-    return trie_sound(form, heap, slot, load_word(heap, slot), end);
+    return trie_sound(form, heap, slot, load_link(heap, slot), end);
 }
 
 /* The child of `entry` in this subtrie or, if that is empty, in the other; NO_OFFSET if it has
@@ -111,10 +111,10 @@ static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *
                                         uint32_t entry, uint32_t subtrie, uint32_t end) {
     HFIT_ASSERT(subtrie == form->lower || subtrie == higher_in(form));
     const uint32_t other = form->lower + higher_in(form) - subtrie;
-    const uint32_t child = load_field(heap, entry, subtrie);
+    const uint32_t child = load_link_field(heap, entry, subtrie);
     return child != NO_OFFSET
                ? trie_sound(form, heap, entry + subtrie, child, end)
-               : trie_sound(form, heap, entry + other, load_field(heap, entry, other), end);
+               : trie_sound(form, heap, entry + other, load_link_field(heap, entry, other), end);
 }
 
 /* Adds a chunk, which has room for the words, to the trie at `slot`. */
@@ -130,19 +130,19 @@ static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uin
     }
     uint32_t previous = chunk.offset;
     if (next == NO_OFFSET) {
-        store_word(heap, slot, chunk.offset);
-        store_field(heap, chunk.offset, form->lower, NO_OFFSET);
-        store_field(heap, chunk.offset, higher_in(form), NO_OFFSET);
+        store_link(heap, slot, chunk.offset);
+        store_link_field(heap, chunk.offset, form->lower, NO_OFFSET);
+        store_link_field(heap, chunk.offset, higher_in(form), NO_OFFSET);
         next = chunk.offset;
     } else {
         slot = NO_OFFSET;
-        previous = load_field(heap, next, RING_PREVIOUS);
-        store_field(heap, previous, RING_NEXT, chunk.offset);
-        store_field(heap, next, RING_PREVIOUS, chunk.offset);
+        previous = load_link_field(heap, next, RING_PREVIOUS);
+        store_link_field(heap, previous, RING_NEXT, chunk.offset);
+        store_link_field(heap, next, RING_PREVIOUS, chunk.offset);
     }
-    store_field(heap, chunk.offset, RING_NEXT, next);
-    store_field(heap, chunk.offset, RING_PREVIOUS, previous);
-    store_field(heap, chunk.offset, slot_in(form), slot);
+    store_link_field(heap, chunk.offset, RING_NEXT, next);
+    store_link_field(heap, chunk.offset, RING_PREVIOUS, previous);
+    store_link_field(heap, chunk.offset, slot_in(form), slot);
 }
 
 /* What a walk down a trie met: the ring's entry of the least size that will do, of size UINT32_MAX
@@ -172,7 +172,7 @@ static inline trie_way trie_follow(const trie_form *form, const hfit_heap *heap,
         }
         slot = entry + higher_in(form);
         if (turns >> 31 == 0) {
-            way.above = load_word(heap, slot) != NO_OFFSET ? slot : way.above;
+            way.above = load_link(heap, slot) != NO_OFFSET ? slot : way.above;
             slot = entry + form->lower;
         }
         turns <<= 1;
@@ -208,36 +208,36 @@ static uint32_t trie_leaf(const trie_form *form, const hfit_heap *heap, uint32_t
 /* Hangs `child` from the slot `field` of `to`. */
 static inline void hang(const trie_form *form, hfit_heap *heap, uint32_t to, uint32_t field,
                         uint32_t child) {
-    store_field(heap, to, field, child);
+    store_link_field(heap, to, field, child);
     if (child != NO_OFFSET) {
-        store_field(heap, child, slot_in(form), to + field);
+        store_link_field(heap, child, slot_in(form), to + field);
     }
 }
 
 /* What hangs from the slot `field` of `entry`, or NO_OFFSET. */
 static inline uint32_t trie_below(const trie_form *form, const hfit_heap *heap, uint32_t entry,
                                   uint32_t field, uint32_t end) {
-    return trie_sound(form, heap, entry + field, load_field(heap, entry, field), end);
+    return trie_sound(form, heap, entry + field, load_link_field(heap, entry, field), end);
 }
 
 /* Takes `chunk` out of its trie. Returns the slot that nothing hangs from any more, or NO_OFFSET.
  */
 static uint32_t trie_remove(const trie_form *form, hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    const uint32_t slot = load_field(heap, chunk, slot_in(form));
-    uint32_t heir = load_field(heap, chunk, RING_NEXT);
+    const uint32_t slot = load_link_field(heap, chunk, slot_in(form));
+    uint32_t heir = load_link_field(heap, chunk, RING_NEXT);
     uint32_t emptied = NO_OFFSET;
     if (heir != chunk) {
-        const uint32_t previous = load_field(heap, chunk, RING_PREVIOUS);
-        store_field(heap, previous, RING_NEXT, heir);
-        store_field(heap, heir, RING_PREVIOUS, previous);
+        const uint32_t previous = load_link_field(heap, chunk, RING_PREVIOUS);
+        store_link_field(heap, previous, RING_NEXT, heir);
+        store_link_field(heap, heir, RING_PREVIOUS, previous);
     } else {
         heir = trie_leaf(form, heap, chunk, end);
-        emptied = load_field(heap, heir, slot_in(form));
-        store_word(heap, emptied, NO_OFFSET);
+        emptied = load_link_field(heap, heir, slot_in(form));
+        store_link(heap, emptied, NO_OFFSET);
     }
     if (slot != NO_OFFSET && heir != chunk) {
-        store_word(heap, slot, heir);
-        store_field(heap, heir, slot_in(form), slot);
+        store_link(heap, slot, heir);
+        store_link_field(heap, heir, slot_in(form), slot);
         const uint32_t higher = higher_in(form);
         hang(form, heap, heir, form->lower, trie_below(form, heap, chunk, form->lower, end));
         hang(form, heap, heir, higher, trie_below(form, heap, chunk, higher, end));
@@ -248,11 +248,11 @@ static uint32_t trie_remove(const trie_form *form, hfit_heap *heap, uint32_t chu
 /* True if `chunk` is of a ring whose entry is another, or hangs from a slot before `end`. */
 static inline bool trie_holds(const trie_form *form, const hfit_heap *heap, uint32_t chunk,
                               uint32_t end) {
-    const uint32_t slot = load_field(heap, chunk, slot_in(form));
+    const uint32_t slot = load_link_field(heap, chunk, slot_in(form));
     if (slot == NO_OFFSET) {
-        return load_field(heap, chunk, RING_NEXT) != chunk;
+        return load_link_field(heap, chunk, RING_NEXT) != chunk;
     }
-    return is_word_below(slot, end) && load_word(heap, slot) == chunk;
+    return is_word_below(slot, end) && load_link(heap, slot) == chunk;
 }
 
 /* True if the way of the chunk's size from `slot` leads to it, by the slot that it names. */
@@ -260,9 +260,9 @@ static bool trie_leads_to(const trie_form *form, const hfit_heap *heap, uint32_t
                           sized_chunk chunk, uint32_t end) {
     uint32_t turns = turns_of(form, chunk.size);
     for (uint32_t bits = 0; bits < 32; bits++) {
-        const uint32_t entry = load_word(heap, slot);
+        const uint32_t entry = load_link(heap, slot);
         if (entry == chunk.offset) {
-            return load_field(heap, entry, slot_in(form)) == slot;
+            return load_link_field(heap, entry, slot_in(form)) == slot;
         }
         if (!is_word_below(entry, end - slot_in(form))) {
             return false;
@@ -279,16 +279,16 @@ static uint32_t count_ring(const trie_form *form, const hfit_heap *heap, sized_c
                            uint32_t most, uint32_t end) {
     uint32_t chunk = entry.offset;
     for (uint32_t count = 1; count <= most; count++) {
-        const uint32_t next = load_field(heap, chunk, RING_NEXT);
+        const uint32_t next = load_link_field(heap, chunk, RING_NEXT);
         if (!is_word_below(next, end - slot_in(form)) ||
             !is_free_of_size(form, heap, next, entry.size) ||
-            load_field(heap, next, RING_PREVIOUS) != chunk) {
+            load_link_field(heap, next, RING_PREVIOUS) != chunk) {
             return 0;
         }
         if (next == entry.offset) {
             return count;
         }
-        if (load_field(heap, next, slot_in(form)) != NO_OFFSET) {
+        if (load_link_field(heap, next, slot_in(form)) != NO_OFFSET) {
             return 0;
         }
         chunk = next;
@@ -298,8 +298,8 @@ static uint32_t count_ring(const trie_form *form, const hfit_heap *heap, sized_c
 
 /* How many subtries of an entry something hangs from. */
 static uint32_t count_subtries(const trie_form *form, const hfit_heap *heap, uint32_t entry) {
-    return (uint32_t)(load_field(heap, entry, form->lower) != NO_OFFSET) +
-           (uint32_t)(load_field(heap, entry, higher_in(form)) != NO_OFFSET);
+    return (uint32_t)(load_link_field(heap, entry, form->lower) != NO_OFFSET) +
+           (uint32_t)(load_link_field(heap, entry, higher_in(form)) != NO_OFFSET);
 }
 
 #endif
