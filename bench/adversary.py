@@ -49,10 +49,9 @@ def main() -> None:
             trace = open_any(EXAMPLES / recording, ImportOptions(), Path(folder))
             attacks = attack_plans(
                 trace,
-                recording,
                 Contestants(ALLOCATORS),
                 Path(folder) / "found",
-                AdversaryOptions(events=effort),
+                AdversaryOptions(events=effort, trace_name=recording),
             )
         least = attacks.least_of_any / attacks.u_max
         print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Certified, certified_budgets
+from heapfit.design.budgets.certified import Certified, Patience, certified_budgets
 from heapfit.design.budgets.choice import Method
 
 ALIGNMENT = 8
@@ -111,7 +111,9 @@ def report(
     sizes: list[int], most_live: int, events: int, random: np.random.Generator, seconds: float
 ) -> None:
     trace = draw_walk(sizes, most_live, events, random)
-    exact, taken = timed(lambda: certified_budgets(trace, sizes, ALIGNMENT, Method.EXACT, seconds))
+    exact, taken = timed(
+        lambda: certified_budgets(trace, sizes, ALIGNMENT, Method.EXACT, Patience(seconds))
+    )
     greedy = certified_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
     lost = 1 - greedy.dedicated / exact.dedicated
     print(

@@ -31,8 +31,6 @@ ALLOWED = {
     "reallocarray": "programs that are recorded",
     "NB_MODULE": "Python, when it loads the extension",
 }
-# Likewise, of rooms that are being made: emptied as they come.
-PENDING = {"axis_values"}
 # What highspy's model is given: HiGHS reads it.
 ATTRIBUTES_OF_HIGHS = re.compile(
     r"(num_(col|row)|col_(cost|lower|upper)|row_(lower|upper)|sense|format|start|index|value|"
@@ -47,7 +45,7 @@ def unused_python() -> Iterator[str]:
     search = Vulture()
     search.scavenge([str(ROOT / folder) for folder in (*PYTHON, HARNESS_USERS)])
     read = {*names_in_templates(), *names_in_strings(), *names_offered()}
-    named = {*ALLOWED, *PENDING, *read}
+    named = {*ALLOWED, *read}
     for item in search.get_unused_code(min_confidence=60):
         place = item.filename.relative_to(ROOT)
         is_given = item.typ == "attribute" and ATTRIBUTES_OF_HIGHS.fullmatch(item.name)
@@ -107,7 +105,7 @@ def unused_native() -> Iterator[str]:
     for file, text in texts.items():
         for name in sorted(functions_of(file, text)):
             is_apart = file.suffix in {".c", ".cpp"} and declared[name] > 0
-            if uses[name] <= 1 + is_apart and name not in {*ALLOWED, *PENDING}:
+            if uses[name] <= 1 + is_apart and name not in ALLOWED:
                 yield f"{file}: {name} is used by nothing but tests"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heapfit import _engine
-from heapfit.front.axes import AXES, UNKNOWN, axis_values, place
+from heapfit.front.axes import AXES, UNKNOWN, place
 from heapfit.front.code_label import code_label
 from heapfit.front.code_table import measured_codes
 from heapfit.plan.plan import Plan, Pool
@@ -58,6 +58,15 @@ def test_a_tunables_choice_moves_a_plan_along_its_axis():
 def test_pools_tell_what_is_behind_them():
     over = Plan("budgeted", pools=(POOLS[0],), shared=Plan("best_fit"))
     assert place(over)["D fit in a pool"] == "first; behind: best"
+
+
+def axis_values() -> dict[str, tuple[str, ...]]:
+    """The values that some registered allocator has, along each axis, in alphabetical order."""
+    values: dict[str, set[str]] = {name: set() for name in AXES}
+    for info in _engine.allocators():
+        for name, axis in zip(AXES, info.axes, strict=True):
+            values[name].update(text for text in (axis.text, *axis.texts) if text)
+    return {name: tuple(sorted(texts - {"-"})) for name, texts in values.items()}
 
 
 def test_every_value_listed_is_of_some_registered_allocator():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_traces import heapfit, table2
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import Patience, certified_budgets
 from heapfit.design.budgets.choice import Method
 from heapfit.design.budgets.integer import Solved, solve
 from heapfit.design.budgets.program import Limits
@@ -104,7 +104,7 @@ def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
     sizes = [8 * k for k in range(3, 43)]
     events = walk(sizes, 10, 20_000, 1)
     greedy = certified_budgets(events, sizes, 8, Method.GREEDY)
-    hurried = certified_budgets(events, sizes, 8, Method.EXACT, seconds=0.05)
+    hurried = certified_budgets(events, sizes, 8, Method.EXACT, Patience(0.05))
     assert greedy.dedicated <= hurried.dedicated < hurried.bound
     assert not hurried.is_proven
     assert "at most" in hurried.told

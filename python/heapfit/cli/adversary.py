@@ -73,10 +73,9 @@ def command(
     ):
         attacks = attack_plans(
             trace,
-            name,
             Contestants(tuple(allocators or []), plan_files, int(alignment)),
             output or Path("out") / name / "adversary",
-            AdversaryOptions(region, effort * _MILLION, seed),
+            AdversaryOptions(region, effort * _MILLION, seed, name),
             progress,
         )
     out_result(_parts(attacks, seed), as_json)

@@ -33,8 +33,9 @@ from heapfit.front.design_front import (
     Configuration,
     Front,
     chosen,
+    compare_all,
     cost_of_choice,
-    find_front,
+    front_of,
     save_front,
 )
 from heapfit.front.instruction_model import Off
@@ -44,7 +45,8 @@ from heapfit.front.space import configurations, named_configurations
 from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
-from heapfit.report.front.page import write_front_page
+from heapfit.report.drawing.rendering import write_page
+from heapfit.report.front.page import render
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
@@ -105,12 +107,14 @@ def command(
             if allocators
             else configurations(loaded, progress=progress)
         )
-        front = find_front(loaded, portfolio, measures, table, sweep, progress)
+        comparison = compare_all(loaded, portfolio, sweep, progress)
+        front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else chosen(front, prefer)
         paths = save_front(front, folder, trained_on_trace(loaded, name))
     page = folder / "front.html"
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
-    write_front_page(page, front, name, choice, _typed(source, allocators, given), table)
+    text = render(front, name, choice, _typed(source, allocators, given), table)
+    write_page(page, text)
     out_result(_parts(front, choice, paths, page), as_json)
 
 

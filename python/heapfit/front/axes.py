@@ -59,12 +59,3 @@ def _own(plan: Plan) -> dict[str, str]:
 def _text(axis: _engine.Axis, value: int) -> str:
     text = axis.texts[value] if value < len(axis.texts) else None
     return text or axis.text or UNKNOWN
-
-
-def axis_values() -> dict[str, tuple[str, ...]]:
-    """The values that some registered allocator has, along each axis, in alphabetical order."""
-    values: dict[str, set[str]] = {name: set() for name in AXES}
-    for info in find_allocators():
-        for name, axis in zip(AXES, info.axes, strict=True):
-            values[name].update(text for text in (axis.text, *axis.texts) if text)
-    return {name: tuple(sorted(texts - {_NONE})) for name, texts in values.items()}

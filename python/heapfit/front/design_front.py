@@ -77,14 +77,19 @@ class Front:
 
 
 def find_front(
+    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
+) -> Front:
+    """Compares every configuration on the trace, in this process, and finds the front by all."""
+    return front_of(compare_all(loaded, portfolio, progress=progress), loaded, progress=progress)
+
+
+def compare_all(
     loaded: LoadedTrace,
     portfolio: Portfolio,
-    by: Sequence[Measure] = ALL_MEASURES,
-    sram: Sram | None = None,
     sweep: Sweep | None = None,
     progress: Progress = no_progress,
-) -> Front:
-    """Compares every configuration on the trace and finds the front; by default in this process."""
+) -> Comparison:
+    """Compares every configuration on the trace; by default in this process."""
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
     trace, u_max = loaded.trace, loaded.profile.u_max
@@ -92,7 +97,7 @@ def find_front(
     bounds = quick_bounds(loaded)
     prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio, bounds)
     rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
-    return front_of(prepared.compared(rows), loaded, by, sram, progress)
+    return prepared.compared(rows)
 
 
 def front_of(

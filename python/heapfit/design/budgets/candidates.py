@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from heapfit.compare.candidate import Candidate, NotApplicable, once
 from heapfit.design.budgets import greedy_budgets
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import Patience, certified_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
@@ -18,12 +18,11 @@ def budget_candidates(
 ) -> list[Candidate | NotApplicable]:
     """Budgets for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
+    patience = Patience(choice.seconds, progress)
     for method in choice.methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
-            certified = certified_budgets(
-                loaded.events, sizes, loaded.alignment, method, choice.seconds, progress
-            )
+            certified = certified_budgets(loaded.events, sizes, loaded.alignment, method, patience)
             plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.told}"
             candidates.append(

@@ -53,15 +53,22 @@ class Certified:
         return f"{self.dedicated:,} B dedicated, {certificate}"
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """With HiGHS, where branch and bound did not end."""
+
+    seconds: float = STANDARD_SECONDS  # it leaves a gap then
+    progress: Progress = no_progress
+
+
 def certified_budgets(
     events: _engine.EventArray,
     sizes: Sequence[int],
     alignment: int,
     method: Method = Method.EXACT,
-    seconds: float = STANDARD_SECONDS,
-    progress: Progress = no_progress,
+    patience: Patience | None = None,
 ) -> Certified:
-    """Budgets by one method; `seconds` limits HiGHS, which then leaves a gap."""
+    """Budgets by one method."""
     if method is Method.EXHAUSTIVE:
         best = _engine.exhaustive_budgets(events, list(sizes), alignment, MOST_COMBINATIONS)
         return Certified(tuple(best.counts), best.dedicated, best.dedicated)
@@ -72,11 +79,10 @@ def certified_budgets(
     certified = Certified(tuple(searched.counts), searched.dedicated, searched.bound)
     if method is Method.GREEDY or certified.is_proven:
         return certified
-    return _by_program(points, certified, seconds, progress)
+    return _by_program(points, certified, patience or Patience())
 
 
-def _by_program(
-    points: _engine.BudgetPoints, start: Certified, seconds: float, progress: Progress
-) -> Certified:
-    solved = solve(points, np.array(start.counts, np.int64), start.bound, seconds, progress)
+def _by_program(points: _engine.BudgetPoints, start: Certified, patience: Patience) -> Certified:
+    counts = np.array(start.counts, np.int64)
+    solved = solve(points, counts, start.bound, patience.seconds, patience.progress)
     return Certified(tuple(solved.counts.tolist()), solved.dedicated, solved.bound)

@@ -37,6 +37,7 @@ class AdversaryOptions:
     region: int | None = None  # to be broken; None: the plan file's, else R_safe on the trace
     events: int = STANDARD_EVENTS
     seed: int = 1
+    trace_name: str = "a trace"  # for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +79,12 @@ class Attacks:
 
 def attack_plans(
     trace: Trace,
-    name: str,
     attacked: Contestants,
     folder: Path,
     options: AdversaryOptions,
     progress: Progress = no_progress,
 ) -> Attacks:
-    """Attacks each plan named; what breaks one is stored in `folder`, with the plan beside it.
-
-    `name` is the trace's, for people.
-    """
+    """Attacks each plan named; what breaks one is stored in `folder`, with the plan beside it."""
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
@@ -98,7 +95,7 @@ def attack_plans(
     limits = Limits.of(loaded.profile)
     attacks = [
         _attack(
-            _Target(loaded, comparison, row, candidates[row.name], name),
+            _Target(loaded, comparison, row, candidates[row.name], options.trace_name),
             limits,
             replace(options, region=options.region or regions.get(row.name)),
             folder,

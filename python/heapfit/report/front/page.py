@@ -61,18 +61,6 @@ class FrontContent:
     command: str
 
 
-def write_front_page(
-    path: Path,
-    front: Front,
-    subject: str,
-    choice: Configuration | None,
-    command: str,
-    sram: Sram | None = None,
-) -> None:
-    """Writes the page; `subject` names the trace, `command` is what was typed."""
-    rendering.write_page(path, render(front, subject, choice, command, sram))
-
-
 def render(
     front: Front,
     subject: str,
@@ -80,7 +68,10 @@ def render(
     command: str,
     sram: Sram | None = None,
 ) -> str:
-    """The page as text, the same for the same front."""
+    """The page as text, the same for the same front.
+
+    `subject` names the trace, `command` is what was typed.
+    """
     chart = front_chart(front, choice)
     content = FrontContent(
         subject=subject,
