@@ -8,6 +8,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
+#define IS_CODED 0 /* links stand as published */
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 #include "src/lea_bins.h"

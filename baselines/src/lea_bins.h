@@ -18,7 +18,6 @@
 #define BASELINES_LEA_BINS_H
 
 #include "src/region.h"
-#define IS_CODED 0 /* links stand as published */
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 
