@@ -224,7 +224,7 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
         }
         const uint32_t word = load_word(heap, chunk);
         const uint32_t size = chunk_size(coded_header(word));
-        if ((word & CHUNK_FREE) == 0 || bin_of(shape, size) != bin || size < CHUNK_LEAST ||
+        if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST || bin_of(shape, size) != bin ||
             !is_free_chunk_sound(heap, plan, chunk, word, end) ||
             load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
             return UINT32_MAX;
