@@ -161,8 +161,8 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
 static bool are_bounds_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t end) {
     const uint32_t first = load_word(heap, CHUNKS_FIRST);
     map_layout layout;
-    if ((chunks_end(heap) & (plan->alignment - 1)) != 0 || lay_out(plan, end, &layout) != first ||
-        first >= end) {
+    if ((chunks_end(heap) & (plan->alignment - 1)) != 0 || first >= end ||
+        lay_out(plan, end, &layout) != first) {
         return false;
     }
     return has_headers(plan) ? are_headers_sound(heap, plan, first, end)
