@@ -29,7 +29,7 @@ into them. A cell is the worst of an allocator's plans:
 |---|---|
 | `.` | served, or refused as the contract asks; no harm came of it |
 | `r` | told as misuse, and not a byte of the region changed |
-| `X` | told, but the region changed |
+| `X` | told, or to be told, but the region changed |
 | `M` `U` | a block off its alignment; a block shorter than asked for |
 | `C` `O` | a live block's bytes changed; two live blocks overlap or one lies outside the region |
 | `S` `H` | crash; hang |

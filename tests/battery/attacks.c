@@ -177,12 +177,18 @@ static void leave(const subject *s, neighbourhood *n) {
     }
 }
 
-/* In so many random neighbourhoods: frees a block, then up to `between` of its neighbours, and then
- * the block once more. */
+/* A bad free among neighbours, after others were refused: one that is taken changed the heap. */
+static verdict bad_free_again(const subject *s, void *block) {
+    const verdict found = block == NULL ? VERDICT_REFUSED : bad_free(s, block);
+    return found == VERDICT_OK ? VERDICT_CHANGED : found;
+}
+
+/* In so many random neighbourhoods: frees a block, then up to `between` of its neighbours on either
+ * side, and then the block once more. Made where the plain attack is refused. */
 static verdict free_twice(const subject *s, size_t between) {
-    verdict found = VERDICT_OK;
+    verdict found = VERDICT_REFUSED;
     random_state = (uint32_t)between;
-    for (size_t round = 0; round < ROUNDS && found <= VERDICT_REFUSED; round++) {
+    for (size_t round = 0; round < ROUNDS && found == VERDICT_REFUSED; round++) {
         neighbourhood n;
         settle(s, &n);
         const size_t victim = random_below(MOST_NEIGHBOURS);
@@ -192,7 +198,7 @@ static verdict free_twice(const subject *s, size_t between) {
             give_one(s, &n, (victim + i) % MOST_NEIGHBOURS);
             give_one(s, &n, (victim + MOST_NEIGHBOURS - i) % MOST_NEIGHBOURS);
         }
-        found = block == NULL ? found : worse_of(found, bad_free(s, block));
+        found = bad_free_again(s, block);
         leave(s, &n);
     }
     return found;
@@ -203,7 +209,7 @@ static verdict double_free_at_once(const subject *s) {
     (void)take(s, 40);
     give(s, block);
     const verdict found = block == NULL ? VERDICT_OK : bad_free(s, block);
-    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 0));
+    return found == VERDICT_REFUSED ? free_twice(s, 0) : found;
 }
 
 static verdict double_free_with_one_between(const subject *s) {
@@ -213,7 +219,7 @@ static verdict double_free_with_one_between(const subject *s) {
     give(s, block);
     give(s, other);
     const verdict found = block == NULL ? VERDICT_OK : bad_free(s, block);
-    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 1));
+    return found == VERDICT_REFUSED ? free_twice(s, 1) : found;
 }
 
 static verdict double_free_after_coalescing(const subject *s) {
@@ -229,7 +235,36 @@ static verdict double_free_after_coalescing(const subject *s) {
     for (size_t i = 0; i < 3 && blocks[i] != NULL; i++) {
         found = worse_of(found, bad_free(s, blocks[i]));
     }
-    return found > VERDICT_REFUSED ? found : worse_of(found, free_twice(s, 3));
+    return found == VERDICT_REFUSED ? free_twice(s, 3) : found;
+}
+
+/* A block in pieces may have another one between them. */
+static bool is_of_a_block(const neighbourhood *n, const unsigned char *address) {
+    for (size_t i = 0; i < MOST_NEIGHBOURS; i++) {
+        if (n->blocks[i] == address) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As free_twice: frees a word's address inside a block of zeros. */
+static verdict free_inside(const subject *s) {
+    verdict found = VERDICT_REFUSED;
+    random_state = 4;
+    for (size_t round = 0; round < ROUNDS && found == VERDICT_REFUSED; round++) {
+        neighbourhood n;
+        settle(s, &n);
+        const size_t victim = random_below(MOST_NEIGHBOURS);
+        unsigned char *block = n.blocks[victim];
+        const size_t inside = 4 + 4 * (size_t)random_below(MOST_SIZE / 4);
+        if (block != NULL && inside < n.sizes[victim] && !is_of_a_block(&n, block + inside)) {
+            subject_fill(s, block, n.sizes[victim], 0);
+            found = bad_free_again(s, block + inside);
+        }
+        leave(s, &n);
+    }
+    return found;
 }
 
 static verdict free_in_the_middle(const subject *s) {
@@ -238,20 +273,8 @@ static verdict free_in_the_middle(const subject *s) {
         return VERDICT_OK;
     }
     subject_fill(s, block, 200, 0);
-    verdict found = bad_free(s, block + 64);
-    random_state = 4;
-    for (size_t round = 0; round < ROUNDS && found <= VERDICT_REFUSED; round++) {
-        neighbourhood n;
-        settle(s, &n);
-        const size_t victim = random_below(MOST_NEIGHBOURS);
-        const size_t inside = 4 + 4 * (size_t)random_below(MOST_SIZE / 4);
-        if (n.blocks[victim] != NULL && inside < n.sizes[victim]) {
-            subject_fill(s, n.blocks[victim], n.sizes[victim], 0);
-            found = worse_of(found, bad_free(s, n.blocks[victim] + inside));
-        }
-        leave(s, &n);
-    }
-    return found;
+    const verdict found = bad_free(s, block + 64);
+    return found == VERDICT_REFUSED ? free_inside(s) : found;
 }
 
 /* Every word of the block is made to look like the header of a used chunk of 32 bytes. */

@@ -22,7 +22,7 @@ typedef struct subject {
 typedef enum verdict {
     VERDICT_OK,         /* served, or refused as the contract asks; no harm came of it */
     VERDICT_REFUSED,    /* told as misuse, nothing changed */
-    VERDICT_CHANGED,    /* refused, yet the region is not as before */
+    VERDICT_CHANGED,    /* not to be served, yet the region is not as before */
     VERDICT_MISALIGNED, /* a block off its alignment */
     VERDICT_UNDERSIZED, /* a block shorter than asked for */
     VERDICT_CORRUPT,    /* a live block's bytes changed */
