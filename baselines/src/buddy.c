@@ -23,6 +23,7 @@
 #include "src/region.h"
 #include "src/operations.h"
 #define IS_CODED 0 /* links stand as published */
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 

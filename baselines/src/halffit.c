@@ -22,6 +22,7 @@
 #include "src/region.h"
 #include "src/operations.h"
 #define IS_CODED 0 /* links stand as published */
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
 #include "src/shifted_block.h"

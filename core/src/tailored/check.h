@@ -7,6 +7,7 @@
 #define HFIT_TAILORED_CHECK_H
 
 #include "src/region.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
 #include "src/tailored/heap.h"

@@ -8,6 +8,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
+#include "src/tiling/coded.h"
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
 #include "src/tailored/headers.h"

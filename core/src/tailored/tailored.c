@@ -12,6 +12,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
 #include "src/tailored/heap.h"

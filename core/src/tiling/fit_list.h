@@ -7,6 +7,7 @@
 #define HFIT_FIT_LIST_H
 
 #include "src/region.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
 

@@ -36,6 +36,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/chunk.h"
 
 /* For maps among the control words. */

@@ -22,6 +22,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
 #include "src/tiling/tiling.h"

@@ -28,6 +28,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
+#include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 
 enum {
