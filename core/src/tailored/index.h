@@ -145,7 +145,8 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     if (is_alone(plan, size) || is_good_fit(plan)) {
         list_insert(heap, word, entry);
     } else {
-        trie_insert(&tries, heap, word, (sized_chunk){entry, size}, walk_end(heap));
+        const sized_chunk inserted = {entry, size};
+        trie_insert(&tries, heap, word, &inserted, walk_end(heap));
     }
     store_word(heap, map, load_word(heap, map) | 1u << (class & 31));
 }

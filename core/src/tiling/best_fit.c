@@ -74,7 +74,8 @@ static inline uint32_t word_of(uint32_t class) {
 /* Apart from index_insert, which stands in several functions. */
 static void insert_large(hfit_heap *heap, uint32_t root, uint32_t chunk, uint32_t size,
                          uint32_t end) {
-    trie_insert(&tries, heap, root, (sized_chunk){chunk, size}, end);
+    const sized_chunk inserted = {chunk, size};
+    trie_insert(&tries, heap, root, &inserted, end);
 }
 
 static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,

@@ -39,7 +39,7 @@ static void no_chunk_is_put_on_a_list(void) {
 static void the_first_of_an_empty_list_is_taken(void) {
     uint32_t chunk;
     hfit_heap *heap = fresh();
-    store_word(heap, 64, NO_OFFSET);
+    store_link(heap, 64, NO_OFFSET);
     (void)list_pop(heap, 64, &chunk);
 }
 
