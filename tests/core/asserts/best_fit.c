@@ -22,7 +22,8 @@ static void a_child_is_asked_for_in_a_ring(void) {
 }
 
 static void no_chunk_is_put_into_a_trie(void) {
-    trie_insert(&tries, fresh(), 80, (sized_chunk){NO_OFFSET, 256}, 4000);
+    const sized_chunk none = {NO_OFFSET, 256};
+    trie_insert(&tries, fresh(), 80, &none, 4000);
 }
 
 static void a_large_chunk_has_a_bin(void) {
