@@ -250,11 +250,11 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
 static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     (void)live;
     const uint32_t smallest = least_chunk(plan) << granule_shift(plan);
-    *holes = (hfit_holes){
-        .header = header_size(plan),
-        .smallest_chunk = smallest,
-        .spare = smallest - plan->alignment,
-    };
+    holes->header = header_size(plan);
+    holes->smallest_chunk = smallest;
+    holes->spare = smallest - plan->alignment;
+    holes->class_log2 = 0;
+    holes->is_by_address = false;
     return !is_good_fit(plan);
 }
 

@@ -287,7 +287,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
 
 static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     (void)live;
-    *holes = tiling_holes(plan);
+    tiling_holes(plan, holes);
     return true;
 }
 

@@ -381,16 +381,17 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
 }
 
 /* What the descriptor tells of chunks (hfit_holes) where every one that is large enough serves. A
- * caller with any other plan than the build's would make smallest_chunk longer in firmware. */
-static inline hfit_holes tiling_holes(const hfit_plan *given) {
+ * caller with any other plan than the build's would make smallest_chunk longer in firmware. (Word
+ * by word: a copy of the whole would call memcpy.) */
+static inline void tiling_holes(const hfit_plan *given, hfit_holes *holes) {
     const hfit_plan *plan = HFIT_PLAN_OF_BUILD(given);
     const uint32_t smallest = smallest_chunk(plan);
     const uint32_t split = least_split(plan) > smallest ? least_split(plan) : smallest;
-    return (hfit_holes){
-        .header = header_size(plan),
-        .smallest_chunk = smallest,
-        .spare = split - plan->alignment,
-    };
+    holes->header = header_size(plan);
+    holes->smallest_chunk = smallest;
+    holes->spare = split - plan->alignment;
+    holes->class_log2 = 0;
+    holes->is_by_address = false;
 }
 
 #endif

@@ -320,7 +320,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
 }
 
 static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
-    *holes = tiling_holes(plan);
+    tiling_holes(plan, holes);
     holes->class_log2 = second_level_for(plan, live);
     return true;
 }
