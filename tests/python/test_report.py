@@ -57,8 +57,12 @@ def fitted(request) -> Fit:
     return request.getfixturevalue(request.param)
 
 
+def text_of(fitted: Fit) -> str:
+    return report_page.render(fitted, fitted.trace.events())
+
+
 def page_of(fitted: Fit) -> Page:
-    return Page(report_page.render(fitted))
+    return Page(text_of(fitted))
 
 
 def test_the_page_names_nothing_outside_itself(fitted):
@@ -104,7 +108,7 @@ def test_the_policy_runs_the_pages_two_scripts_and_opens_no_connection(fitted):
 
 
 def test_plotly_is_there_once_and_the_page_below_6_megabytes(fitted):
-    text = report_page.render(fitted)
+    text = text_of(fitted)
     assert text.count("* plotly.js v") == 1
     assert len(text.encode()) < 6_000_000
 
