@@ -6,7 +6,7 @@ from heapfit.compare.comparison import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
 from heapfit.fit_result import Fit as Fit
-from heapfit.fitting import FitOptions as FitOptions
+from heapfit.fit_result import FitOptions as FitOptions
 from heapfit.front_door import compare_plans as compare_plans
 from heapfit.front_door import design_plans as design_plans
 from heapfit.front_door import find_bounds as find_bounds

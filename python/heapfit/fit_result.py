@@ -3,15 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import Comparison, Row
+from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
 from heapfit.front.preference import Preference
+from heapfit.importers import ImportOptions
 from heapfit.plan.plan_file import PlanFile
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """What a user may want different."""
+
+    alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
+    importing: ImportOptions = field(default_factory=ImportOptions)
+    prefer: Preference = Preference.MEMORY  # what the winner has least of
+    call_sites: bool = False  # the program can hand over from where it asks
+    pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
+    peak: int | None = None  # live bytes to be ready for; None: what the recordings have
+    margin: float | None = None  # percent; None: what was measured (docs/margin.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +35,97 @@ class FitPaths:
     """What a fit wrote, all inside `folder`."""
 
     folder: Path
-    trace: Path  # the stored trace; the source itself where it already was one
+    traces: tuple[Path, ...]  # stored traces; the sources themselves where they already were
     plan: Path  # plan.toml
     code: Path  # folder of generated C
     report: Path  # report.html
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """One fitted source."""
+class Run:
+    """One recording under the plan that was chosen. Sizes in bytes."""
 
-    name: str  # from the source's file name; fit for a folder
+    name: str
     source: Path
-    trace: Trace
-    profile: Profile
-    comparison: Comparison  # rows ranked
+    u_max: int  # its own peak of live bytes
+    r_safe: int | None  # of the chosen plan on it
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe over its own peak."""
+        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to set the heap to, in a user's words."""
+
+    size: HeapSize
+    known: Known  # what the margin rests on
+    asked_peak: int | None  # by the user
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the recordings can carry an answer."""
+        return is_enough(self.known)
+
+    @property
+    def overhead(self) -> float:
+        """Percent of the peak that goes to the allocator: metadata, rounding and holes."""
+        return 100 * (self.size.r_safe / max(self.size.u_max, 1) - 1)
+
+    def sentences(self) -> list[str]:
+        """The answer first; then what limits it."""
+        size, runs = self.size, self.known.runs
+        recordings = "1 recording" if runs == 1 else f"{runs} recordings"
+        peak = f"your peak of {size.u_max:,}"
+        if size.peak > size.u_max:
+            peak = f"the peak of {size.peak:,} that you expect"
+        parts = f"{peak}, {self.overhead:.1f} % for the allocator, {size.margin:g} % margin"
+        if self.is_enough:
+            answers = [f"Set the heap to {size.region:,} bytes: {parts}; from {recordings}."]
+        else:
+            answers = [
+                f"{recordings} cannot carry an answer for a heap below "
+                f"{SMALL_PEAK // 1024} KiB, where runs differ most: record "
+                f"{ENOUGH_OF_SMALL} and fit them together.",
+                f"Until then set the heap to {size.region:,} bytes: {parts}.",
+            ]
+        if self.asked_peak is not None and self.asked_peak < size.u_max:
+            answers.append(
+                f"A peak of {self.asked_peak:,} is below the recorded one, whose region stands: "
+                "smaller heaps are relatively more broken up."
+            )
+        return answers
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A heap fitted to one or more recordings."""
+
+    name: str  # from the first source's file name; fit for a folder
+    runs: tuple[Run, ...]  # at least one
+    trace: Trace  # of the run that needs the largest region: the one that is shown
+    profile: Profile  # of that trace
+    comparison: Comparison  # rows ranked, measured on that trace
     winner: Row  # the plan was made from it
+    answer: Answer
     plan_file: PlanFile  # the winner's
     verdict: str  # one sentence, with the figures that decided
+    firmer: tuple[str, ...]  # what would make the answer firmer, each a few words
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
-    prefer: Preference  # what the winner has least of
+    options: FitOptions
+
+    @property
+    def source(self) -> Path:
+        """Of the run that is shown."""
+        return self.shown.source
+
+    @property
+    def shown(self) -> Run:
+        """The run that needs the largest region."""
+        return max(self.runs, key=lambda run: run.r_safe or 0)
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:

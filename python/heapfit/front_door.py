@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit import fitting
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
 from heapfit.compare.comparison import Comparison, compare
@@ -22,8 +21,8 @@ from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import Designs, design
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
-from heapfit.fit_result import Fit
-from heapfit.fitting import FitOptions
+from heapfit.fit_result import Fit, FitOptions
+from heapfit.fitting import fit as fitting
 from heapfit.front import design_front
 from heapfit.front.design_front import Front
 from heapfit.front.space import configurations, named_configurations
@@ -107,19 +106,20 @@ def find_bounds(
 
 
 def fit(
-    source: Source,
+    source: Source | Sequence[Source],
     folder: Path | None = None,
     options: FitOptions | None = None,
     progress: Progress = no_progress,
 ) -> Fit:
-    """The main job: measures candidate plans, and writes the best, its C and a report.
+    """The main job: what to set a heap to, with the best plan, its C and a report.
 
-    All goes into `folder`, out/NAME if none is given. The result has the ranked rows, the winner
-    and the paths. HeapfitError if nothing is ever allocated, or no plan serves the trace below
-    4 GiB.
+    Of several recordings one heap is made for all. All goes into `folder`, out/NAME if none is
+    given. The result has the answer, the ranked rows, the winner and the paths. HeapfitError if
+    nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
-    path = source.path if isinstance(source, Trace) else source
-    return fitting.fit(path, folder or Path("out") / source_name(path), options, progress)
+    sources = [source] if isinstance(source, Trace | Path) else list(source)
+    paths = [one.path if isinstance(one, Trace) else one for one in sources]
+    return fitting.fit(paths, folder or fitting.folder_for(paths, None), options, progress)
 
 
 def compare_plans(

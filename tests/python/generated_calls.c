@@ -94,10 +94,10 @@ static void check_large_sizes(void) {
             check_refused(((size_t)1 << bit) - 40 + i);
         }
     }
-    for (size_t size = APP_HEAP_REGION_SIZE - 8192; size < APP_HEAP_REGION_SIZE + 4096; size++) {
+    for (size_t size = APP_HEAP_BYTES - 8192; size < APP_HEAP_BYTES + 4096; size++) {
         void *block = app_malloc(size);
         CHECK(block == NULL || app_usable_size(block) >= size);
-        CHECK(block == NULL || size < APP_HEAP_REGION_SIZE);
+        CHECK(block == NULL || size < APP_HEAP_BYTES);
         app_free(block);
     }
 }
@@ -137,7 +137,7 @@ static void check_realloc(void) {
     memset(block, 9, 40);
     for (size_t i = 0; i < 20; i++) {
         CHECK(app_realloc(block, SIZE_MAX - 7 * i) == NULL);
-        CHECK(app_realloc(block, APP_HEAP_REGION_SIZE + i) == NULL);
+        CHECK(app_realloc(block, APP_HEAP_BYTES + i) == NULL);
     }
     block = app_realloc(block, 1000);
     block = app_realloc(block, 20);
@@ -222,7 +222,7 @@ int main(void) {
                                     check_locks};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         checks[i]();
-        CHECK(app_heap_footprint() <= APP_HEAP_REGION_SIZE);
+        CHECK(app_heap_footprint() <= APP_HEAP_BYTES);
         check_service();
         CHECK(app_heap_init()); /* empty again */
         check_service();

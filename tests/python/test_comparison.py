@@ -2,7 +2,7 @@
 """Ranking and verdict, on rows made by hand."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import Comparison, Row, ranked
@@ -47,8 +47,12 @@ def names(rows: tuple[Row, ...]) -> list[str]:
     return [row.name for row in rows]
 
 
+def compared(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> Comparison:
+    return Comparison(INFO, 1000, 8, ranked(rows), not_applicable)
+
+
 def told(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> str:
-    return verdict(Comparison(INFO, 1000, 8, ranked(rows), not_applicable))
+    return verdict(compared(*rows, not_applicable=not_applicable), pools_asked=True)
 
 
 def test_the_smallest_safe_region_comes_first_and_none_last() -> None:
@@ -99,13 +103,13 @@ def test_no_pools_says_why_none_applied() -> None:
 
 def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     rows = [row("tlsf", 1160), row("searched", 1145, has_pools=True)]
-    assert chosen_row(Comparison(INFO, 1000, 8, ranked(rows), ())).name == "tlsf"
+    assert chosen_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
         "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8, step 8), 9.4% of the gap "
         "to U_max and too little to cut a heap to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
-    assert chosen_row(Comparison(INFO, 1000, 8, ranked(enough), ())).name == "searched"
+    assert chosen_row(compared(*enough), pools_asked=True).name == "searched"
     assert told(*enough).startswith("Pools save 1.4%: searched")
 
 
@@ -119,3 +123,25 @@ def test_pools_that_alone_have_a_safe_region_pay() -> None:
     assert told(row("tlsf", None), row("class_pools", 1400, has_pools=True)).startswith(
         "Pools pay: class_pools needs 1,400 B"
     )
+
+
+def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
+    both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
+    assert chosen_row(both).name == "tlsf"
+    assert verdict(both) == (
+        "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8). If every run were this one, "
+        "searched would do with 1,010 B; another run may find its pools too few (--pools)."
+    )
+
+
+def test_counted_blocks_that_save_nothing_are_not_mentioned() -> None:
+    both = compared(row("tlsf", 1160), row("class_pools", 1400, has_pools=True))
+    assert verdict(both) == "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8)."
+
+
+def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:
+    placed = replace(row("placed", 98_000), trained_on_this_trace=True, u_max=90_000)
+    plain = replace(row("plain", 100_000), u_max=90_000)
+    assert (placed.heap_size.margin, plain.heap_size.margin) == (5, 2)
+    assert names(ranked((placed, plain))) == ["plain", "placed"]
+    assert names(ranked((replace(placed, r_safe=97_000), plain))) == ["placed", "plain"]

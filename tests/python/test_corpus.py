@@ -17,7 +17,7 @@ import pytest
 from small_traces import table2
 
 from heapfit.errors import HeapfitError
-from heapfit.fitting import fit
+from heapfit.fitting.fit import fit
 from heapfit.plan.plan_file import load_plan
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -66,7 +66,7 @@ def made_up(tmp_path_factory) -> Path:
 
 
 def check_fit(source: Path, folder: Path) -> None:
-    fitted = fit(source, folder)
+    fitted = fit([source], folder)
     plan_file = load_plan(fitted.paths.plan)
     assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
     assert fitted.winner.replay.refusals == 0
@@ -108,7 +108,7 @@ def test_what_cannot_be_fitted_is_one_line_and_leaves_nothing(tmp_path):
     for source in recordings():
         if source.name in REFUSED:
             with pytest.raises(HeapfitError) as caught:
-                fit(source, tmp_path / source.name)
+                fit([source], tmp_path / source.name)
             message = str(caught.value)
             assert message.startswith(f"{source}: ")
             assert REFUSED[source.name] in message
@@ -119,7 +119,7 @@ def test_what_cannot_be_fitted_is_one_line_and_leaves_nothing(tmp_path):
 def test_table_2_fits_in_what_the_prototypes_needed(made_up, tmp_path):
     """Lee and Yi, table 2, workload 4: t2_w4, or without a corpus a walk of the same law."""
     source = Path(CORPUS) / "synthetic" / "t2_w4.heap.gz" if CORPUS else made_up
-    rows = {row.name: row for row in fit(source, tmp_path).comparison.rows}
+    rows = {row.name: row for row in fit([source], tmp_path).comparison.rows}
     u_max = rows["tlsf"].u_max
     assert rows["tlsf"].r_safe <= 1.19 * u_max
     assert rows["tlsf"].r_min <= 1.16 * u_max

@@ -9,15 +9,17 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit
-from heapfit.fitting import Failure, FitOptions, fit, folders_for, try_fit
+from heapfit.fit_result import Fit, FitOptions
+from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.plan.plan_file import load_plan
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("fit")
-    return fit(table2(folder / "four.heap"), folder / "out")
+    return fit([table2(folder / "four.heap")], folder / "out")
 
 
 def everything(folder: Path) -> list[Path]:
@@ -40,7 +42,10 @@ def test_the_plan_written_is_the_winners(fitted):
     plan_file = load_plan(fitted.paths.plan)
     assert plan_file == fitted.plan_file
     assert plan_file.plan == fitted.winner.plan
-    assert plan_file.region == min(row.r_safe for row in fitted.comparison.rows if row.r_safe)
+    assert plan_file.r_safe == fitted.winner.r_safe
+    assert plan_file.region == fitted.answer.size.region > plan_file.r_safe
+    assert plan_file.peak == plan_file.u_max == fitted.profile.u_max
+    assert plan_file.margin == fitted.answer.size.margin
 
 
 def test_the_winner_runs_in_its_region_and_in_r_min(fitted):
@@ -51,54 +56,61 @@ def test_the_winner_runs_in_its_region_and_in_r_min(fitted):
     assert fitted.winner.r_min >= fitted.profile.u_max
 
 
-def test_few_sizes_are_worth_pools(fitted):
-    assert fitted.winner.plan.pools
-    assert fitted.verdict.startswith("Pools save ")
-    assert f"{fitted.winner.name} needs {fitted.winner.r_safe:,} B" in fitted.verdict
+def test_from_one_recording_no_blocks_are_counted_on_it(fitted):
+    assert not fitted.winner.is_cut_to_trace
+    counted = [row for row in fitted.comparison.rows if row.is_cut_to_trace]
+    assert min(row.r_safe for row in counted) < fitted.winner.r_safe
+    assert "If every run were this one, " in fitted.verdict
+    assert not any("cut to this one recording" in warning for warning in fitted.warnings)
+
+
+def test_pools_are_chosen_where_they_are_asked_for(fitted, tmp_path):
+    asked = fit([fitted.source], tmp_path / "out", FitOptions(pools=True))
+    assert asked.winner.is_cut_to_trace
+    assert asked.winner.r_safe < fitted.winner.r_safe
+    assert asked.verdict.startswith("Pools save ")
+    assert f"{asked.winner.name} needs {asked.winner.r_safe:,} B" in asked.verdict
+    assert any("a saving below 5% may be chance" in warning for warning in asked.warnings)
 
 
 def test_pools_that_save_much_are_told_to_be_cut_to_one_recording(tmp_path):
     source = tmp_path / "tiny.heap"
     small = [f"a {i} 8" for i in range(500)]  # half the least chunk there is
     source.write_text("\n".join([*small, "a 500 400", "a 501 700"]) + "\n")
-    outcome = fit(source, tmp_path / "out")
+    outcome = fit([source], tmp_path / "out", FitOptions(pools=True))
     assert outcome.verdict.startswith("Pools save ")
     assert any("cut to this one recording;" in warning for warning in outcome.warnings)
 
 
 def test_sizes_without_a_mode_are_not(tmp_path):
-    outcome = fit(diverse(tmp_path / "diverse.heap"), tmp_path / "out")
+    outcome = fit([diverse(tmp_path / "diverse.heap")], tmp_path / "out")
     assert not outcome.winner.plan.pools
-    assert outcome.verdict.startswith("No pools here: ")
+    assert outcome.verdict.startswith(f"{outcome.winner.name} needs ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
     assert left_out["class_pools"].startswith("no size has 10% of the allocations (the most fre")
 
 
-def test_a_saving_that_may_be_chance_is_told(fitted):
-    assert any("a saving below 5% may be chance" in warning for warning in fitted.warnings)
-
-
 def test_the_same_trace_gives_the_same_plan_twice(fitted, tmp_path):
-    again = fit(fitted.source, tmp_path / "again")
+    again = fit([fitted.source], tmp_path / "again")
     assert again.paths.plan.read_bytes() == fitted.paths.plan.read_bytes()
 
 
 def test_a_stored_trace_is_fitted_where_it_is_to_the_same_plan(fitted, tmp_path):
-    stored = shutil.copy(fitted.paths.trace, tmp_path / "four.parquet")
-    outcome = fit(Path(stored), tmp_path / "out")
-    assert outcome.paths.trace == Path(stored)
+    stored = shutil.copy(fitted.paths.traces[0], tmp_path / "four.parquet")
+    outcome = fit([Path(stored)], tmp_path / "out")
+    assert outcome.paths.traces == (Path(stored),)
     assert outcome.paths.plan.read_bytes() == fitted.paths.plan.read_bytes()
 
 
 def test_the_regions_base_is_as_aligned_as_the_trace_asks(tmp_path):
     source = tmp_path / "aligned.heap"
     source.write_text("# heap-events 1\n# pointer_bits 32\na 0 100\nm 1 64 64\nf 0\nf 1\n")
-    assert fit(source, tmp_path / "out").plan_file.base_alignment == 64
+    assert fit([source], tmp_path / "out").plan_file.base_alignment == 64
 
 
 def test_every_candidate_is_aligned_as_asked_or_more(tmp_path):
     source = bimodal(tmp_path / "packets.heap", events=400)
-    outcome = fit(source, tmp_path / "out", FitOptions(alignment=4))
+    outcome = fit([source], tmp_path / "out", FitOptions(alignment=4))
     coarser = {row.name for row in outcome.comparison.rows if row.alignment != 4}
     assert "tailored_8" in coarser
     assert all(name.startswith("tailored_") for name in coarser)
@@ -107,7 +119,7 @@ def test_every_candidate_is_aligned_as_asked_or_more(tmp_path):
 @pytest.mark.parametrize(("bits", "told"), [(64, "recorded on 64 bit: "), (0, "recorded on unk")])
 def test_a_heap_not_recorded_on_32_bit_is_warned_of(tmp_path, bits, told):
     source = bimodal(tmp_path / "packets.heap", events=200, pointer_bits=bits)
-    warnings = fit(source, tmp_path / "out").warnings
+    warnings = fit([source], tmp_path / "out").warnings
     assert any(warning.startswith(told) for warning in warnings)
 
 
@@ -115,14 +127,14 @@ def test_a_trace_that_allocates_nothing_is_refused(tmp_path):
     source = tmp_path / "nothing.heap"
     source.write_text("a 0 0\nf 0\n")
     with pytest.raises(HeapfitError, match="nothing is ever allocated"):
-        fit(source, tmp_path / "out")
+        fit([source], tmp_path / "out")
 
 
 def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
     source = tmp_path / "huge.heap"
     source.write_text(f"a 0 {5 << 30}\nf 0\n")
     with pytest.raises(HeapfitError, match="no candidate has a safe region for this trace"):
-        fit(source, tmp_path / "out")
+        fit([source], tmp_path / "out")
 
 
 def test_a_failure_among_many_is_kept_as_its_reason(tmp_path):
@@ -133,9 +145,15 @@ def test_a_failure_among_many_is_kept_as_its_reason(tmp_path):
 
 def test_many_sources_have_a_folder_each():
     sources = [Path("a/x.heap"), Path("b/x.pcap")]
-    assert folders_for(sources, None) == [Path("out/x"), Path("out/x-2")]
-    assert folders_for(sources, Path("o")) == [Path("o/x"), Path("o/x-2")]
-    assert folders_for(sources[:1], Path("o")) == [Path("o")]
+    assert folders_apart(sources, None) == [Path("out/x"), Path("out/x-2")]
+    assert folders_apart(sources, Path("o")) == [Path("o/x"), Path("o/x-2")]
+
+
+def test_one_heap_for_many_sources_has_one_folder():
+    sources = [Path("a/x.heap"), Path("b/x.pcap")]
+    assert folder_for(sources, None) == Path("out/x-and-1-more")
+    assert folder_for(sources[:1], None) == Path("out/x")
+    assert folder_for(sources, Path("o")) == Path("o")
 
 
 def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
@@ -151,7 +169,7 @@ def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
 def test_one_bad_source_fails_the_program_but_not_the_others(tmp_path):
     table2(tmp_path / "four.heap", events=1000)
     (tmp_path / "bad.heap").write_text("f 7\n")
-    done = heapfit("fit", "bad.heap", "four.heap", folder=tmp_path)
+    done = heapfit("fit", "bad.heap", "four.heap", "--each", folder=tmp_path)
     assert done.returncode == 1
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("heapfit: "))
     assert "bad.heap: line 1: " in line
@@ -167,6 +185,84 @@ def test_json_tells_every_fit(tmp_path):
     assert told["rows"][0]["plan"]["allocator"]
     assert told["paths"]["plan"] == "out/four/plan.toml"
     assert told["trace"]["pointer_bits"] == 32
+    assert told["answer"]["region"] > told["answer"]["r_safe"]
+    assert told["answer"]["recordings"] == 1
+
+
+def test_the_answer_comes_first(tmp_path):
+    table2(tmp_path / "four.heap", events=1000)
+    lines = heapfit("fit", "four.heap", folder=tmp_path).stdout.splitlines()
+    assert lines[0].startswith("1 recording cannot carry an answer for a heap below 64 KiB")
+    assert any(line.startswith("Until then set the heap to ") for line in lines[:4])
+
+
+def test_a_large_heap_is_answered_from_one_recording(tmp_path):
+    source = bimodal(tmp_path / "packets.heap", events=1000)
+    source.write_text(source.read_text() + "a 5000 65536\n")
+    fitted = fit([source], tmp_path / "out")
+    size = fitted.answer.size
+    (sentence,) = fitted.answer.sentences()
+    assert size.u_max >= 64 * 1024
+    assert sentence.startswith(
+        f"Set the heap to {size.region:,} bytes: your peak of {size.u_max:,}"
+    )
+    assert f"{size.margin:g} % margin; from 1 recording." in sentence
+    assert any("second recording" in way for way in fitted.firmer)
+
+
+def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_path):
+    u_max, region = fitted.profile.u_max, fitted.answer.size.region
+    more = fit([fitted.source], tmp_path / "more", FitOptions(peak=2 * u_max))
+    less = fit([fitted.source], tmp_path / "less", FitOptions(peak=u_max // 2))
+    assert 2 * region - 16 <= more.plan_file.region <= 2 * region
+    assert more.plan_file.peak == 2 * u_max
+    assert less.plan_file.region == region
+    assert "whose region stands" in less.answer.sentences()[-1]
+
+
+def test_a_margin_may_be_asked_for(fitted, tmp_path):
+    bare = fit([fitted.source], tmp_path / "bare", FitOptions(margin=0))
+    assert bare.plan_file.region == bare.winner.r_safe
+    assert bare.plan_file.margin == 0
+
+
+@pytest.fixture(scope="module")
+def joint(tmp_path_factory) -> Fit:
+    folder = tmp_path_factory.mktemp("joint")
+    sources = [table2(folder / f"run-{seed}.heap", events=1500, seed=seed) for seed in (1, 2, 3)]
+    return fit(sources, folder / "out")
+
+
+def test_one_heap_serves_every_recording(joint):
+    assert [run.name for run in joint.runs] == ["run-1", "run-2", "run-3"]
+    plan = load_plan(joint.paths.plan)
+    assert plan.runs == 3
+    assert plan.r_safe == max(run.r_safe for run in joint.runs) == joint.winner.r_safe
+    assert plan.u_max == max(run.u_max for run in joint.runs)
+    for path in joint.paths.traces:
+        events = load_trace(Trace.open(path)).events
+        assert _engine.Replay(plan.plan.engine(), plan.region).feed(events)
+
+
+def test_the_page_of_several_recordings_has_a_row_for_each(joint):
+    page = joint.paths.report.read_text()
+    assert "One heap for all." in page
+    assert all(f'<th scope="row">{run.name}</th>' in page for run in joint.runs)
+
+
+def test_equal_recordings_count_as_one(fitted, tmp_path):
+    copy = shutil.copy(fitted.source, tmp_path / "again.heap")
+    twice = fit([fitted.source, Path(copy)], tmp_path / "out")
+    assert twice.answer.known.runs == 1
+    assert twice.warnings[0] == "again asks for the same as four: one recording"
+
+
+def test_a_bad_recording_among_several_leaves_nothing(tmp_path):
+    good, bad = table2(tmp_path / "good.heap", events=400), tmp_path / "bad.heap"
+    bad.write_text("f 7\n")
+    with pytest.raises(HeapfitError, match=r"bad\.heap: line 1: "):
+        fit([good, bad], tmp_path / "out")
+    assert sorted(path for path in everything(tmp_path) if path.is_file()) == [bad, good]
 
 
 def test_a_failed_fit_leaves_nothing_half_written(tmp_path):

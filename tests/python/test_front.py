@@ -174,7 +174,7 @@ def test_a_plan_file_for_each_member_runs_in_its_region(front, loaded, tmp_path)
     for path, one in zip(paths, front.members, strict=True):
         plan_file = load_plan(path)
         assert plan_file.name == file_name(one.name) == path.stem
-        assert plan_file.region == one.measures.memory
+        assert plan_file.r_safe == one.measures.memory
         assert _engine.Replay(plan_file.plan.engine(), plan_file.region).feed(loaded.events)
 
 
@@ -235,7 +235,8 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     assert fitted["verdict"].startswith("Least time: ")
     assert "over the least of each: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
-    assert load_plan(folder / "quick/plan.toml").region == best["r_safe"]
+    assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]
+    assert not best["is_cut_to_trace"]
     assert "--prefer time" in (folder / "quick/report.html").read_text()
 
 

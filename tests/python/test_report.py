@@ -13,8 +13,8 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit
-from heapfit.fitting import fit
+from heapfit.fit_result import Fit, FitOptions
+from heapfit.fitting.fit import fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.fit import page as report_page
@@ -41,13 +41,13 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def pooled(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("pooled")
-    return fit(table2(folder / "four.heap"), folder / "out")
+    return fit([table2(folder / "four.heap")], folder / "out", FitOptions(pools=True))
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("plain")
-    fitted = fit(diverse(folder / "diverse.heap"), folder / "out")
+    fitted = fit([diverse(folder / "diverse.heap")], folder / "out")
     rows = tuple(row for row in fitted.comparison.rows if not row.plan.pools)
     return replace(fitted, comparison=replace(fitted.comparison, rows=rows))
 
@@ -142,7 +142,7 @@ def named(fitted: Fit, name: str, folder: Path) -> Fit:
     return replace(
         fitted,
         name=name,
-        source=Path(name.replace("\0", "0")),
+        runs=(replace(fitted.runs[0], name=name, source=Path(name.replace("\0", "0"))),),
         trace=replace(fitted.trace, info=info),
         comparison=replace(fitted.comparison, rows=rows, not_applicable=left_out),
         verdict=name,
@@ -186,7 +186,7 @@ def test_the_key_figures_are_the_fits(fitted):
         f"R safe {winner.r_safe:,} B",
         f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"region {winner.r_safe:,} B over U max {winner.over_u_max:.3f}",
+        f"heap {fitted.answer.size.region:,} B over U max {winner.over_u_max:.3f}",
     ):
         assert words in text
 
@@ -231,7 +231,7 @@ def test_a_trace_of_one_size_has_its_page(tmp_path):
     ]
     source = tmp_path / "one.heap"
     source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
-    page = page_of(fit(source, tmp_path / "out"))
+    page = page_of(fit([source], tmp_path / "out"))
     assert page.row("64 B")[1:3] == ["100", "100.0 %"]
 
 
@@ -256,7 +256,7 @@ def test_the_curves_are_those_of_the_profile_and_the_replay(pooled):
 
 @pytest.mark.parametrize("make", [table2, bimodal, diverse])
 def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_path):
-    fitted = fit(make(tmp_path / "made.heap"), tmp_path / "out")
+    fitted = fit([make(tmp_path / "made.heap")], tmp_path / "out")
     for row in fitted.comparison.rows:
         pools = [(pool.size, pool.is_exact) for pool in row.plan.pools]
         charted = live_blocks(fitted.trace.events(), row.plan, 10)

@@ -169,7 +169,7 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
     plan = tmp_path / told["plans"][0]
     again = heapfit_json("compare", "t1.heap", "--plan", plan, folder=tmp_path)["rows"]
     assert [row["r_safe"] for row in again] == [best["regions"][0]]
-    assert f"region = {best['region']}" in plan.read_text()
+    assert f"r_safe = {best['region']}" in plan.read_text()
 
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:

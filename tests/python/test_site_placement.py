@@ -17,7 +17,8 @@ from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_c
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
-from heapfit.fitting import FitOptions, fit
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.fit import fit
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
 from heapfit.trace.content import content_hash
@@ -141,9 +142,9 @@ def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, loaded: L
 def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
     tmp_path: Path, loaded: LoadedTrace
 ) -> None:
-    without = fit(loaded.trace.path, tmp_path / "without", FitOptions(4))
+    without = fit([loaded.trace.path], tmp_path / "without", FitOptions(4))
     assert BY_SITE not in [row.name for row in without.comparison.rows]
-    found = fit(loaded.trace.path, tmp_path / "with", FitOptions(4, call_sites=True))
+    found = fit([loaded.trace.path], tmp_path / "with", FitOptions(4, call_sites=True))
     assert found.winner.name == BY_SITE
     assert load_plan(found.paths.plan).plan.sites == busiest_sites(loaded)
     assert "app_malloc_at" in (found.paths.code / "app_heap.h").read_text()
@@ -181,7 +182,7 @@ def test_a_fit_reads_each_event_of_a_stored_trace_once(
                 yield batch
 
     monkeypatch.setattr(pq, "ParquetFile", Counting)
-    fitted = fit(loaded.trace.path, tmp_path / "fit", FitOptions(4, call_sites=True))
+    fitted = fit([loaded.trace.path], tmp_path / "fit", FitOptions(4, call_sites=True))
     assert fitted.winner.plan.sites
     assert reads == [loaded.trace.info.events]
 

@@ -32,12 +32,15 @@ from heapfit.cli.printing.parts import (
     Table,
     content_of,
     out_text,
+    paragraph,
 )
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import ranking
-from heapfit.fit_result import Fit
-from heapfit.fitting import Failure, FitOptions, fit, folders_for, try_fit
+from heapfit.fit_result import Answer, Fit, FitOptions, Run
+from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.front.preference import Preference
+from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.plan_file import MOST_MARGIN
 
 
 def command(
@@ -47,9 +50,36 @@ def command(
         typer.Option(
             "-o",
             "--output",
-            help="Folder to write to; of several sources, each has its own in it [out/NAME].",
+            help="Folder to write to; with --each, every source has its own in it [out/NAME].",
         ),
     ] = None,
+    peak: Annotated[
+        int | None,
+        typer.Option(
+            "--peak",
+            metavar="BYTES",
+            min=1,
+            max=LARGEST_REGION,
+            help="Live bytes to be ready for, where the load will grow [what was recorded].",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            metavar="PERCENT",
+            min=0,
+            max=MOST_MARGIN,
+            help="For what other runs need beyond that [as measured: docs/margin.md].",
+        ),
+    ] = None,
+    pools: Annotated[
+        bool,
+        typer.Option("--pools", help="Choose pools and budgets, too, counted on these recordings."),
+    ] = False,
+    each: Annotated[
+        bool, typer.Option("--each", help="Fit a heap to each source apart, not one to all.")
+    ] = False,
     prefer: Prefer = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
@@ -58,14 +88,24 @@ def command(
     call_sites: CallSites = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a heap: measure candidate designs, write the best one's plan, C code and report."""
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    options = FitOptions(int(alignment), importing, prefer or Preference.MEMORY, call_sites)
-    fit_one = fit if len(sources) == 1 else try_fit
+    """Fit a heap: say what to set it to, and write the best design's plan, C code and report."""
+    if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
+        raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
+    options = FitOptions(
+        alignment=int(alignment),
+        importing=import_options(queue, drop_unknown, pointer_bits),
+        prefer=prefer or Preference.MEMORY,
+        call_sites=call_sites,
+        pools=pools,
+        peak=peak,
+        margin=margin,
+    )
     outcomes: list[Fit | Failure] = []
-    for source, folder in zip(sources, folders_for(sources, output), strict=True):
+    if each and len(sources) > 1:
+        outcomes += _fit_each(sources, output, options, as_json)
+    else:
         with progress_bars() as progress:
-            outcomes.append(fit_one(source, folder, options, progress))
+            outcomes.append(fit(sources, folder_for(sources, output), options, progress))
         if not as_json:
             out_text(_parts(outcomes[-1]))
     if as_json:
@@ -76,25 +116,78 @@ def command(
         raise typer.Exit(1)
 
 
+def _fit_each(
+    sources: Sequence[Path], output: Path | None, options: FitOptions, as_json: bool
+) -> Iterator[Fit | Failure]:
+    """One after the other; each is printed as soon as it is there."""
+    for source, folder in zip(sources, folders_apart(sources, output), strict=True):
+        with progress_bars() as progress:
+            outcome = try_fit(source, folder, options, progress)
+        if not as_json:
+            out_text(_parts(outcome))
+        yield outcome
+
+
 def _parts(outcome: Fit | Failure) -> Iterator[Part]:
-    yield Fields({"source": outcome.source})
     if isinstance(outcome, Failure):
-        yield Fields({"error": outcome.reason})
+        yield Fields({"source": outcome.source, "error": outcome.reason})
         yield Note(console.failure_line(outcome.reason))
         return
-    yield Fields({"name": outcome.name, "trace": outcome.trace.info})
-    profile = outcome.profile
-    yield Line(
-        f"{outcome.name}: {profile.events:,} events, {len(profile.sizes):,} sizes, "
-        f"U_max {profile.u_max:,} B"
-    )
+    yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
+    yield from _answer(outcome.answer, outcome.firmer)
+    yield from _runs(outcome)
     yield from ranking(outcome.comparison)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
-    yield Line(outcome.verdict)
+    yield from paragraph(outcome.verdict)
     yield Fields({"paths": outcome.paths})
-    for name in ("plan", "code", "report", "trace"):
-        yield Line(f"{name:7}{getattr(outcome.paths, name)}")
+    paths = outcome.paths
+    for name, path in (("plan", paths.plan), ("code", paths.code), ("report", paths.report)):
+        yield Line(f"{name:7}{path}")
+    for path in paths.traces:
+        yield Line(f"{'trace':7}{path}")
     yield from map(Note, outcome.warnings)
+
+
+def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
+    size = answer.size
+    yield Fields(
+        {
+            "answer": {
+                "region": size.region,
+                "peak": size.peak,
+                "u_max": size.u_max,
+                "r_safe": size.r_safe,
+                "margin_percent": size.margin,
+                "recordings": answer.known.runs,
+                "is_enough": answer.is_enough,
+                "sentences": answer.sentences(),
+                "firmer": firmer,
+            }
+        }
+    )
+    for sentence in answer.sentences():
+        yield from paragraph(sentence)
+    if firmer:
+        yield from paragraph(f"Firmer with: {'; '.join(firmer)}.")
+    yield Line("")
+
+
+def _runs(outcome: Fit) -> Iterator[Part]:
+    """The recordings, each over its own peak; the one that is shown below."""
+    if len(outcome.runs) > 1:
+        columns: list[Column[Run]] = [
+            Column("name", "recording"),
+            Column("u_max", "U_max"),
+            Column("r_safe", "R_safe"),
+            Column("over_u_max", "over its U_max"),
+        ]
+        yield Table(columns, outcome.runs, "runs")
+        yield Line("")
+    profile = outcome.profile
+    yield Line(
+        f"{outcome.shown.name}: {profile.events:,} events, {len(profile.sizes):,} sizes, "
+        f"U_max {profile.u_max:,} B"
+    )
 
 
 def _closing(outcomes: Sequence[Fit | Failure]) -> Iterator[Part]:
@@ -104,10 +197,11 @@ def _closing(outcomes: Sequence[Fit | Failure]) -> Iterator[Part]:
         Column(heading="source", shown=lambda one: one.source.name)
     ]
     columns += [
-        _of_fit("U_max", lambda one: one.comparison.u_max),
+        _of_fit("peak", lambda one: one.answer.size.peak),
         _of_fit("best", lambda one: one.winner.name, "failed"),
         _of_fit("R_safe", lambda one: one.winner.r_safe),
         _of_fit("over U_max", lambda one: one.winner.over_u_max),
+        _of_fit("set to", lambda one: one.answer.size.region),
     ]
     yield Table(columns, outcomes)
 

@@ -10,8 +10,9 @@ from typing import NoReturn
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult, quick_bounds
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators
+from heapfit.plan.allocators import find_allocators, limit_of
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
@@ -19,6 +20,12 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 
 SAMPLES = 1000  # points of a replay's series
+_COUNTED = ("blocks", "pools")  # limits of heaps that hold so many blocks of a size and no more
+
+
+def counts_blocks(plan: Plan) -> bool:
+    """Whether a plan holds so many blocks of a size: pools, budgets, zones, stacks."""
+    return limit_of(plan) in _COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,25 @@ class Row:
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+    @property
+    def is_cut_to_trace(self) -> bool:
+        """Whether the blocks it holds were counted on this very trace, as in pools and budgets.
+
+        Such a plan says what would do if every run were this one; of 13 programs it ran out on the
+        second run of 8 (docs/decisions/0020).
+        """
+        return self.trained_on_this_trace and counts_blocks(self.plan)
+
+    @property
+    def heap_size(self) -> HeapSize | None:
+        """What to set a heap to after this one recording; None if no region is safe."""
+        return None if self.r_safe is None else heap_size(self.r_safe, self.known)
+
+    @property
+    def known(self) -> Known:
+        """What the row's margin rests on."""
+        return Known(1, self.u_max, kind_of(self.plan, self.trained_on_this_trace))
 
     @property
     def is_in_pieces(self) -> bool:
@@ -77,7 +103,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows ranked: smallest R_safe first (none last), then fewest accesses, then by name."""
+    """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses."""
 
     trace: TraceInfo
     u_max: int  # most live bytes of the trace
@@ -133,12 +159,13 @@ def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
 
 
 def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The best first. Equal inputs give an equal order."""
+    """The best first, each with the margin that its kind needs. Equal inputs, equal order."""
 
-    def key(row: Row) -> tuple[bool, int, float, str]:
-        accesses = row.accesses_per_operation
+    def key(row: Row) -> tuple[bool, int, int, float, str]:
+        accesses, size = row.accesses_per_operation, row.heap_size
         return (
-            row.r_safe is None,
+            size is None,
+            0 if size is None else size.region,
             row.r_safe or 0,
             -1.0 if accesses is None else accesses,
             row.name,

@@ -29,21 +29,44 @@ def are_worth_it(region: int | None, plain: int | None, u_max: int) -> bool:
     return share_of_gap(region, plain, u_max) >= LEAST_SHARE
 
 
-def verdict(comparison: Comparison) -> str:
+def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
     """Which plan to take, beside the best of the other kind."""
-    winner = chosen_row(comparison)
-    has_pools = bool(winner.plan.pools)
-    other = _best(comparison, not has_pools)
-    opening = _pools_pay(winner, comparison) if has_pools else "No pools here"
-    close = "" if has_pools else _too_little(winner, other)
-    return f"{opening}: {_needs(winner)}; {_beside(other, has_pools, comparison)}{close}."
+    winner = chosen_row(comparison, pools_asked)
+    if pools_asked:
+        return _verdict_with_pools(winner, comparison)
+    counted = best_row(comparison, is_cut=True)
+    if counted is None or not _saves(counted, winner):
+        return f"{_needs(winner)}."
+    return (
+        f"{_needs(winner)}. If every run were this one, {counted.name} would do with "
+        f"{counted.r_safe:,} B; another run may find its pools too few (--pools)."
+    )
 
 
-def chosen_row(comparison: Comparison) -> Row:
-    """The plan to take: the first row, unless it has pools for too little."""
-    first, plain = comparison.rows[0], _best(comparison, has_pools=False)
-    if not first.plan.pools or plain is None:
+def _saves(counted: Row, winner: Row) -> bool:
+    if counted.r_safe is None or winner.r_safe is None:
+        return False
+    return counted.r_safe < winner.r_safe
+
+
+def _verdict_with_pools(winner: Row, comparison: Comparison) -> str:
+    is_cut = winner.is_cut_to_trace
+    other = best_row(comparison, not is_cut)
+    opening = _pools_pay(winner, comparison) if is_cut else "No pools here"
+    close = "" if is_cut else _too_little(winner, other)
+    return f"{opening}: {_needs(winner)}; {_beside(other, is_cut, comparison)}{close}."
+
+
+def chosen_row(comparison: Comparison, pools_asked: bool = False) -> Row:
+    """The plan to take: the first whose blocks were not counted on this one recording.
+
+    Where such plans are asked for, the first of all, unless it has pools for too little.
+    """
+    first, plain = comparison.rows[0], best_row(comparison, is_cut=False)
+    if plain is None or not first.is_cut_to_trace:
         return first
+    if not pools_asked and plain.r_safe is not None:
+        return plain
     return first if are_worth_it(first.r_safe, plain.r_safe, first.u_max) else plain
 
 
@@ -54,15 +77,15 @@ def preferred_verdict(winner: Row, preference: str, cost: str) -> str:
 
 def pools_save(winner: Row, comparison: Comparison) -> float | None:
     """What a chosen plan with pools saves of the best region without, as a share; else None."""
-    other = _best(comparison, has_pools=False)
-    if not winner.plan.pools or winner.r_safe is None or other is None or other.r_safe is None:
+    other = best_row(comparison, is_cut=False)
+    if not winner.is_cut_to_trace or winner.r_safe is None or other is None or other.r_safe is None:
         return None
     return 1 - winner.r_safe / other.r_safe
 
 
 def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     """What a plan with pools does not say of another run; None for one without."""
-    if not winner.plan.pools:
+    if not winner.is_cut_to_trace:
         return None
     saving = pools_save(winner, comparison)
     is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
@@ -73,9 +96,9 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     )
 
 
-def _best(comparison: Comparison, has_pools: bool) -> Row | None:
-    """The best plan with pools, or of those without."""
-    return next((row for row in comparison.rows if bool(row.plan.pools) == has_pools), None)
+def best_row(comparison: Comparison, is_cut: bool) -> Row | None:
+    """The best whose blocks were counted on this recording, or of the others."""
+    return next((row for row in comparison.rows if row.is_cut_to_trace == is_cut), None)
 
 
 def _too_little(winner: Row, pooled: Row | None) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
 from heapfit.compare.comparison import Comparison, Row, compare
+from heapfit.compare.margin import HeapSize
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
@@ -60,12 +61,18 @@ def trained_on_trace(loaded: LoadedTrace, name: str) -> TrainedOn:
     return TrainedOn(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
 
 
-def plan_file_of(row: Row, comparison: Comparison, trained_on: TrainedOn) -> PlanFile:
-    """A row's plan together with what was measured."""
+def plan_file_of(
+    row: Row, comparison: Comparison, trained_on: TrainedOn, size: HeapSize | None = None
+) -> PlanFile:
+    """A row's plan with what was measured; `size` where another peak or margin is asked for."""
+    size = size or row.heap_size
     return PlanFile(
         name=row.name,
         plan=row.plan,
-        region=row.r_safe,
+        region=None if size is None else size.region,
+        r_safe=row.r_safe,
+        peak=None if size is None else size.peak,
+        margin=None if size is None else size.margin,
         r_min=row.r_min,
         base_alignment=comparison.base_alignment,
         u_max=comparison.u_max,

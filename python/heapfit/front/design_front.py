@@ -123,12 +123,17 @@ def front_of(
     return Front(comparison, tuple(by), configurations)
 
 
-def chosen(front: Front, preference: Preference) -> Configuration:
-    """The member with the least of what is preferred; of all within 1 % of it the least memory."""
+def chosen(front: Front, preference: Preference, may_count: bool = True) -> Configuration:
+    """The member with the least of what is preferred; of all within 1 % of it the least memory.
+
+    `may_count`: also one whose blocks were counted on the trace, whose figures are of this run
+    alone; else of the configurations that hold on another run, the front's own or not.
+    """
     measure = Measure(preference.value)
-    known = [
-        (value, one) for one in front.members if (value := one.measures.of(measure)) is not None
-    ]
+    members = front.members
+    if not may_count:
+        members = tuple(one for one in front.configurations if not one.row.is_cut_to_trace)
+    known = [(value, one) for one in members if (value := one.measures.of(measure)) is not None]
     if not known:
         raise HeapfitError(
             f"--prefer {preference}: no candidate has a figure for it "

@@ -120,7 +120,11 @@ class Design:
     trained_on: Text
     events: int
     warning: Text  # what is to be said of the recording; mostly empty
-    region: int
+    region: int  # what to set the heap to
+    r_safe: int  # what the recordings needed; 0: not told
+    peak: int  # live bytes that the region is for; 0: not told
+    margin: Text  # percent; empty: not told
+    runs: int  # recordings
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
@@ -151,6 +155,10 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
         events=plan_file.trained_on.events,
         warning=_warning(plan_file),
         region=region,
+        r_safe=plan_file.r_safe or 0,
+        peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
+        margin=Text("" if plan_file.margin is None else f"{plan_file.margin:g}"),
+        runs=plan_file.runs,
         base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
         sites=tuple(sites),

@@ -40,13 +40,21 @@ def import_file(
 
 
 def open_any(
-    source: Path, options: ImportOptions, folder: Path, progress: Progress = no_progress
+    source: Path,
+    options: ImportOptions,
+    folder: Path,
+    progress: Progress = no_progress,
+    name: str | None = None,
 ) -> Trace:
-    """A stored trace as it is; any other known file imported to a trace in `folder`."""
+    """A stored trace as it is; any other known file imported to a trace in `folder`.
+
+    `name` is that trace's, without its ending; the source's own if none is given.
+    """
     with ByteStream(source) as stream:
         if stream.head.startswith(STORED_MAGIC):
             return Trace.open(source)
-        return _import(stream, folder / f"{source_name(source)}.parquet", options, progress)
+        output = folder / f"{name or source_name(source)}.parquet"
+        return _import(stream, output, options, progress)
 
 
 @contextmanager

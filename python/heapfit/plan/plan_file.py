@@ -20,6 +20,7 @@ from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
 SCHEMA = 1
+MOST_MARGIN = 1000  # percent
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/plan-schema.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -55,13 +56,21 @@ class PlanFile:
 
     name: str  # a letter, then letters, digits, "_" and "-"; at most 64
     plan: Plan
-    region: int | None  # R_safe on the trace it was trained on; None: none was found
+    region: int | None  # what to set the heap to, its margin included; None: none was found
     r_min: int | None
     base_alignment: int  # of the region's start: at least the plan's and the trace's largest
     u_max: int  # most live bytes of the trace
     pointer_bits: int  # of the recorded program: 32, 64 or 0 (unknown)
     trained_on: TrainedOn
     heapfit_version: str
+    r_safe: int | None = None  # R_safe on what it was trained on; None: not told
+    peak: int | None = None  # live bytes that `region` is for; None: u_max
+    margin: float | None = None  # percent of `region` beyond what these need; None: not told
+
+    @property
+    def runs(self) -> int:
+        """How many recordings it was made from."""
+        return max(len(self.trained_on.traces), 1)
 
 
 def save_plan(path: Path, plan_file: PlanFile) -> None:
@@ -92,7 +101,13 @@ def load_plan(path: Path) -> PlanFile:
 
 
 def _document(plan_file: PlanFile) -> dict[str, Any]:
-    found = {"region": plan_file.region, "r_min": plan_file.r_min}
+    found = {
+        "region": plan_file.region,
+        "peak": plan_file.peak,
+        "margin": plan_file.margin,
+        "r_safe": plan_file.r_safe,
+        "r_min": plan_file.r_min,
+    }
     return {
         "schema": SCHEMA,
         "name": plan_file.name,
@@ -121,8 +136,10 @@ def _read_plan_file(top: Table) -> PlanFile:
     name = top.text("name")
     if not _NAME.fullmatch(name):
         top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
-    region = top.whole("region", 1, LARGEST_REGION) if top.has("region") else None
-    r_min = top.whole("r_min", 1, LARGEST_REGION) if top.has("r_min") else None
+    sizes = {
+        key: top.whole(key, 1, LARGEST_REGION) if top.has(key) else None
+        for key in ("region", "r_safe", "r_min")
+    }
     base_alignment = top.whole("base_alignment", 4, 2**31)
     if base_alignment & (base_alignment - 1):
         top.refuse("base_alignment", f"must be a power of two, not {base_alignment}")
@@ -132,13 +149,14 @@ def _read_plan_file(top: Table) -> PlanFile:
     return PlanFile(
         name=name,
         plan=read_plan(top.table("plan")),
-        region=region,
-        r_min=r_min,
+        **sizes,
         base_alignment=base_alignment,
         u_max=top.whole("u_max", 0, _LARGEST_COUNT),
         pointer_bits=pointer_bits,
         trained_on=_read_trained_on(top.table("trained_on")),
         heapfit_version=top.text("heapfit"),
+        peak=top.whole("peak", 0, _LARGEST_COUNT) if top.has("peak") else None,
+        margin=top.number("margin", 0, MOST_MARGIN) if top.has("margin") else None,
     )
 
 
@@ -178,7 +196,8 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
             f"{plan_file.base_alignment} is below the plan's alignment of {engine_plan.alignment}",
         )
     smallest = engine_plan.smallest_region
-    for key, size in (("region", plan_file.region), ("r_min", plan_file.r_min)):
+    sizes = {"region": plan_file.region, "r_safe": plan_file.r_safe, "r_min": plan_file.r_min}
+    for key, size in sizes.items():
         if size is not None and size < smallest:
             top.refuse(
                 key,

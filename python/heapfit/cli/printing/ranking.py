@@ -55,7 +55,9 @@ _COLUMNS = (
     *_of_row(_FOOTPRINT.under("")),
 )
 _ENDS = _of_row(
-    Column("trained_on_this_trace"), Column("plan", value=lambda row: plan_table(row.plan))
+    Column("trained_on_this_trace"),
+    Column("is_cut_to_trace"),
+    Column("plan", value=lambda row: plan_table(row.plan)),
 )
 LEFT_OUT: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
 
@@ -73,9 +75,15 @@ def ranking(
 ) -> Iterator[Part]:
     """The table, what its figures mean, and what was left out."""
     rows = _ranked(comparison, sram)
+    free = [one for one in rows if not one.row.is_cut_to_trace]
+    cut = [one for one in rows if one.row.is_cut_to_trace]
     in_steps = () if granularity is None else _of_row(_in_steps(granularity).under(""))
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    yield Table((*_COLUMNS, *in_steps, *_ENDS), rows, "rows")
+    columns = (*_COLUMNS, *in_steps, *_ENDS)
+    yield Table(columns, rows, "rows", shown=free or cut)
+    if free and cut:
+        yield Line("If every run were this one (blocks counted on it; chosen with --pools only):")
+        yield Table(columns, (), shown=cut)
     yield Line(
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
         f"{comparison.base_alignment}."

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.compare.comparison import counts_blocks
+from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
 from heapfit.compare.verdict import are_worth_it
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Fold, Replays, make_folds
@@ -31,10 +33,12 @@ from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.workloads.draw import is_drawn
 
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
-STANDARD_FOLDS = 4
+MOST_FOLDS = 8
 _STEP = _engine.REGION_UNIT
+_LEAST_SAVED = 100  # pools have to save this part of U_max on each trace they have not seen
 _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured on the others
 
 
@@ -43,7 +47,7 @@ class RobustOptions(PlanOptions):
     """And of a design for several."""
 
     objective: Objective = LARGEST
-    folds: int = STANDARD_FOLDS  # at most one for each trace
+    folds: int = MOST_FOLDS  # at most one for each trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,17 @@ class RobustRow:
     unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
     unseen_region: int | None  # what the objective says of these
     run_out: tuple[int, ...]  # traces, of those not seen, that run out at each margin
+    held: tuple[bool, ...]  # each trace in the heap that was to be set without it, for its peak
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the blocks it holds were counted on the traces, as in pools and budgets."""
+        return self.is_trained and counts_blocks(self.plan)
+
+    @property
+    def kind(self) -> str:
+        """Which margin it needs."""
+        return kind_of(self.plan, self.is_trained)
 
     @property
     def needed(self) -> int | None:
@@ -85,6 +100,7 @@ class RobustDesigns:
     """Candidates ranked by the region that unseen traces need, smallest first."""
 
     traces: int
+    recordings: int  # of these; the others are drawn
     folds: int
     objective: Objective
     u_max: tuple[int, ...]  # of each trace, in bytes
@@ -109,16 +125,47 @@ class RobustDesigns:
     @property
     def without_pools(self) -> RobustRow | None:
         """The best that sets nothing aside."""
-        return next((row for row in self.rows if not row.plan.pools), None)
+        return next((row for row in self.rows if not row.is_cut), None)
 
     @property
     def chosen(self) -> RobustRow:
-        """The plan to take: the first row, unless it has pools for too little."""
-        first, plain = self.rows[0], self.without_pools
-        if not first.plan.pools or plain is None:
-            return first
-        is_worth_it = are_worth_it(first.needed, plain.needed, self.u_max_objective)
-        return first if is_worth_it else plain
+        """The plan to take: `choose` without pools being asked for."""
+        return self.choose()
+
+    def choose(self, pools_asked: bool = False) -> RobustRow:
+        """The first row, unless its blocks were counted for too little.
+
+        Pools have to hold on each trace that they were made without, and to save a hundredth of
+        its U_max there. Where they are asked for, closing a part of the gap is enough.
+        """
+        plain = self.without_pools
+        if plain is None:
+            return self.rows[0]
+        taken = self._is_worth_it if pools_asked else self._holds
+        before = self.rows[: self.rows.index(plain)]
+        return next((row for row in before if taken(row, plain)), plain)
+
+    def _is_worth_it(self, row: RobustRow, plain: RobustRow) -> bool:
+        return are_worth_it(row.needed, plain.needed, self.u_max_objective)
+
+    def _holds(self, row: RobustRow, plain: RobustRow) -> bool:
+        if self.recordings < self.traces or not row.held or not all(row.held):
+            return False
+        needs = zip(row.unseen_regions, plain.unseen_regions, self.u_max, strict=True)
+        return all(
+            pools is not None and (heap is None or pools + u_max / _LEAST_SAVED <= heap)
+            for pools, heap, u_max in needs
+        )
+
+    def known(self, row: RobustRow) -> Known:
+        """What the row's margin rests on."""
+        return Known(self.recordings, self.u_max_objective, row.kind)
+
+    def heap_size(
+        self, row: RobustRow, peak: int | None = None, margin: float | None = None
+    ) -> HeapSize | None:
+        """What to set a heap to; None if no region serves the traces."""
+        return None if row.region is None else heap_size(row.region, self.known(row), peak, margin)
 
     @property
     def best_plain(self) -> RobustRow | None:
@@ -150,8 +197,11 @@ def design_robust(
         for trial in _trials(one, part, replays, options)
     )
     rows = [_row(one, [whole, *parts], replays, options) for one in candidates]
+    recordings = sum(not is_drawn(trace.info) for trace in traces)
+    u_max = options.objective.of(replays.u_max) or 0
     return RobustDesigns(
         traces=len(traces),
+        recordings=recordings,
         folds=len(parts),
         objective=options.objective,
         u_max=replays.u_max,
@@ -159,7 +209,7 @@ def design_robust(
         joined=whole.joined,
         content=whole.content,
         contents=tuple(content_hash(trace) for trace in traces),
-        rows=tuple(sorted(rows, key=_rank)),
+        rows=tuple(sorted(rows, key=lambda row: _rank(row, recordings, u_max))),
         not_applicable=(*whole.portfolio.not_applicable, *hopeless),
     )
 
@@ -201,8 +251,11 @@ def _parted(
     )
 
 
-def _rank(row: RobustRow) -> tuple[float, float, str]:
-    return row.needed or math.inf, row.region or math.inf, row.name
+def _rank(row: RobustRow, recordings: int, u_max: int) -> tuple[float, float, str]:
+    """By what is needed unseen, with the margin of its kind."""
+    known = Known(recordings, u_max, row.kind)
+    needed = math.inf if row.needed is None else heap_size(row.needed, known).region
+    return needed, row.region or math.inf, row.name
 
 
 def _sorted_out(
@@ -261,6 +314,7 @@ def _row(
         for i in range(len(MARGINS)):
             tried = trials[i * len(part.unseen) : (i + 1) * len(part.unseen)]
             run_out[i] += len(part.unseen) - sum(replays.runs(*trial) for trial in tried)
+    held = {trace: _has_held(one, part, trace, replays) for part in parts for trace in part.unseen}
     unseen_regions = tuple(unseen[trace] for trace in sorted(unseen))
     return RobustRow(
         name=one.name,
@@ -272,7 +326,20 @@ def _row(
         unseen_regions=unseen_regions,
         unseen_region=options.objective.of(unseen_regions),
         run_out=tuple(run_out) if parts else (),
+        held=tuple(held[trace] for trace in sorted(held)),
     )
+
+
+def _has_held(one: Candidate, part: Fold, trace: int, replays: Replays) -> bool:
+    """Whether a trace that was left out needs no more than the heap that was set without it."""
+    plan = part.plan(one.name)
+    seen = LARGEST.of([replays.region(plan, i) for i in part.seen]) if plan else None
+    needed = replays.region(plan, trace) if plan else None
+    if seen is None or needed is None:
+        return False
+    u_max = max(replays.u_max[i] for i in part.seen)
+    known = Known(len(part.seen), u_max, kind_of(one.plan, one.trained_on_this_trace))
+    return needed <= heap_size(seen, known, replays.u_max[trace]).region
 
 
 def save_robust_plans(
@@ -281,22 +348,36 @@ def save_robust_plans(
     """Writes one plan file for each row into `folder`.
 
     `name` is the traces' together, `names` are theirs, for people.
-    Its region is what the objective says of the traces, without a margin.
     """
-    joined = designs.joined
-    seen = (SeenTrace(*one) for one in zip(names, designs.contents, strict=True))
-    trained_on = TrainedOn(name, designs.content, joined.events, joined.kind, tuple(seen))
+    trained_on = trained_on_traces(designs, name, names)
     paths = tuple(folder / f"{row.name}.toml" for row in designs.rows)
     for row, path in zip(designs.rows, paths, strict=True):
-        save_plan(path, _plan_file(row, designs, trained_on))
+        save_plan(path, robust_plan_file(row, designs, trained_on))
     return paths
 
 
-def _plan_file(row: RobustRow, designs: RobustDesigns, trained_on: TrainedOn) -> PlanFile:
+def trained_on_traces(designs: RobustDesigns, name: str, names: Sequence[str]) -> TrainedOn:
+    """What a plan file says of the traces it was made from."""
+    joined = designs.joined
+    seen = (SeenTrace(*one) for one in zip(names, designs.contents, strict=True))
+    return TrainedOn(name, designs.content, joined.events, joined.kind, tuple(seen))
+
+
+def robust_plan_file(
+    row: RobustRow,
+    designs: RobustDesigns,
+    trained_on: TrainedOn,
+    size: HeapSize | None = None,
+) -> PlanFile:
+    """A row's plan with what was measured; `size` where another peak or margin is asked for."""
+    size = size or designs.heap_size(row)
     return PlanFile(
         name=row.name,
         plan=row.plan,
-        region=row.region,
+        region=None if size is None else size.region,
+        r_safe=row.region,
+        peak=None if size is None else size.peak,
+        margin=None if size is None else size.margin,
         r_min=None,
         base_alignment=designs.base_alignment,
         u_max=designs.u_max_objective,

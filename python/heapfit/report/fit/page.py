@@ -71,6 +71,7 @@ class Content:
     special_percent: int
     special: tuple[SpecialSize, ...]
     distinct: int
+    rows: tuple[Row, ...]  # the chosen one, others, then those cut to this one recording
     regions: Chart
     memory: Chart
     fragmentation: Chart
@@ -94,7 +95,7 @@ def gather(fit: Fit, events: _engine.EventArray) -> Content:
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner
-    led = (winner, *(row for row in rows if row is not winner))
+    led = tuple(sorted(rows, key=lambda row: (row is not winner, row.is_cut_to_trace)))
     pools = live_blocks(events, winner.plan, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
@@ -106,7 +107,8 @@ def gather(fit: Fit, events: _engine.EventArray) -> Content:
         special_percent=SPECIAL_PERCENT,
         special=_special_rows(profile, special),
         distinct=len(profile.sizes),
-        regions=region_chart(rows),
+        rows=led,
+        regions=region_chart(led),
         memory=memory_chart(profile, led),
         fragmentation=fragmentation_chart(profile, led),
         sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
@@ -166,17 +168,25 @@ def _commands(fit: Fit) -> tuple[Command, ...]:
     plan = _argument(fit.paths.plan)
     return (
         Command("This fit, from the recording on:", _fit_command(fit)),
-        Command("The plan on another recording:", f"heapfit compare OTHER --plan {plan}"),
+        Command("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
         Command("The C code of the plan:", f"heapfit generate {plan}"),
     )
 
 
 def _fit_command(fit: Fit) -> str:
     """With the options that decide the result; what has its standard value is said as well."""
-    info = fit.trace.info
-    queue = f" --queue {_argument(info.queue)}" if info.kind == "packets" else ""
-    prefer = "" if fit.prefer is Preference.MEMORY else f" --prefer {fit.prefer}"
-    return f"heapfit fit {_argument(fit.source)} --alignment {fit.winner.alignment}{queue}{prefer}"
+    info, options = fit.trace.info, fit.options
+    sources = " ".join(_argument(run.source) for run in fit.runs)
+    given = {
+        "--queue": _argument(info.queue) if info.kind == "packets" else None,
+        "--prefer": None if options.prefer is Preference.MEMORY else options.prefer,
+        "--peak": options.peak,
+        "--margin": None if options.margin is None else f"{options.margin:g}",
+    }
+    flags = {"--pools": options.pools, "--call-sites": options.call_sites}
+    words = [f"heapfit fit {sources} --alignment {options.alignment}"]
+    words += [f"{name} {value}" for name, value in given.items() if value is not None]
+    return " ".join([*words, *(name for name, is_given in flags.items() if is_given)])
 
 
 def _argument(path: object) -> str:

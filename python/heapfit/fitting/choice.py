@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which plan serves the recordings, and what was measured to say so; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import Comparison, Row, compare
+from heapfit.compare.margin import Known, heap_size
+from heapfit.compare.verdict import chosen_row, preferred_verdict, verdict
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
+from heapfit.design.plan_files import plan_file_of, trained_on_trace
+from heapfit.design.portfolio import standard_portfolio
+from heapfit.design.robust.design import (
+    RobustDesigns,
+    RobustOptions,
+    RobustRow,
+    design_robust,
+    robust_plan_file,
+    trained_on_traces,
+)
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import Answer, FitOptions
+from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
+from heapfit.front.preference import Preference
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, no_progress
+from heapfit.sweep import Sweep
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The plan that is taken."""
+
+    shown: LoadedTrace  # the recording that needs the largest region
+    comparison: Comparison  # of every plan on that recording
+    winner: Row  # among its rows
+    r_safe: tuple[int | None, ...]  # of the winner's plan on each recording
+    u_max: tuple[int, ...]  # of each recording
+    answer: Answer
+    plan_file: PlanFile
+    verdict: str
+
+
+def choose_for_one(
+    trace: Trace, name: str, options: FitOptions, progress: Progress = no_progress
+) -> Choice:
+    """From one recording: no plan whose blocks were counted on it, unless asked for."""
+    loaded = load_trace(trace, options.alignment, progress)
+    _require_allocations(name, loaded.profile.u_max)
+    portfolio = standard_portfolio(loaded, progress=progress, call_sites=options.call_sites)
+    comparison = compare(loaded, portfolio, progress)
+    comparison, winner, sentence = _preferred(comparison, loaded, options, progress)
+    if winner.r_safe is None:
+        _refuse_all(name, comparison.u_max)
+    answer = _answer(winner.r_safe, winner.known, options)
+    trained_on = trained_on_trace(loaded, name)
+    return Choice(
+        shown=loaded,
+        comparison=comparison,
+        winner=winner,
+        r_safe=(winner.r_safe,),
+        u_max=(winner.u_max,),
+        answer=answer,
+        plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
+        verdict=sentence,
+    )
+
+
+def choose_for_several(
+    traces: Sequence[Trace],
+    names: Sequence[str],
+    options: FitOptions,
+    progress: Progress = no_progress,
+) -> Choice:
+    """From several recordings, each left out once to see whether the plan holds on it."""
+    robust = RobustOptions(options.alignment, STANDARD_BUDGETS, options.call_sites)
+    with Sweep() as sweep:
+        designs = design_robust(traces, robust, progress, sweep)
+    row = designs.choose(options.pools)
+    if row.region is None:
+        _refuse_all(names[0], designs.u_max_objective)
+    answer = _answer(row.region, designs.known(row), options)
+    needs = [region or 0 for region in row.regions]
+    shown = load_trace(traces[needs.index(max(needs))], options.alignment, progress)
+    comparison = compare(shown, _portfolio(designs), progress)
+    trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
+    return Choice(
+        shown=shown,
+        comparison=comparison,
+        winner=next(one for one in comparison.rows if one.name == row.name),
+        r_safe=row.regions,
+        u_max=designs.u_max,
+        answer=answer,
+        plan_file=robust_plan_file(row, designs, trained_on, answer.size),
+        verdict=_verdict_of_several(row, designs),
+    )
+
+
+def _require_allocations(name: str, u_max: int) -> None:
+    if u_max == 0:
+        raise HeapfitError(f"{name}: nothing is ever allocated (record a run that uses its heap)")
+
+
+def _refuse_all(name: str, u_max: int) -> NoReturn:
+    raise HeapfitError(
+        f"{name}: no candidate has a safe region for this trace (regions end below 4 GiB; "
+        f"its live bytes reach {u_max:,})"
+    )
+
+
+def _answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
+    return Answer(heap_size(r_safe, known, options.peak, options.margin), known, options.peak)
+
+
+def _preferred(
+    comparison: Comparison, loaded: LoadedTrace, options: FitOptions, progress: Progress
+) -> tuple[Comparison, Row, str]:
+    """The comparison with what is preferred among its rows, that row, and the verdict."""
+    prefer, pools = options.prefer, options.pools
+    if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
+        return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
+    front = front_of(comparison, loaded, progress=progress)
+    choice = chosen(front, prefer, may_count=pools)
+    comparison = with_choice_first(comparison, choice)
+    sentence = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    return comparison, choice.row, sentence
+
+
+def _portfolio(designs: RobustDesigns) -> Portfolio:
+    """Every plan that was made from all recordings, to be measured on one of them."""
+    candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in designs.rows]
+    return Portfolio(tuple(candidates), designs.not_applicable)
+
+
+def _verdict_of_several(row: RobustRow, designs: RobustDesigns) -> str:
+    """Which plan, what it needs, and what it needed where it was made without a recording."""
+    sentence = f"{row.name} needs {row.region:,} B for all {designs.traces} recordings"
+    if row.unseen_region is not None and row.is_trained:
+        sentence += f", and {row.unseen_region:,} B for those that it was made without"
+    counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
+    if counted is None or counted.region is None or counted.region >= (row.region or 0):
+        return f"{sentence}."
+    return (
+        f"{sentence}. If every run were one of these, {counted.name} would do with "
+        f"{counted.region:,} B."
+    )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a heap is set to: the arithmetic, and that more evidence never asks for more."""
+
+import pytest
+
+from heapfit.compare.margin import (
+    KINDS,
+    LISTED,
+    PLACED,
+    PLAIN,
+    HeapSize,
+    Known,
+    heap_size,
+    is_enough,
+    kind_of,
+    margin_for,
+)
+from heapfit.plan.plan import LARGEST_REGION, Plan
+
+SIZES = (1 << 10, 100 << 10, 300 << 10, 8 << 20)
+
+
+def test_the_region_is_r_over_u_max_times_the_peak_and_the_margin():
+    assert HeapSize(1_100, 1_000, 1_000, 0).region == 1_104  # up to a multiple of 8
+    assert HeapSize(1_100, 1_000, 2_000, 0).region == 2_200
+    assert HeapSize(1_100, 1_000, 2_000, 10).region == 2_424  # 2,420
+    assert HeapSize(10_000, 1_000, 1_000, 3.5).region == 10_352  # 10,350, in exact arithmetic
+
+
+def test_a_smaller_peak_changes_nothing():
+    assert heap_size(1_100, Known(1, 1_000, PLAIN), peak=10) == heap_size(
+        1_100, Known(1, 1_000, PLAIN)
+    )
+
+
+def test_no_region_is_beyond_what_offsets_reach():
+    assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("u_max", SIZES)
+def test_more_recordings_never_need_a_larger_margin(kind, u_max):
+    margins = [margin_for(Known(runs, u_max, kind)) for runs in range(1, 10)]
+    assert margins == sorted(margins, reverse=True)
+
+
+@pytest.mark.parametrize("kind", (PLAIN, PLACED))
+@pytest.mark.parametrize("runs", range(1, 6))
+def test_larger_heaps_never_need_a_larger_margin(kind, runs):
+    margins = [margin_for(Known(runs, u_max, kind)) for u_max in SIZES]
+    assert margins == sorted(margins, reverse=True)
+
+
+def test_a_small_heap_takes_four_recordings():
+    assert [is_enough(Known(runs, 24 << 10, PLACED)) for runs in (1, 3, 4)] == [False, False, True]
+    assert is_enough(Known(1, 64 << 10, PLACED))
+
+
+def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
+    assert kind_of(Plan("first_fit"), is_trained=False) == LISTED
+    assert kind_of(Plan("segregated_fit"), is_trained=False) == LISTED
+    assert kind_of(Plan("tlsf"), is_trained=False) == PLAIN
+    assert kind_of(Plan("tailored"), is_trained=True) == PLACED
