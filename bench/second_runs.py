@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a plan has not seen: planned from one run of a program, measured on that and another.
+"""Runs a plan has not seen: planned from some runs of a program, measured on others.
 
-Takes NAME-1.parquet and NAME-2.parquet of a folder (examples/second-runs/record.py makes them). One
-region must serve both runs: R is the larger R_safe, over the larger U_max. A rival is the best of
-tlsf, best_fit and first_fit, chosen for each run by itself. Everything else is chosen or learned on
-the first run only: the layout; the end of each size class, by the designer's rules;
-the end of each call site, for programs that hand over where they ask, by the same rule. Budgets are
-there to show why they are refused when one run is known.
+Takes NAME-1.parquet, NAME-2.parquet, ... of a folder (examples/second-runs/record.py makes them).
+
+First the verdict that `heapfit fit` prints, from run 1 and, with `--known N`, from every choice of
+N runs: each run that was left out has to run in the heap that fit says, set for that run's peak.
+`--alignment` is of every block; `--no-designs` leaves out what follows.
+
+Then the designs, from run 1, measured on that and run 2. One region must serve both runs: R is the
+larger R_safe, over the larger U_max. A rival is the best of tlsf, best_fit and first_fit, chosen
+for each run by itself. Everything else is chosen or learned on the first run only: the layout; the
+end of each size class, by the designer's rules; the end of each call site, for programs that hand
+over where they ask, by the same rule. Budgets are there to show why they are refused when one run
+is known.
 
 "from both" is made from both runs, and stacks from what they have in common; where there is none,
 the same. With a NAME-3.parquet both are measured on a run they have not seen, over its own U_max.
@@ -17,6 +23,7 @@ Nothing fails: what is not reached says so.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import statistics
 import sys
@@ -28,9 +35,13 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.printing.console import out_table
 from heapfit.compare.candidate import Candidate
+from heapfit.compare.margin import HeapSize
+from heapfit.compare.trial import runs_in
 from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
 from heapfit.design.portfolio import named_portfolio
 from heapfit.design.robust.joined_trace import join_traces
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -170,6 +181,92 @@ def row(runs: Runs) -> Row:
     )
 
 
+@dataclass(frozen=True)
+class Promise:
+    """What fit said from some runs, and what became of it on one that it had not seen."""
+
+    name: str
+    known: tuple[int, ...]  # runs, counted from 1
+    unseen: int
+    plan: str
+    margin: float  # percent, as printed
+    peaks_differ: float  # U_max of the unseen run over that of those known
+    needed: float  # percent beyond the growth of the load; infinite where no region would do
+    joint: float  # R of one region for all of them over the largest U_max
+    held: bool
+
+
+def promises(folder: Path, name: str, known: int, alignment: int) -> list[Promise]:
+    """Every choice of so many known runs, on each run that was left out; of one, run 1 alone."""
+    traces = [Trace.open(path) for path in sorted(folder.glob(f"{name}-[0-9].parquet"))]
+    choices = [(0,)] if known == 1 else list(itertools.combinations(range(len(traces)), known))
+    found = []
+    for seen in choices:
+        choice = chosen_from(name, [traces[i] for i in seen], FitOptions(alignment))
+        for unseen in sorted(set(range(len(traces))) - set(seen)):
+            loaded = load_trace(traces[unseen], alignment)
+            found.append(promise(name, seen, unseen, choice, loaded))
+    return found
+
+
+def chosen_from(name: str, traces: Sequence[Trace], options: FitOptions) -> Choice:
+    """As the command does it."""
+    if len(traces) == 1:
+        return choose_for_one(traces[0], name, options)
+    names = [f"{name} {number}" for number in range(len(traces))]
+    return choose_for_several(traces, names, options)
+
+
+def promise(
+    name: str, seen: tuple[int, ...], unseen: int, choice: Choice, loaded: LoadedTrace
+) -> Promise:
+    size, plan = choice.answer.size, choice.plan_file.plan
+    u_max, needed = loaded.profile.u_max, region(loaded, plan)
+    grown = HeapSize(size.r_safe, size.u_max, max(u_max, size.u_max), 0)
+    set_to = HeapSize(size.r_safe, size.u_max, grown.peak, size.margin).region
+    base = max(loaded.trace.largest_alignment, plan.alignment)
+    return Promise(
+        name,
+        tuple(number + 1 for number in seen),
+        unseen + 1,
+        choice.winner.name,
+        size.margin,
+        u_max / size.u_max,
+        100 * (needed / (size.r_safe * grown.peak / size.u_max) - 1),
+        max(needed, size.r_safe) / grown.peak,
+        runs_in(plan, loaded.events_for(plan), set_to, base),
+    )
+
+
+def print_promises(found: Sequence[Promise]) -> None:
+    columns = ("program", "known", "unseen", "plan", "margin", "peak over known",
+               "needed", "joint R / U_max", "held")  # fmt: skip
+    out_table(
+        columns,
+        [
+            (
+                one.name,
+                "+".join(map(str, one.known)),
+                one.unseen,
+                one.plan,
+                f"{one.margin:g} %",
+                f"{one.peaks_differ:.2f}",
+                f"{one.needed:+.1f} %",
+                f"{one.joint:.4f}",
+                "yes" if one.held else "RAN OUT",
+            )
+            for one in found
+        ],
+    )
+    out = sum(not one.held for one in found)
+    joint = [one.joint for one in found]
+    margins = [one.margin for one in found]
+    print(f"run out: {out} of {len(found)}, aim 0: {verdict(out == 0)}")
+    print(f"joint R / U_max: median {statistics.median(joint):.4f}, worst {max(joint):.4f}")
+    print(f"margin: median {statistics.median(margins):g} %, most {max(margins):g} %")
+    print(f"needed beyond the load's growth: most {max(one.needed for one in found):.1f} %")
+
+
 def opened(folder: Path, name: str) -> Runs:
     paths = [folder / f"{name}-{number}.parquet" for number in (1, 2, 3)]
     first, second, *third = [
@@ -238,12 +335,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES)
     parser.add_argument("--only", default="", help="programs in whose names this word occurs")
-    told = parser.parse_args()
-    rows = [row(opened(told.folder, name)) for name in names(told.folder, told.only)]
-    if not rows:
-        sys.exit(f"{told.folder}: no program recorded twice")
-    print_rows(rows)
-    print_aims(rows)
+    parser.add_argument("--known", type=int, default=1, help="runs that fit is given")
+    parser.add_argument("--alignment", type=int, nargs="*", default=[4, 8], help="of every block")
+    parser.add_argument("--no-designs", action="store_true", help="the verdict alone")
+    asked = parser.parse_args()
+    programs = names(asked.folder, asked.only)
+    if not programs:
+        sys.exit(f"{asked.folder}: no program recorded twice")
+    for alignment in asked.alignment:
+        print(f"What fit says from {asked.known} of the runs, blocks aligned to {alignment}:")
+        found = []
+        for name in programs:
+            found += promises(asked.folder, name, asked.known, alignment)
+            print(name, file=sys.stderr, flush=True)
+        print_promises(found)
+    if not asked.no_designs:
+        rows = [row(opened(asked.folder, name)) for name in programs]
+        print_rows(rows)
+        print_aims(rows)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 import pytest
 
 from heapfit.compare.margin import (
-    KINDS,
     LISTED,
     PLACED,
     PLAIN,
@@ -37,7 +36,7 @@ def test_no_region_is_beyond_what_offsets_reach():
     assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", (PLAIN, PLACED, LISTED))
 @pytest.mark.parametrize("u_max", SIZES)
 def test_more_recordings_never_need_a_larger_margin(kind, u_max):
     margins = [margin_for(Known(runs, u_max, kind)) for runs in range(1, 10)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -42,44 +42,50 @@ from heapfit.front.preference import Preference
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 
+_Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Folder to write to; with --each, every source has its own in it [out/NAME].",
+    ),
+]
+_Peak: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--peak",
+        metavar="BYTES",
+        min=1,
+        max=LARGEST_REGION,
+        help="Live bytes to be ready for, where the load will grow [what was recorded].",
+    ),
+]
+_Margin: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--margin",
+        metavar="PERCENT",
+        min=0,
+        max=MOST_MARGIN,
+        help="For what other runs need beyond that [as measured: docs/margin.md].",
+    ),
+]
+_Pools: TypeAlias = Annotated[
+    bool,
+    typer.Option("--pools", help="Choose pools and budgets, too, counted on these recordings."),
+]
+_Each: TypeAlias = Annotated[
+    bool, typer.Option("--each", help="Fit a heap to each source apart, not one to all.")
+]
+
 
 def command(
     sources: Sources,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Folder to write to; with --each, every source has its own in it [out/NAME].",
-        ),
-    ] = None,
-    peak: Annotated[
-        int | None,
-        typer.Option(
-            "--peak",
-            metavar="BYTES",
-            min=1,
-            max=LARGEST_REGION,
-            help="Live bytes to be ready for, where the load will grow [what was recorded].",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin",
-            metavar="PERCENT",
-            min=0,
-            max=MOST_MARGIN,
-            help="For what other runs need beyond that [as measured: docs/margin.md].",
-        ),
-    ] = None,
-    pools: Annotated[
-        bool,
-        typer.Option("--pools", help="Choose pools and budgets, too, counted on these recordings."),
-    ] = False,
-    each: Annotated[
-        bool, typer.Option("--each", help="Fit a heap to each source apart, not one to all.")
-    ] = False,
+    output: _Output = None,
+    peak: _Peak = None,
+    margin: _Margin = None,
+    pools: _Pools = False,
+    each: _Each = False,
     prefer: Prefer = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,

@@ -30,10 +30,12 @@ class Known:
 
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
-    kind: str  # of the plan: one of KINDS
+    kind: str  # of the plan: PLAIN, PLACED or LISTED
 
 
-PLAIN, PLACED, LISTED = KINDS = ("plain", "placed", "listed")
+PLAIN = "plain"
+PLACED = "placed"
+LISTED = "listed"
 
 
 @dataclass(frozen=True, slots=True)
