@@ -15,6 +15,7 @@ from heapfit.design.robust.design import (
     MARGINS,
     RobustDesigns,
     RobustOptions,
+    RobustRow,
     design_robust,
     save_robust_plans,
     with_margin,
@@ -214,3 +215,63 @@ def test_an_interrupt_of_a_search_ends_that_one_and_keeps_its_best(runs: list[Tr
 def test_only_budgets_are_told_over_another_heap(designs: RobustDesigns) -> None:
     told = [one.name for one in designs.not_applicable if one.name.endswith("_best_fit")]
     assert not [name for name in told if name.startswith("tailored")]
+
+
+def by_name(designs: RobustDesigns, name: str) -> RobustRow:
+    return next(row for row in designs.rows if row.name == name)
+
+
+def with_row(designs: RobustDesigns, row: RobustRow) -> RobustDesigns:
+    """With this row first and then the best that counts no blocks."""
+    assert designs.without_pools is not None
+    return replace(designs, rows=(row, designs.without_pools))
+
+
+@pytest.fixture(scope="module")
+def pools(designs: RobustDesigns) -> RobustRow:
+    """A row with pools that held on every trace and saved 2 % of each U_max there."""
+    plain = designs.without_pools
+    assert plain is not None
+    needs = tuple(
+        (region or 0) - u_max // 50
+        for region, u_max in zip(plain.unseen_regions, designs.u_max, strict=True)
+    )
+    row = by_name(designs, "budgeted_4_largest")
+    return replace(row, unseen_regions=needs, unseen_region=max(needs), held=(True,) * 5)
+
+
+def test_pools_that_held_and_saved_on_every_trace_left_out_are_chosen(
+    designs: RobustDesigns, pools: RobustRow
+) -> None:
+    assert with_row(designs, pools).choose() == pools
+
+
+@pytest.mark.parametrize("trace", range(5))
+def test_pools_that_failed_or_saved_too_little_once_are_not(
+    designs: RobustDesigns, pools: RobustRow, trace: int
+) -> None:
+    plain = designs.without_pools
+    failed = replace(pools, held=tuple(i != trace for i in range(5)))
+    assert with_row(designs, failed).choose() == plain
+    needs = list(pools.unseen_regions)
+    needs[trace] = (needs[trace] or 0) + designs.u_max[trace] // 90
+    too_little = replace(pools, unseen_regions=tuple(needs))
+    assert with_row(designs, too_little).choose() == plain
+    nowhere = replace(
+        pools, unseen_regions=tuple(None if i == trace else n for i, n in enumerate(needs))
+    )
+    assert with_row(designs, nowhere).choose() == plain
+
+
+def test_drawn_traces_are_no_evidence_for_pools(designs: RobustDesigns, pools: RobustRow) -> None:
+    drawn = replace(with_row(designs, pools), recordings=1)
+    assert drawn.choose() == designs.without_pools
+    assert drawn.choose(pools_asked=True) == pools
+
+
+def test_what_held_is_what_needs_no_more_than_the_heap_set_without_it(tmp_path: Path) -> None:
+    few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(2)]
+    many = trace_of(tmp_path, "many", blocks(20, 64))  # twice the load: the heap is set for it
+    rows = {row.name: row for row in design_robust([*few, many]).rows}
+    assert rows["tlsf"].held == (True, True, True)
+    assert rows["class_pools_worst_case"].held == (True, True, False)  # made for ten blocks

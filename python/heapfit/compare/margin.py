@@ -50,9 +50,9 @@ class _Margins:
 
 # Where each figure comes from, and how far beyond it other plans went: docs/margin.md.
 _TABLE = (
-    _Margins(SMALL_PEAK, (18, 17, 11, 6), (18, 14, 11, 6), (18, 8, 6, 6)),
-    _Margins(128 * 1024, (2, 2, 2, 2), (5, 3, 3, 3), (8, 8, 8, 8)),
-    _Margins(512 * 1024, (2, 2, 2, 2), (3.5, 2, 2, 2), (48, 48, 48, 48)),
+    _Margins(SMALL_PEAK, (19, 17, 17, 11), (18, 14, 14, 11), (19, 17, 17, 11)),
+    _Margins(128 * 1024, (2, 2, 2, 2), (5, 3, 3, 3), (51, 51, 51, 51)),
+    _Margins(512 * 1024, (2, 2, 2, 2), (3.5, 2, 2, 2), (51, 51, 51, 51)),
     _Margins(math.inf, (2, 2, 2, 2), (2, 2, 2, 2), (34, 34, 34, 34)),
 )
 

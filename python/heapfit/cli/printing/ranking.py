@@ -82,7 +82,7 @@ def ranking(
     columns = (*_COLUMNS, *in_steps, *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut)
     if free and cut:
-        yield Line("If every run were this one (blocks counted on it; chosen with --pools only):")
+        yield Line("If every run were this one, as their blocks are counted on it:")
         yield Table(columns, (), shown=cut)
     yield Line(
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.ranking import left_out
-from heapfit.compare.verdict import LEAST_SHARE
 from heapfit.design.robust.design import (
     MARGINS,
     RobustDesigns,
@@ -75,17 +74,18 @@ _SAFE_REGION: Column[RobustRow] = Column("safe_region", "none in")
 
 def _regions(designs: RobustDesigns) -> Iterator[Part]:
     u_max = designs.u_max_objective
-    yield Table(_region_columns(u_max), designs.rows, "rows")
+    yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
         f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
+    yield Line("over U_max: the most of any trace, each over its own U_max.")
     yield Line("* made from the traces; unseen: made without the trace it is measured on.")
     if any(row.region is None or row.unseen_region is None for row in designs.rows):
         yield Line("-: no region serves them, as where all blocks lie in pools.")
 
 
-def _region_columns(u_max: int) -> list[Column[RobustRow]]:
+def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
     return [
         replace(_NAME, shown=lambda row: f"{row.name}{'*' if row.is_trained else ''}"),
         Column("reason"),
@@ -93,11 +93,12 @@ def _region_columns(u_max: int) -> list[Column[RobustRow]]:
         Column("is_trained"),
         Column("regions"),
         Column("region", "region, seen"),
-        Column(heading="over U_max", shown=lambda row: _over(row.region, u_max)),
+        Column(heading="over U_max", shown=lambda row: _most_over(row.regions, u_max)),
         Column("unseen_regions"),
         Column("unseen_region", "region, unseen"),
-        Column(heading="over U_max", shown=lambda row: _over(row.unseen_region, u_max)),
+        Column(heading="over U_max", shown=lambda row: _most_over(row.unseen_regions, u_max)),
         Column("run_out"),
+        Column("held"),
         Column("safe_margin"),
         _SAFE_REGION.under(""),
     ]
@@ -175,7 +176,10 @@ def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
     sentence = f"No pools here: {chosen.name}"
     if chosen is designs.rows[0]:
         return f"{sentence}."
-    return f"{sentence}; pools close less than {LEAST_SHARE:.0%} of its gap to U_max."
+    return (
+        f"{sentence}; no plan with pools held on every trace that it was made without, "
+        "and saved 1 % of U_max there."
+    )
 
 
 def _loss(row: RobustRow, plain: RobustRow) -> str | None:
@@ -194,5 +198,8 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
     return f"{sentence}, and costs {cost:.1%} more on those it has not seen." if cost > 0 else None
 
 
-def _over(region: int | None, u_max: int) -> float | None:
-    return region / u_max if region is not None and u_max else None
+def _most_over(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:
+    """The most of any trace over its own U_max; None where one has no region, or all are seen."""
+    if not regions or None in regions or 0 in u_max:
+        return None
+    return max((region or 0) / own for region, own in zip(regions, u_max, strict=True))
