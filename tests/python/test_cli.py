@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
@@ -219,3 +220,23 @@ def test_a_progress_bar_shows_on_a_terminal_without_colour_if_so_asked(source, t
     plain = on_terminal("import", source, "-o", tmp_path / "t", NO_COLOR="1")
     assert b"import" in plain
     assert not COLOUR.search(plain)
+
+
+@pytest.mark.parametrize("asked", ["allocators", "allocators --json", "--help"])
+def test_an_output_that_is_full_is_one_line(asked):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "heapfit", *asked.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "heapfit: output: No space left on device\n"
+
+
+def test_a_reader_that_goes_away_is_no_failure_of_ours():
+    command = f"{sys.executable} -m heapfit allocators tlsf --json | true"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

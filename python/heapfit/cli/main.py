@@ -166,6 +166,8 @@ def run() -> None:
         console.fail(str(error))
     except MemoryError:
         console.fail("out of memory")
+    except OSError as error:  # of the result's own output: all others come as HeapfitError
+        console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     finally:
@@ -174,9 +176,9 @@ def run() -> None:
 
 
 def _drop_unread_output() -> None:
-    """Sends what is left of stdout nowhere if its reader is gone: Python would complain."""
+    """Sends what is left of stdout nowhere if it cannot be written: Python would complain."""
     try:
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
