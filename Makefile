@@ -118,7 +118,7 @@ build-packages:
 test-packages:
 	@scripts/install-packages test
 
-$(environment): pyproject.toml scripts/install-environment | build-packages
+$(environment): requirements.lock scripts/install-environment | build-packages
 	scripts/install-environment
 	@touch $@
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what pyproject.toml asks for, a line each: to build, to run, its extras and to develop."""
+
+import tomllib
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+
+
+def requirements() -> list[str]:
+    """As they stand in pyproject.toml."""
+    project = tomllib.loads(PROJECT.read_text())
+    extras = project["project"]["optional-dependencies"].values()
+    return [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *(one for extra in extras for one in extra),
+        *project["dependency-groups"]["dev"],
+    ]
+
+
+if __name__ == "__main__":
+    print(*requirements(), sep="\n")
