@@ -2,10 +2,12 @@
 """Sweeps on Dask: as by processes, with files that travel, workers that die, and bad addresses."""
 
 import socket
+import subprocess
+from pathlib import Path
 
 import dask
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, Security
 from small_scenarios import small
 from small_traces import bimodal, heapfit, table2
 from sweep_work import die_at_first, refuse_odd, square, text_of
@@ -116,3 +118,66 @@ def test_a_bad_address_is_one_line_and_exit_code_1(words, tmp_path):
                    "--cluster", bad, folder=tmp_path)  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith(f"heapfit: {bad}: no Dask scheduler answers")
+
+
+def certificate(folder: Path, name: str) -> dict[str, str]:
+    """A key, and a certificate that vouches for itself, as the settings of Dask have them."""
+    files = {"cert": str(folder / f"{name}.pem"), "key": str(folder / f"{name}.key")}
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-subj", f"/CN={name}", "-out", files["cert"], "-keyout", files["key"]],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return files
+
+
+def settings_of(known: dict[str, str]) -> dict[str, str]:
+    """Dask's settings of a client that shows a certificate and trusts the same."""
+    tls = "distributed.comm.tls"
+    shown = {f"{tls}.client.{part}": known[part] for part in ("cert", "key")}
+    return {f"{tls}.ca-file": known["cert"], **shown}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """The address of a cluster that wants certificates, and the one that it knows."""
+    known = certificate(tmp_path_factory.mktemp("tls"), "known")
+    roles = {
+        f"tls_{role}_{part}": known[part]
+        for role in ("client", "worker", "scheduler")
+        for part in ("cert", "key")
+    }
+    security = Security(tls_ca_file=known["cert"], require_encryption=True, **roles)
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tls://",
+        dashboard_address=None,
+        security=security,
+    ) as made:
+        yield made.scheduler_address, known
+
+
+def test_a_cluster_behind_certificates_takes_those_of_dasks_settings(guarded, monkeypatch):
+    address, known = guarded
+    monkeypatch.setattr(cluster, "_PATIENCE", 60.0)
+    with dask.config.set(settings_of(known)), Sweep(cluster=address) as made:
+        assert made.map("squares", square, [1, 2, 3]) == [1, 4, 9]
+
+
+def test_without_a_certificate_it_is_refused(guarded):
+    address, _ = guarded
+    with pytest.raises(HeapfitError, match="no Dask scheduler answers"):
+        Sweep(cluster=address).map("squares", square, [1])
+
+
+def test_a_certificate_of_another_authority_is_refused(guarded, tmp_path):
+    address, _ = guarded
+    other = certificate(tmp_path, "other")
+    with (
+        dask.config.set(settings_of(other)),
+        pytest.raises(HeapfitError, match="no Dask scheduler answers"),
+    ):
+        Sweep(cluster=address).map("squares", square, [1])

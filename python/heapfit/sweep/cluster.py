@@ -32,7 +32,10 @@ _WORKERLESS = 60.0  # seconds without any worker, after which none is expected a
 
 
 class Cluster:
-    """The workers behind the scheduler at an address such as tcp://host:8786."""
+    """The workers behind the scheduler at an address such as tcp://host:8786.
+
+    At tls://host:8786 with the certificates of Dask's own configuration (docs/sweeps.md).
+    """
 
     # A worker that dies may have had other jobs in its queue, which Dask suspects just as much.
     tells_who_died = False
@@ -118,14 +121,18 @@ class Cluster:
 
 
 def _connected(address: str) -> Client:
-    async def probe() -> None:  # a Client that cannot connect is not done with in seconds
-        comm = await distributed.comm.connect(address, timeout=_PATIENCE)
+    async def probe(credentials: dict[str, Any]) -> None:
+        # a Client that cannot connect is not done with in seconds
+        comm = await distributed.comm.connect(address, timeout=_PATIENCE, **credentials)
         await comm.close()
 
     try:
-        asyncio.run(probe())
-        return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+        security = distributed.Security()
+        asyncio.run(probe(security.get_connection_args("client")))
+        return distributed.Client(
+            address, timeout=_PATIENCE, set_as_default=False, security=security
+        )
+    except (OSError, TypeError, ValueError, TimeoutError, RuntimeError) as error:
         raise HeapfitError(f"{address}: no Dask scheduler answers: {_first_line(error)}") from error
 
 
