@@ -43,6 +43,7 @@ from heapfit.front.space import configurations
 from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
@@ -60,7 +61,6 @@ RECORDED = "lua"  # of examples/
 MIXED = {"mixed_small": 400, "mixed_large": 4000}  # bytes of the largest request
 COPY = 4  # instructions a byte, gcc -O2
 LARGEST_IN_TABLE = 16_384  # bytes; tables of pools reach this far
-ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 
 
 def traces(folder: Path) -> Iterator[tuple[str, Trace]]:

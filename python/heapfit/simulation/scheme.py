@@ -11,8 +11,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
 from heapfit.plan.toml_table import Table
-
-_ALLOC = 0  # docs/trace-schema.md
+from heapfit.trace.operations import ALLOC
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Scheme:
         """Whether the empty heap serves a request of `size` bytes."""
         events = _engine.EventArray()
         events.append(
-            np.array([_ALLOC], np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64)
+            np.array([ALLOC], np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64)
         )
         return bool(_engine.Replay(self.plan.engine(), self.region).feed(events))
 

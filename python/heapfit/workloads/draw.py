@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.trace.operations import FREE
 from heapfit.trace.stored import COLUMNS as ALL_COLUMNS
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
@@ -32,7 +33,6 @@ _DRAWN_FROM = "drawn from "
 _PLACES_OF_A_BLOCK = 4  # where others may begin
 _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
 _LEAST_REACH = 4
-_FREE = 4
 _BATCH = 1 << 17  # events
 
 
@@ -158,7 +158,7 @@ def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
     columns = {}
     for name in COLUMNS:
         values = model.columns[name]
-        frees = np.full(len(freed), _FREE if name == "op" else 0, values.dtype)
+        frees = np.full(len(freed), FREE if name == "op" else 0, values.dtype)
         columns[name] = np.concatenate([values[model.births[source]], frees, values[resizes]])[
             order
         ]
