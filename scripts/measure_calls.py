@@ -44,7 +44,7 @@ from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
-from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 HERE = Path(__file__).resolve().parents[1]
@@ -92,10 +92,7 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
             number = sum(row[0] < RESIZE for row in rows)
             rows.append((op, number, size, draw.choice((16, 32, 64)) if op == ALIGNED else 0))
             live.append(number)
-    table = np.array(rows, np.uint64)
-    columns = {key: np.zeros(len(rows), COLUMNS[key]) for key in COLUMNS}
-    for i, key in enumerate(("op", "object", "size", "alignment")):
-        columns[key] = table[:, i].astype(COLUMNS[key])
+    columns = dict(zip(REPLAYED, np.array(rows, np.uint64).T, strict=True))
     return write_trace(path, [columns], TraceInfo())
 
 

@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 from heapfit.sizing.demand import BLOCKS, measure_demand, smallest_that_fits
-from heapfit.trace.stored import COLUMNS, TraceInfo, write_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 ALLOC, RESIZE, FREE = 0, 3, 4
 
 
 def trace_of(path, events, kind="heap"):
     """(op, object, size, time) as a stored trace."""
-    rows = dict(zip(("op", "object", "size", "time"), zip(*events, strict=True), strict=True))
-    columns = {
-        name: np.array(rows.get(name, [0] * len(events)), dtype=dtype)
-        for name, dtype in COLUMNS.items()
-    }
+    columns = dict(zip(("op", "object", "size", "time"), np.array(events).T, strict=True))
     return write_trace(path, [columns], TraceInfo(program="made", pointer_bits=32, kind=kind))
 
 

@@ -84,6 +84,13 @@ def test_writing_gives_the_same_trace_as_opening(tmp_path):
     assert trace == Trace.open(trace.path)
 
 
+def test_columns_that_are_left_out_are_stored_as_0(tmp_path):
+    told = {name: np.array(ROWS[name]) for name in ("op", "object", "size")}
+    (batch,) = write_trace(tmp_path / "t.parquet", [told], INFO).batches(tuple(COLUMNS))
+    assert {name: str(column.dtype) for name, column in batch.items()} == COLUMNS
+    assert [name for name, column in batch.items() if column.any()] == ["op", "object", "size"]
+
+
 def test_only_the_columns_asked_for_are_given(tmp_path):
     (batch,) = written(tmp_path).batches(["time", "size"])
     assert list(batch) == ["time", "size"]

@@ -8,24 +8,12 @@ and queueing are the engine's; here its parts are joined.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, TraceInfo
-
-
-@dataclass(frozen=True, slots=True)
-class Packets:
-    """Packets in file order: microseconds since the first, and bytes of the IP packet."""
-
-    time: NDArray[np.uint64]
-    size: NDArray[np.uint32]
 
 
 def is_packets(head: bytes) -> bool:
@@ -49,9 +37,13 @@ class PacketSource:
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, a chunk of the file at a time."""
-        for packets in _batches(self._reader, self._stream):
-            yield _trace_columns(*self._model.feed(packets.time, packets.size))
-        yield _trace_columns(*self._model.finish())
+        names = ("op", "object", "size", "time")
+        for chunk in self._stream.chunks():
+            # Microseconds since the first packet, and bytes of each IP packet.
+            time, size = self._reader.feed(chunk)
+            yield dict(zip(names, self._model.feed(time, size), strict=True))
+        self._reader.finish()
+        yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:
         """What the trace is of, with the oddities counted so far."""
@@ -65,29 +57,3 @@ class PacketSource:
 
 def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
     return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()
-
-
-def _batches(
-    reader: _engine.CaptureReader | _engine.PacketTableReader, stream: ByteStream
-) -> Iterator[Packets]:
-    for chunk in stream.chunks():
-        yield Packets(*reader.feed(chunk))
-    reader.finish()
-
-
-def _trace_columns(
-    op: NDArray[np.uint8],
-    objects: NDArray[np.uint32],
-    size: NDArray[np.uint64],
-    time: NDArray[np.uint64],
-) -> Columns:
-    unknown = np.zeros(len(op), np.uint32)
-    return {
-        "op": op,
-        "object": objects,
-        "size": size,
-        "alignment": unknown,
-        "time": time,
-        "thread": unknown,
-        "site": unknown,
-    }

@@ -140,8 +140,8 @@ def write_trace(
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
-    `info` may be a function, asked once all batches are read; events and largest_alignment are
-    counted here.
+    A batch may leave columns out: of these nothing is known, and 0 is stored. `info` may be a
+    function, asked once all batches are read; events and largest_alignment are counted here.
     """
     check = TraceCheck()
     largest_alignment = 0
@@ -266,13 +266,22 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
         return {name: np.concatenate([batch[name] for batch in waiting]) for name in COLUMNS}
 
     for batch in batches:
-        waiting.append(batch)
+        waiting.append(_all_columns(batch))
         events += len(batch["op"])
         if events >= _ROW_GROUP:
             yield joined()
             waiting, events = [], 0
     if events:
         yield joined()
+
+
+def _all_columns(given: Columns) -> Columns:
+    """With zeros for those that are left out."""
+    count = len(given["op"])
+    return {
+        name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
+        for name, kind in COLUMNS.items()
+    }
 
 
 def _append(

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.operations import FREE
-from heapfit.trace.stored import COLUMNS as ALL_COLUMNS
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
@@ -178,8 +177,4 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
 def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
     count = len(columns["op"])
     for first in range(0, count, _BATCH):
-        batch = {name: values[first : first + _BATCH] for name, values in columns.items()}
-        yield {
-            name: batch[name] if name in batch else np.zeros(len(batch["op"]), kind)
-            for name, kind in ALL_COLUMNS.items()
-        }
+        yield {name: values[first : first + _BATCH] for name, values in columns.items()}

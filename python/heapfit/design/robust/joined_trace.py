@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.operations import FREE, is_allocation, is_end
-from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
@@ -42,18 +42,11 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
         left = _Left()
         for batch in trace.batches(("op", "object", "size", "alignment", "site")):
             left.take(batch)
-            yield _columns({**batch, "object": batch["object"] + born})
+            yield {**batch, "object": batch["object"] + born}
         objects = left.objects()
         if len(objects) > 0:
-            yield _columns({"op": objects * 0 + FREE, "object": objects + born})
+            yield {"op": np.full(len(objects), FREE), "object": objects + born}
         born += left.born
-
-
-def _columns(given: dict[str, NDArray[Any]]) -> Columns:
-    return {
-        name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
-        for name, kind in COLUMNS.items()
-    }
 
 
 class _Left:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit.report.drawing.figure import Extremes
+from heapfit.trace.operations import is_end
 
 Sizes = NDArray[np.uint64]
 
 NO_POOL = 1 << 32  # no pool is that large
 _AT_A_TIME = 1 << 17  # events, to hold few of them twice
-RESIZE = 3  # number of the op; a resize to 0 bytes is a free
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def _requests_by_pool(events: _engine.EventArray, plan: Plan) -> Iterator[_engin
     ops, objects, sizes = events.ops(), events.objects(), events.sizes()
     for first in range(0, len(events), _AT_A_TIME):
         op, size = ops[first : first + _AT_A_TIME], sizes[first : first + _AT_A_TIME]
-        is_freed = (size == 0) & (op >= RESIZE)
         served = pool_sizes[np.minimum(engine_plan.pools_for(size), len(plan.pools))]
         some = _engine.EventArray(first)
-        some.append(op, objects[first : first + _AT_A_TIME], np.where(is_freed, 0, served), None)
+        some.append(
+            op, objects[first : first + _AT_A_TIME], np.where(is_end(op, size), 0, served), None
+        )
         yield some
