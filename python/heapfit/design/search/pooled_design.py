@@ -19,11 +19,8 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.pools import special_pools
 from heapfit.plan.plan import Plan, Pool
 
-MOST_POOLS = 32
-_TO_SHARED = {
-    "search": 1,
-    "overflow": 1,
-}  # free blocks linked; what is over goes to the shared heap
+MOST_POOLS = 32  # of a design: twice the sizes of a start (starts.py), never measured alone
+_TO_SHARED = {"search": 1, "overflow": 1}  # free blocks linked; the shared heap gets what is over
 
 
 @dataclass(frozen=True, slots=True)
