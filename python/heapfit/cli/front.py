@@ -41,7 +41,7 @@ from heapfit.front.design_front import (
 from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
-from heapfit.front.space import configurations, named_configurations
+from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
@@ -102,11 +102,7 @@ def command(
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
-        portfolio = (
-            named_configurations(loaded, allocators)
-            if allocators
-            else configurations(loaded, progress=progress)
-        )
+        portfolio = named_configurations(loaded, allocators or [], progress)
         comparison = compare_all(loaded, portfolio, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else chosen(front, prefer)

@@ -13,25 +13,26 @@ from itertools import product
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio, standard_portfolio
-from heapfit.front.probe import Probe
 from heapfit.plan.allocators import find_allocators, takes_pools
-from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
 GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
+SHORT = 20_000  # events; on no shorter trace is a configuration too slow
+MOST_ACCESSES = 100  # a call, over the trace
+_ROOM = 4  # times U_max, for heaps that wear down
 
 
 def configurations(
     loaded: LoadedTrace,
-    budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
-    standard = standard_portfolio(loaded, budget_choice, progress)
+    standard = standard_portfolio(loaded, STANDARD_BUDGETS, progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
     candidates = [*both, *(other for one in both for other in _over_other_heaps(one))]
@@ -43,14 +44,18 @@ def configurations(
         for one in left_out.values()
         if allocators is None and one.same_as is None and ":" not in one.name
     ]
-    probe, usual = Probe(loaded), {one.name for one in standard.candidates}
-    judged = [one if one.name in usual else probe.judged(one) for one in _each_once(wanted)]
+    usual = {one.name for one in standard.candidates}
+    judged = [one if one.name in usual else _judged(one, loaded) for one in _each_once(wanted)]
     why += [one for one in judged if isinstance(one, NotApplicable)]
     return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
 
 
-def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio:
-    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one configuration alone."""
+def named_configurations(
+    loaded: LoadedTrace, names: Sequence[str], progress: Progress = no_progress
+) -> Portfolio:
+    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one alone; no name: all."""
+    if not names:
+        return configurations(loaded, progress)
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
     space = configurations(loaded, allocators=wanted) if wanted else Portfolio((), ())
@@ -58,6 +63,22 @@ def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio
     alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     candidates = _each_once([*space.candidates, *alone.candidates])
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
+
+
+def _judged(one: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """The candidate, unless it searches so long that its replays, some 130, would never end.
+
+    Told by accesses, not by a clock, so that every machine tries the same configurations.
+    """
+    if len(loaded.events) <= SHORT:
+        return one
+    base = max(loaded.alignment, loaded.trace.largest_alignment)
+    region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
+    trial = _engine.Trial(one.plan.engine(), loaded.events, base)
+    if not trial.exceeds(region, MOST_ACCESSES * len(loaded.events)):
+        return one
+    why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
+    return NotApplicable(one.name, why)
 
 
 def _grid_names() -> Iterator[str]:

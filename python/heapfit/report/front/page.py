@@ -42,25 +42,6 @@ class Tile:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FrontContent:
-    """What the page shows."""
-
-    subject: str
-    total: int
-    by: str
-    chosen: str | None  # what the choice costs
-    tiles: tuple[Tile, ...]
-    members: tuple[Line, ...]
-    others: tuple[Line, ...]
-    titles: tuple[str, ...]
-    axes: tuple[str, ...]
-    meanings: tuple[tuple[str, str], ...]
-    offs: tuple[str, ...]
-    sram: str
-    command: str
-
-
 def render(
     front: Front,
     subject: str,
@@ -73,23 +54,8 @@ def render(
     `subject` names the trace, `command` is what was typed.
     """
     chart = front_chart(front, choice)
-    content = FrontContent(
-        subject=subject,
-        total=len(front.configurations),
-        by=", ".join(ABOUT[measure].title for measure in front.by),
-        chosen=None
-        if choice is None
-        else f"Chosen: {choice.name}, {cost_of_choice(front, choice)}",
-        tiles=tuple(tile for measure in _TILES if (tile := _tile(front, measure)) is not None),
-        members=_lines(front, choice, front.members),
-        others=_lines(front, choice, [one for one in front.configurations if not one.is_on_front]),
-        titles=tuple(about.title for about in ABOUT.values()),
-        axes=AXES,
-        meanings=tuple((about.title, about.meaning) for about in ABOUT.values()),
-        offs=_offs(front),
-        sram=(sram or load_sram()).source,
-        command=command,
-    )
+    others = [one for one in front.configurations if not one.is_on_front]
+    cost = None if choice is None else f"Chosen: {choice.name}, {cost_of_choice(front, choice)}"
     return rendering.render(
         _TEMPLATE,
         f"design space of {subject}",
@@ -97,7 +63,18 @@ def render(
         own_scripts=[_TEMPLATE.with_name("front.js")],
         chart_shown=chart,
         choices=[(measure.value, title) for measure, title in axis_titles().items()],
-        content=content,
+        subject=subject,
+        total=len(front.configurations),
+        by=", ".join(ABOUT[measure].title for measure in front.by),
+        chosen=cost,
+        tiles=[tile for measure in _TILES if (tile := _tile(front, measure)) is not None],
+        members=_lines(front, choice, front.members),
+        others=_lines(front, choice, others),
+        measures=list(ABOUT.values()),
+        axes=AXES,
+        offs=_offs(front),
+        sram=(sram or load_sram()).source,
+        command=command,
     )
 
 
