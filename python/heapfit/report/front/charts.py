@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from heapfit.front.design_front import Configuration, Front
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
-from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Trace
-from heapfit.report.drawing.number_text import plotly_text
+from heapfit.report.drawing.figure import COLOURS, Chart, Trace
+from heapfit.report.drawing.number_text import count, plotly_text, rate
 
-_COLOURS = (ACCENT, *OTHERS)
 _SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
 
 
@@ -112,21 +111,13 @@ def _hover(front: Front, one: Configuration) -> str:
         f"<b>{plotly_text(one.name)}</b>",
         plotly_text(one.row.reason),
         "",
-        f"R<sub>safe</sub> {_whole(figures.memory)} B, code {_whole(figures.size)} B",
-        f"{_part(figures.accesses)} accesses a call, energy {_part(energy)} x the least",
-        f"instructions {_whole(figures.time)}, longest call {_whole(figures.longest)} (model)",
+        f"R<sub>safe</sub> {count(figures.memory)} B, code {count(figures.size)} B",
+        f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the least",
+        f"instructions {count(figures.time)}, longest call {count(figures.longest)} (model)",
         "",
         *(f"{axis}: {plotly_text(value)}" for axis, value in one.axes.items() if value != "-"),
     ]
     return "<br>".join(lines)
-
-
-def _whole(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def _part(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.2f}"
 
 
 def _grey() -> Trace:
@@ -139,8 +130,8 @@ def _hollow() -> Trace:
 
 def _coloured(place: int) -> Trace:
     return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "symbol": _SYMBOLS[place // len(_COLOURS) % len(_SYMBOLS)],
+        "color": COLOURS[place % len(COLOURS)],
+        "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],
         "size": 11,
         "line": {"width": 1, "color": "var(--paper)"},
     }

@@ -14,6 +14,7 @@ from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
+from heapfit.report.drawing.number_text import NOT_MEASURED, count, rate
 from heapfit.report.front.charts import axis_titles, front_chart
 
 _TEMPLATE = Path(__file__).with_name("front.html.j2")
@@ -115,11 +116,11 @@ def _figure(front: Front, one: Configuration, measure: Measure) -> str:
     if measure is Measure.ENERGY:
         value = front.energy_over_least(one)
     if value is None:
-        return "–"
+        return NOT_MEASURED
     if measure in (Measure.ACCESSES, Measure.ENERGY):
-        return f"{value:,.2f}"
+        return rate(value)
     off = {Measure.TIME: one.measures.time_off, Measure.LONGEST: one.measures.longest_off}
-    return f"{value:,.0f}{_deviation(off.get(measure))}"
+    return f"{count(value)}{_deviation(off.get(measure))}"
 
 
 def _deviation(off: Off | None) -> str:
