@@ -10,6 +10,7 @@ import difflib
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -82,6 +83,22 @@ class Table:
         if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 200:
             self.refuse(key, f"must be 1 to 200 printable characters, not {show(value)}")
         return value
+
+    def word(self, key: str, known: Iterable[str], what: str) -> str:
+        """One of the words that are known; `what` they name is told with a wrong one."""
+        value, words = self.text(key), list(known)
+        if value not in words:
+            self.refuse(key, f"no {what} {show(value)} (one of {', '.join(words)})")
+        return value
+
+    def weights(self, key: str, count: int, what: str) -> tuple[float, ...]:
+        """Numbers that are not all 0, one for each `what`, of which there are `count`."""
+        weights = self.numbers(key, 0, 1e15)
+        if len(weights) != count:
+            self.refuse(key, f"must be {count} numbers, one for each {what}")
+        if not sum(weights) > 0:
+            self.refuse(key, "must not all be 0")
+        return weights
 
     def file(self, key: str, folder: Path) -> Path:
         """A file that is there; its path is relative to `folder`."""

@@ -133,10 +133,7 @@ HoldingLaw: TypeAlias = (
 
 def read_holding(table: Table, folder: Path) -> HoldingLaw:
     """A `[traffic.holding]` table; a trace's path is relative to `folder`."""
-    law = table.text("law")
-    if law not in _READERS:
-        table.refuse("law", f'no holding law "{law}" (one of {", ".join(_READERS)})')
-    holding = _READERS[law](table, folder)
+    holding = _READERS[table.word("law", _READERS, "holding law")](table, folder)
     table.finish()
     return holding
 
@@ -164,12 +161,7 @@ def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
     if table.has("trace"):
         return EmpiricalHolding(*recorded_holding(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
-    weights = table.numbers("weights", 0, 1e15)
-    if len(times) != len(weights):
-        table.refuse("weights", f"must be {len(times)} numbers, one for each time")
-    if not math.fsum(weights) > 0:
-        table.refuse("weights", "must not all be 0")
-    return EmpiricalHolding(times, weights)
+    return EmpiricalHolding(times, table.weights("weights", len(times), "time"))
 
 
 _READERS: dict[str, Callable[[Table, Path], HoldingLaw]] = {
