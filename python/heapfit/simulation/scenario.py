@@ -76,8 +76,7 @@ def load_scenario(path: Path) -> Scenario:
     """Reads a scenario file; HeapfitError names the file, the key and what to do."""
     document = read_document(path, SCENARIO)
     top = Table(path, SCENARIO, "", document)
-    if (schema := top.whole("schema", 0, _LARGEST_SEED)) != SCHEMA:
-        top.refuse("schema", f"the scenario has version {schema}, heapfit reads {SCHEMA}")
+    top.require_version(SCHEMA)
     name = top.text("name")
     title = top.text("title") if top.has("title") else name
     run = _read_run(top.table("run")) if top.has("run") else RunSettings()
