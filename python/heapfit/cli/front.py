@@ -21,6 +21,7 @@ from heapfit.cli.arguments import (
     Prefer,
     Queue,
     Source,
+    SramFile,
     Workers,
     import_options,
 )
@@ -69,10 +70,6 @@ _By: TypeAlias = Annotated[
 _Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Folder for page and plans [out/NAME/front].")
 ]
-_SramFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--sram", help="Energy of an access by size of memory (docs/energy.md)."),
-]
 
 
 def command(
@@ -81,7 +78,7 @@ def command(
     by: _By = None,
     prefer: Prefer = None,
     output: _Output = None,
-    sram: _SramFile = None,
+    sram: SramFile = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,

@@ -65,6 +65,15 @@ class Limits:
         return found
 
 
+def quiet_solver(**options: float) -> highspy.Highs:
+    """HiGHS on one thread, the same every time."""
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    common = {"output_flag": False, "threads": 1, "random_seed": 1}
+    for option, value in (common | options).items():
+        solver.setOptionValue(option, value)
+    return solver
+
+
 class Program:
     """One program for HiGHS over some of the points."""
 
@@ -74,15 +83,7 @@ class Program:
             for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
         ]
         self._owners = np.repeat(np.arange(len(limits.sizes)), [len(s) for s in self._starts])
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {
-            "output_flag": False,
-            "threads": 1,
-            "random_seed": 1,
-            "mip_rel_gap": 0.0,
-            "mip_abs_gap": 0.99,  # sums are whole
-        }.items():
-            self._highs.setOptionValue(option, value)
+        self._highs = quiet_solver(mip_rel_gap=0.0, mip_abs_gap=0.99)  # sums are whole
         self._lengths = np.concatenate(
             [np.diff(s, append=cap) for s, cap in zip(self._starts, limits.caps, strict=True)]
         )
