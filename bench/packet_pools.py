@@ -60,8 +60,8 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
         spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
         loaded = load_trace(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
         plans = plans_for(loaded, best_classes(loaded))
-        told = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
-        rows = {row.name: row for row in compare(loaded, Portfolio(told, ())).rows}
+        candidates = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
+        rows = {row.name: row for row in compare(loaded, Portfolio(candidates, ())).rows}
         return {name: design(rows[name], loaded) for name in plans}
 
 

@@ -98,12 +98,12 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
 
 def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
-    found = [one.plan for one in configurations(loaded).candidates]
-    found += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
-    found += [variant for plan in [*found] for variant in count_variants(plan, loaded)]
-    pools = [plan for plan in found if plan.allocator == "class_pools"]
-    found += [variant for plan in pools for variant in pool_variants(plan)]
-    return {code_label(plan): plan for plan in reversed(found)}
+    tried = [one.plan for one in configurations(loaded).candidates]
+    tried += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
+    tried += [variant for plan in [*tried] for variant in count_variants(plan, loaded)]
+    pools = [plan for plan in tried if plan.allocator == "class_pools"]
+    tried += [variant for plan in pools for variant in pool_variants(plan)]
+    return {code_label(plan): plan for plan in reversed(tried)}
 
 
 def count_variants(plan: Plan, loaded: LoadedTrace) -> Iterator[Plan]:

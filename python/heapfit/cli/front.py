@@ -162,10 +162,10 @@ def _choice(front: Front, choice: Configuration | None) -> Iterator[Part]:
         yield Line(f"chosen: {choice.name}, {cost}.")
 
 
-def _order(one: Configuration) -> tuple[bool, bool, int]:
+def _order(configuration: Configuration) -> tuple[bool, bool, int]:
     """The front first, then by memory, what has no region last."""
-    memory = one.measures.memory
-    return not one.is_on_front, memory is None, memory or 0
+    memory = configuration.measures.memory
+    return not configuration.is_on_front, memory is None, memory or 0
 
 
 def _columns(front: Front) -> list[Column[Configuration]]:
@@ -196,8 +196,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
     ]
 
 
-def _marked_name(one: Configuration) -> str:
-    return f"{one.name}{'*' if one.row.trained_on_this_trace else ''}"
+def _marked_name(configuration: Configuration) -> str:
+    return f"{configuration.name}{'*' if configuration.row.trained_on_this_trace else ''}"
 
 
 def _figure(
@@ -207,16 +207,17 @@ def _figure(
     return Column(field, heading, shown=shown).within(lambda one: one.measures)
 
 
-def _better(front: Front, one: Configuration) -> str | None:
+def _better(front: Front, configuration: Configuration) -> str | None:
     """Who is as good or better than one that is not on the front."""
-    return None if one.place.by is None else front.configurations[one.place.by].name
+    by = configuration.place.by
+    return None if by is None else front.configurations[by].name
 
 
-def _better_told(front: Front, one: Configuration) -> str:
-    name = _better(front, one)
+def _better_told(front: Front, configuration: Configuration) -> str:
+    name = _better(front, configuration)
     if name is None:
-        return "not comparable" if one.place.standing is Standing.UNKNOWN else ""
-    return f"as {name}" if one.place.standing is Standing.SAME else name
+        return "not comparable" if configuration.place.standing is Standing.UNKNOWN else ""
+    return f"as {name}" if configuration.place.standing is Standing.SAME else name
 
 
 def _modelled(value: float | None, off: Off | None) -> str | None:

@@ -146,8 +146,8 @@ def _summary(module: str) -> str:
     """The first line of the docstring of a module's function `command`, read and not run."""
     spec = find_spec(module)
     source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    found = _DOCSTRING.search(source)
-    return found[1].removesuffix('"""') if found else ""
+    docstring = _DOCSTRING.search(source)
+    return docstring[1].removesuffix('"""') if docstring else ""
 
 
 def _shortened(text: str, width: int) -> str:

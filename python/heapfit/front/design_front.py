@@ -69,10 +69,10 @@ class Front:
         known = [one.measures.of(measure) for one in self.configurations]
         return min((value for value in known if value is not None), default=None)
 
-    def energy_over_least(self, one: Configuration) -> float | None:
+    def energy_over_least(self, configuration: Configuration) -> float | None:
         """The only way in which energies are told: docs/energy.md."""
         least = self.least(Measure.ENERGY)
-        energy = one.measures.energy
+        energy = configuration.measures.energy
         return energy / least if energy is not None and least else None
 
 

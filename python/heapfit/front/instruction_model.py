@@ -71,6 +71,8 @@ class InstructionModel:
             line = self.lines.get(_OF_OP[op])
             if line is None:
                 return None
-            one = line.instructions(loads, stores)
-            total, calls, longest = total + one * count, calls + count, max(longest, one)
+            instructions = line.instructions(loads, stores)
+            total += instructions * count
+            calls += count
+            longest = max(longest, instructions)
         return Modelled(total / max(calls, 1), longest)

@@ -65,20 +65,20 @@ def named_configurations(
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
 
 
-def _judged(one: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:
+def _judged(candidate: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:
     """The candidate, unless it searches so long that its replays, some 130, would never end.
 
     Told by accesses, not by a clock, so that every machine tries the same configurations.
     """
     if len(loaded.events) <= SHORT:
-        return one
+        return candidate
     base = max(loaded.alignment, loaded.trace.largest_alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
-    trial = _engine.Trial(one.plan.engine(), loaded.events, base)
+    trial = _engine.Trial(candidate.plan.engine(), loaded.events, base)
     if not trial.exceeds(region, MOST_ACCESSES * len(loaded.events)):
-        return one
+        return candidate
     why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
-    return NotApplicable(one.name, why)
+    return NotApplicable(candidate.name, why)
 
 
 def _grid_names() -> Iterator[str]:
@@ -97,36 +97,38 @@ def _grid_names() -> Iterator[str]:
                 yield f"{info.name}:{','.join(given)}"
 
 
-def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
+def _over_other_heaps(candidate: Candidate) -> Iterator[Candidate]:
     """A plan with pools over each other shared allocator."""
-    if one.plan.shared is None or not one.plan.pools:
+    if candidate.plan.shared is None or not candidate.plan.pools:
         return
     for name in SHARED_HEAPS:
-        if name != one.plan.shared.allocator:
-            shared = Plan(name, {"alignment": one.plan.alignment})
-            reason = f"{one.reason}; over {name}"
-            plan = replace(one.plan, shared=shared)
-            yield replace(one, name=f"{one.name}:shared={name}", plan=plan, reason=reason)
+        if name != candidate.plan.shared.allocator:
+            shared = Plan(name, {"alignment": candidate.plan.alignment})
+            reason = f"{candidate.reason}; over {name}"
+            plan = replace(candidate.plan, shared=shared)
+            yield replace(
+                candidate, name=f"{candidate.name}:shared={name}", plan=plan, reason=reason
+            )
 
 
-def _grown(one: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
+def _grown(candidate: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
     """Pools that begin with one block and get more from the shared allocator as they need them."""
-    (info,) = find_allocators([one.plan.allocator])
+    (info,) = find_allocators([candidate.plan.allocator])
     most_steps = {t.name: t.highest for t in info.tunables}.get("growth_steps")
     if most_steps is None:
         return
     for growth in GROWTH:
-        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in one.plan.pools)
-        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in one.plan.pools)
+        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in candidate.plan.pools)
+        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in candidate.plan.pools)
         grows = {"growth": growth, "growth_steps": min(max(steps, 1), most_steps)}
         plan = replace(
-            one.plan,
-            scalars={**one.plan.scalars, **grows},
+            candidate.plan,
+            scalars={**candidate.plan.scalars, **grows},
             pools=pools,
             shared=Plan(SHARED_HEAPS[0], {"alignment": loaded.alignment}),
         )
-        reason = f"{one.reason}; blocks added {growth} at a time"
-        yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)
+        reason = f"{candidate.reason}; blocks added {growth} at a time"
+        yield replace(candidate, name=f"{candidate.name}:growth={growth}", plan=plan, reason=reason)
 
 
 def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:

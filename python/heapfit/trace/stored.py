@@ -218,15 +218,15 @@ def _info_from(metadata: bytes, path: Path) -> TraceInfo:
     return info
 
 
-def _typed_info(told: dict[str, Any]) -> TraceInfo | None:
+def _typed_info(values: dict[str, Any]) -> TraceInfo | None:
     kinds = {field.name: type(field.default) for field in fields(TraceInfo)}
-    notes = told.get("notes")
+    notes = values.get("notes")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return None
-    told["notes"] = tuple(notes)
-    if {name: type(value) for name, value in told.items()} != kinds:
+    values["notes"] = tuple(notes)
+    if {name: type(value) for name, value in values.items()} != kinds:
         return None
-    info = TraceInfo(**told)
+    info = TraceInfo(**values)
     is_sound = (
         info.pointer_bits in (0, 32, 64)
         and info.kind in ("heap", "packets")

@@ -151,14 +151,14 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
     generator = np.random.default_rng(_IMPUTING_SEED)
-    found, count = lives.copy(), len(lives)
+    imputed, count = lives.copy(), len(lives)
     known = drawn[lives[drawn] < _FOREVER // 2]
-    for one in drawn[lives[drawn] >= _FOREVER // 2]:
-        longer = known[lives[known] >= count - one]
-        alike = longer[sizes[longer] == sizes[one]]
+    for cut_off in drawn[lives[drawn] >= _FOREVER // 2]:
+        longer = known[lives[known] >= count - cut_off]
+        alike = longer[sizes[longer] == sizes[cut_off]]
         pool = alike if len(alike) else longer
-        found[one] = lives[generator.choice(pool)] if len(pool) else count - one
-    return found
+        imputed[cut_off] = lives[generator.choice(pool)] if len(pool) else count - cut_off
+    return imputed
 
 
 def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
@@ -179,8 +179,8 @@ def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
 
 def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
     """Where phases begin among the drawn requests; one without two blocks goes with the last."""
-    found: list[int] = [0]
+    firsts: list[int] = [0]
     for first in np.searchsorted(drawn, starts[1:]).tolist():
-        if first - found[-1] >= 2 * block and len(drawn) - first >= 2 * block:
-            found.append(first)
-    return tuple(found)
+        if first - firsts[-1] >= 2 * block and len(drawn) - first >= 2 * block:
+            firsts.append(first)
+    return tuple(firsts)

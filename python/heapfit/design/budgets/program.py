@@ -54,15 +54,15 @@ class Limits:
 
     def filled(self, counts: Ints) -> Ints:
         """Allowed budgets near `counts`: lowered where a point is violated, then raised again."""
-        found = np.zeros(len(self.sizes), np.int64)
+        allowed = np.zeros(len(self.sizes), np.int64)
         left = self.slacks.copy()
         for limits in (counts, self.caps):
             for i in np.argsort(-self.sizes, kind="stable"):
-                left += self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
+                left += self.sizes[i] * np.maximum(allowed[i] - self.live[:, i], 0)
                 most = np.min(self.live[:, i] + left // self.sizes[i], initial=self.caps[i])
-                found[i] = max(found[i], min(most, limits[i]))
-                left -= self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
-        return found
+                allowed[i] = max(allowed[i], min(most, limits[i]))
+                left -= self.sizes[i] * np.maximum(allowed[i] - self.live[:, i], 0)
+        return allowed
 
 
 def quiet_solver(**options: float) -> highspy.Highs:

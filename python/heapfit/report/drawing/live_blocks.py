@@ -44,10 +44,10 @@ def live_blocks(events: _engine.EventArray, plan: Plan, samples: int) -> list[Li
     series = _engine.SizeSeries([pool.size for pool in plan.pools], samples)
     for some in _requests_by_pool(events, plan):
         series.feed(some)
-    found = series.result()
+    result = series.result()
     return [
-        LiveBlocks(pool, _extremes(lowest, highest, found.bucket_width))
-        for pool, (lowest, highest) in zip(plan.pools, found.blocks, strict=True)
+        LiveBlocks(pool, _extremes(lowest, highest, result.bucket_width))
+        for pool, (lowest, highest) in zip(plan.pools, result.blocks, strict=True)
     ]
 
 

@@ -104,18 +104,22 @@ def _stairs() -> Trace:
     }
 
 
-def _hover(front: Front, one: Configuration) -> str:
-    figures = one.measures
-    energy = front.energy_over_least(one)
+def _hover(front: Front, configuration: Configuration) -> str:
+    figures = configuration.measures
+    energy = front.energy_over_least(configuration)
     lines = [
-        f"<b>{plotly_text(one.name)}</b>",
-        plotly_text(one.row.reason),
+        f"<b>{plotly_text(configuration.name)}</b>",
+        plotly_text(configuration.row.reason),
         "",
         f"R<sub>safe</sub> {count(figures.memory)} B, code {count(figures.size)} B",
         f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the least",
         f"instructions {count(figures.time)}, longest call {count(figures.longest)} (model)",
         "",
-        *(f"{axis}: {plotly_text(value)}" for axis, value in one.axes.items() if value != "-"),
+        *(
+            f"{axis}: {plotly_text(value)}"
+            for axis, value in configuration.axes.items()
+            if value != "-"
+        ),
     ]
     return "<br>".join(lines)
 

@@ -95,31 +95,34 @@ def _tile(front: Front, measure: Measure) -> Tile | None:
 
 
 def _lines(
-    front: Front, choice: Configuration | None, found: Sequence[Configuration]
+    front: Front, choice: Configuration | None, shown: Sequence[Configuration]
 ) -> tuple[Line, ...]:
     return tuple(
         Line(
-            name=one.name,
-            reason=one.row.reason,
-            is_trained=one.row.trained_on_this_trace,
-            is_chosen=one is choice,
-            figures=tuple(_figure(front, one, measure) for measure in Measure),
-            axes=tuple(one.axes.values()),
-            better=_better(front, one),
+            name=configuration.name,
+            reason=configuration.row.reason,
+            is_trained=configuration.row.trained_on_this_trace,
+            is_chosen=configuration is choice,
+            figures=tuple(_figure(front, configuration, measure) for measure in Measure),
+            axes=tuple(configuration.axes.values()),
+            better=_better(front, configuration),
         )
-        for one in found
+        for configuration in shown
     )
 
 
-def _figure(front: Front, one: Configuration, measure: Measure) -> str:
-    value = one.measures.of(measure)
+def _figure(front: Front, configuration: Configuration, measure: Measure) -> str:
+    value = configuration.measures.of(measure)
     if measure is Measure.ENERGY:
-        value = front.energy_over_least(one)
+        value = front.energy_over_least(configuration)
     if value is None:
         return NOT_MEASURED
     if measure in (Measure.ACCESSES, Measure.ENERGY):
         return rate(value)
-    off = {Measure.TIME: one.measures.time_off, Measure.LONGEST: one.measures.longest_off}
+    off = {
+        Measure.TIME: configuration.measures.time_off,
+        Measure.LONGEST: configuration.measures.longest_off,
+    }
     return f"{count(value)}{_deviation(off.get(measure))}"
 
 
@@ -127,19 +130,23 @@ def _deviation(off: Off | None) -> str:
     return "" if off is None else f" ± {off.worst:.0%}"
 
 
-def _better(front: Front, one: Configuration) -> str:
-    if one.place.standing is Standing.UNKNOWN:
-        missing = [ABOUT[measure].title for measure in front.by if one.measures.of(measure) is None]
+def _better(front: Front, configuration: Configuration) -> str:
+    if configuration.place.standing is Standing.UNKNOWN:
+        missing = [
+            ABOUT[measure].title
+            for measure in front.by
+            if configuration.measures.of(measure) is None
+        ]
         return f"not comparable, without a figure: {', '.join(missing)}"
-    if one.place.by is None:
+    if configuration.place.by is None:
         return ""
-    name = front.configurations[one.place.by].name
-    return f"as {name}" if one.place.standing is Standing.SAME else name
+    name = front.configurations[configuration.place.by].name
+    return f"as {name}" if configuration.place.standing is Standing.SAME else name
 
 
 def _offs(front: Front) -> tuple[str, ...]:
     """How far the model is off, over the codes of this space."""
-    found = []
+    sentences = []
     for subject, offs in (
         ("the mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
         ("its longest call", [one.measures.longest_off for one in front.configurations]),
@@ -148,5 +155,5 @@ def _offs(front: Front) -> tuple[str, ...]:
         if known:
             mean = sum(off.mean for off in known) / len(known)
             worst = max(off.worst for off in known)
-            found.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
-    return tuple(found)
+            sentences.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
+    return tuple(sentences)
