@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.packets import is_packets, open_packets
+from heapfit.importers.packets import PacketSource, is_packets
 from heapfit.importers.source import ImportOptions, Reader, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 
@@ -72,7 +72,7 @@ def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
 
 FORMATS = (
     Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
-    Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
+    Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
     Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
     Format(

@@ -21,18 +21,13 @@ def is_packets(head: bytes) -> bool:
     return _engine.is_capture(head) or _engine.is_packet_table(head)
 
 
-def open_packets(stream: ByteStream, options: ImportOptions) -> PacketSource:
-    """The packets of a file as the source of a trace."""
-    return PacketSource(stream, options.queue)
-
-
 class PacketSource:
     """A capture or packet table on its way to a trace, by a queue model like `fill-drain:1000`."""
 
-    def __init__(self, stream: ByteStream, queue: str) -> None:
+    def __init__(self, stream: ByteStream, options: ImportOptions) -> None:
         self._stream = stream
-        self._queue = queue
-        self._model = _engine.QueueModel(queue)
+        self._queue = options.queue
+        self._model = _engine.QueueModel(options.queue)
         self._reader = _reader(stream.head)
 
     def columns(self) -> Iterator[Columns]:

@@ -15,15 +15,30 @@ from heapfit.report.drawing.figure import COLOURS, Chart, Trace
 from heapfit.report.drawing.number_text import count, plotly_text, rate
 
 _SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
+_GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
+_HOLLOW = {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
+_RING = {
+    "color": "var(--ink)",
+    "symbol": "circle-open",
+    "size": 20,
+    "line": {"width": 2, "color": "var(--ink)"},
+}
+_STAIRS = {
+    "type": "scatter",
+    "mode": "lines",
+    "name": "front of these two",
+    "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
+    "hoverinfo": "skip",
+}
 
 
 def front_chart(front: Front, choice: Configuration | None) -> Chart:
     """All configurations: those of the front by allocator, the others grey."""
     allocators = list(dict.fromkeys(one.row.plan.allocator for one in front.members))
     data = [
-        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _hollow()),
-        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _grey()),
-        _stairs(),
+        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _HOLLOW),
+        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _GREY),
+        _STAIRS,
     ]
     for i, allocator in enumerate(allocators):
         numbers = [
@@ -33,7 +48,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
         ]
         data.append(_points(plotly_text(allocator), front, numbers, _coloured(i)))
     if choice is not None:
-        data.append(_points("chosen", front, [_number(front, choice)], _ring()))
+        data.append(_points("chosen", front, [_number(front, choice)], _RING))
     return Chart(
         identity="chart-front",
         meaning="Configurations over two measures; those of the front in colour.",
@@ -94,16 +109,6 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
     }
 
 
-def _stairs() -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "front of these two",
-        "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
-        "hoverinfo": "skip",
-    }
-
-
 def _hover(front: Front, configuration: Configuration) -> str:
     figures = configuration.measures
     energy = front.energy_over_least(configuration)
@@ -124,27 +129,10 @@ def _hover(front: Front, configuration: Configuration) -> str:
     return "<br>".join(lines)
 
 
-def _grey() -> Trace:
-    return {"color": "var(--live)", "size": 7, "line": {"width": 0}}
-
-
-def _hollow() -> Trace:
-    return {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
-
-
 def _coloured(place: int) -> Trace:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],
         "size": 11,
         "line": {"width": 1, "color": "var(--paper)"},
-    }
-
-
-def _ring() -> Trace:
-    return {
-        "color": "var(--ink)",
-        "symbol": "circle-open",
-        "size": 20,
-        "line": {"width": 2, "color": "var(--ink)"},
     }
