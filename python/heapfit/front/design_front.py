@@ -76,13 +76,6 @@ class Front:
         return energy / least if energy is not None and least else None
 
 
-def find_front(
-    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
-) -> Front:
-    """Compares every configuration on the trace, in this process, and finds the front by all."""
-    return front_of(compare_all(loaded, portfolio, progress=progress), loaded, progress=progress)
-
-
 def compare_all(
     loaded: LoadedTrace,
     portfolio: Portfolio,
