@@ -101,7 +101,7 @@ def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, monkeypatch):
     trace = trace_of(tmp_path / "t", events)
     assign = smallest_that_fits([(2000, False)])
     (whole,) = measure_demand(trace, 1, assign)
-    monkeypatch.setattr("heapfit.trace.stored._BATCH", 37)
+    monkeypatch.setattr("heapfit.trace.stored.BATCH", 37)
     (cut,) = measure_demand(trace, 1, assign)
     assert cut.needs.tolist() == whole.needs.tolist()
     assert cut.time_us.tolist() == whole.time_us.tolist()

@@ -41,7 +41,7 @@ REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
-_BATCH = 1 << 17  # events; 2 MiB as engine events
+BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
 # packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
@@ -124,7 +124,7 @@ class Trace:
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         count = 0
         with _reading(self.path) as file:
-            for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+            for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
                 count += batch.num_rows
                 yield {name: batch.column(name).to_numpy() for name in columns}
         if count != self.info.events:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.operations import FREE
-from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
 Integers = NDArray[np.int64]
@@ -32,7 +32,6 @@ _DRAWN_FROM = "drawn from "
 _PLACES_OF_A_BLOCK = 4  # where others may begin
 _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
 _LEAST_REACH = 4
-_BATCH = 1 << 17  # events
 
 
 def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
@@ -176,5 +175,5 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
 
 def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
     count = len(columns["op"])
-    for first in range(0, count, _BATCH):
-        yield {name: values[first : first + _BATCH] for name, values in columns.items()}
+    for first in range(0, count, BATCH):
+        yield {name: values[first : first + BATCH] for name, values in columns.items()}
