@@ -74,6 +74,23 @@ def quiet_solver(**options: float) -> highspy.Highs:
     return solver
 
 
+def linear_program(
+    costs: Floats, most: Floats, matrix: Floats, rows: tuple[Floats, Floats]
+) -> highspy.HighsLp:
+    """The least of `costs @ x` with x from 0 to `most`, and `matrix @ x` between the two `rows`."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_ = costs
+    model.col_lower_, model.col_upper_ = np.zeros(len(costs)), most
+    model.row_lower_, model.row_upper_ = rows
+    entries, columns = np.nonzero(matrix)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.searchsorted(entries, np.arange(len(matrix) + 1))
+    model.a_matrix_.index_ = columns
+    model.a_matrix_.value_ = matrix[entries, columns]
+    return model
+
+
 class Program:
     """One program for HiGHS over some of the points."""
 
@@ -92,24 +109,15 @@ class Program:
         self._is_integer = is_integer
 
     def _model(self, limits: Limits, added: Ints, is_integer: bool) -> highspy.HighsLp:
-        columns = len(self._owners)
         worth = limits.sizes[self._owners].astype(np.float64)
-        starts = np.concatenate(self._starts)
-        is_charged = starts >= limits.live[added][:, self._owners]
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = columns, len(added)
+        is_charged = np.concatenate(self._starts) >= limits.live[added][:, self._owners]
+        slacks = limits.slacks[added].astype(np.float64)
+        rows = np.full(len(added), -highspy.kHighsInf), slacks
+        lengths = self._lengths.astype(np.float64)
+        model = linear_program(worth, lengths, is_charged * worth, rows)
         model.sense_ = highspy.ObjSense.kMaximize
-        model.col_cost_ = worth
-        model.col_lower_, model.col_upper_ = np.zeros(columns), self._lengths.astype(np.float64)
-        model.row_lower_ = np.full(len(added), -highspy.kHighsInf)
-        model.row_upper_ = limits.slacks[added].astype(np.float64)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(is_charged.sum(axis=1))])
-        charged = np.nonzero(is_charged)[1]
-        model.a_matrix_.index_ = charged
-        model.a_matrix_.value_ = worth[charged]
         if is_integer:
-            model.integrality_ = [highspy.HighsVarType.kInteger] * columns
+            model.integrality_ = [highspy.HighsVarType.kInteger] * len(worth)
         return model
 
     def start_from(self, counts: Ints) -> None:
