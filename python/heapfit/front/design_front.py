@@ -133,10 +133,8 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
             "(scripts/measure_calls.py measures allocators that ship)"
         )
     least = min(value for value, _ in known)
-    near = [
-        (one.measures.memory or 0, value, one) for value, one in known if _is_near(value, least)
-    ]
-    return min(near, key=lambda item: (item[0], item[1], item[2].name))[2]
+    near = [pair for pair in known if _is_near(pair[0], least)]
+    return min(near, key=lambda pair: (pair[1].measures.memory or 0, pair[0], pair[1].name))[1]
 
 
 def _is_near(value: float, least: float) -> bool:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -74,11 +74,7 @@ class FifoService:
 
     bytes_per_second: float | None
     packets_per_second: float | None
-
-    @property
-    def mean(self) -> None:
-        """Depends on the queue."""
-        return
+    mean: ClassVar[None] = None  # depends on the queue
 
     def engine(self) -> _engine.FifoService:
         """The engine's form."""
@@ -110,10 +106,7 @@ class EmpiricalHolding:
 class RecordedHolding:
     """As the recording of the arrivals has it."""
 
-    @property
-    def mean(self) -> None:
-        """Not known before the recording is read."""
-        return
+    mean: ClassVar[None] = None  # not known before it is read
 
     def engine(self) -> _engine.RecordedHolding:
         """The engine's form."""

@@ -7,7 +7,7 @@ Whether an object is live when it is freed or resized is the replay's to say, wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,4 @@ class TraceCheck:
     def _refuse_where(self, wrong: NDArray[Any], values: NDArray[Any], what: str) -> None:
         if wrong.any():
             row = int(wrong.argmax())
-            self._refuse(row, what.format(values[row]))
-
-    def _refuse(self, row: int, what: str) -> NoReturn:
-        raise HeapfitError(f"event {self.events + row}: {what}")
+            raise HeapfitError(f"event {self.events + row}: {what.format(values[row])}")
