@@ -31,13 +31,13 @@ def shown(attack: Attack, u_max: int) -> str:
     on_trace = attack.on_trace.over_u_max or 0
     worst = attack.worst
     if worst is None:
-        found = "-"
+        broken = "-"
     elif worst.is_refused_in_any or worst.r_safe is None:
-        found = "any"
+        broken = "any"
     else:
-        found = f"{worst.r_safe / u_max:.3f}"
+        broken = f"{worst.r_safe / u_max:.3f}"
     proven = "-" if attack.proven is None else f"{attack.proven.size / u_max:.3f}"
-    return f"{attack.name:22} {on_trace:10.3f} {found:>12} {proven:>12}"
+    return f"{attack.name:22} {on_trace:10.3f} {broken:>12} {proven:>12}"
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Recorded:
     """Of one recording: peaks, and the share of drawn and of fresh traces that run out."""
 
     recorded: int
@@ -80,8 +80,8 @@ def curve(plan: Plan, region: int, traces: Sequence[_engine.EventArray]) -> list
     ]
 
 
-def measured(told: tuple[str, int, Size]) -> Found:
-    name, seed, size = told
+def measured(job: tuple[str, int, Size]) -> Recorded:
+    name, seed, size = job
 
     def spec(number: int) -> WorkloadSpec:
         return WorkloadSpec(name, number, {"events": size.events})
@@ -97,30 +97,30 @@ def measured(told: tuple[str, int, Size]) -> Found:
         plans = plans_of(trace)
     fresh = [drawn_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]
     curves = {}
-    for told_as, plan in plans.items():
+    for plan_name, plan in plans.items():
         needs = [_engine.Trial(plan.engine(), one).scan().r_safe or 0 for one in training]
-        curves[told_as] = curve(plan, max(needs), drawn), curve(plan, max(needs), fresh)
+        curves[plan_name] = curve(plan, max(needs), drawn), curve(plan, max(needs), fresh)
     peaks = [u_max_of(one) for one in drawn], [u_max_of(one) for one in fresh]
-    return Found(u_max_of(training[0]), *peaks, curves)
+    return Recorded(u_max_of(training[0]), *peaks, curves)
 
 
-def report(name: str, found: Sequence[Found]) -> None:
-    mean = float(np.mean([one.fresh for one in found]))
+def report(name: str, recordings: Sequence[Recorded]) -> None:
+    mean = float(np.mean([one.fresh for one in recordings]))
     print(f"{name}: U_max over the mean of fresh traces")
-    print(f"  recorded {told([one.recorded / mean for one in found])}")
+    print(f"  recorded {figures([one.recorded / mean for one in recordings])}")
     for kind in ("drawn", "fresh"):
-        peaks = [np.array(getattr(one, kind)) / mean for one in found]
+        peaks = [np.array(getattr(one, kind)) / mean for one in recordings]
         spread = np.mean([one.std() for one in peaks])
         high = np.mean([np.quantile(one, 0.99) for one in peaks])
         print(f"  {kind:8} mean {np.mean(peaks):.3f}  spread {spread:.3f}  q99 {high:.3f}")
     print("  percent that run out" + "".join(f"{f'+{margin}%':>8}" for margin in MARGINS))
     for plan in PLANS:
         for i, kind in enumerate(("drawn", "fresh")):
-            shares = np.mean([one.curves[plan][i] for one in found], axis=0)
+            shares = np.mean([one.curves[plan][i] for one in recordings], axis=0)
             print(f"  {plan:10} {kind:9}" + "".join(f"{share:8.2f}" for share in shares))
 
 
-def told(values: Sequence[float]) -> str:
+def figures(values: Sequence[float]) -> str:
     return " ".join(f"{value:.3f}" for value in values)
 
 
@@ -136,9 +136,9 @@ def main() -> None:
     names = asked.workloads or WORKLOADS
     with Sweep() as sweep:
         jobs = [(name, seed, size) for name in names for seed in range(1, size.recordings + 1)]
-        found = sweep.map("recordings", measured, jobs)
+        results = sweep.map("recordings", measured, jobs)
     for i, name in enumerate(names):
-        report(name, found[i * size.recordings : (i + 1) * size.recordings])
+        report(name, results[i * size.recordings : (i + 1) * size.recordings])
 
 
 if __name__ == "__main__":

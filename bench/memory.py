@@ -91,7 +91,7 @@ class Aim:
     allocator: str
     alignment: int
     trace: str
-    told: str  # where the figure is from
+    source: str  # where the figure is from
     most: float  # times the reference below
     reference: str  # "U_max", "static" (worst_case, and STATIC_SLACK), or a rival's name
 
@@ -103,15 +103,15 @@ def all_aims() -> list[Aim]:
         aims.append(peer_aim("tlsf", 4, trace, "tlsf_espressif", allowed))
     aims += [peer_aim("best_fit", 8, trace, "dlmalloc", SURE) for trace in PEERS["dlmalloc"]]
     aims += [Aim("budgeted", 8, trace, "set", ratio, "U_max") for trace, ratio in BUDGETED.items()]
-    told = f"sum S P_max + {STATIC_SLACK} B"
-    aims += [Aim("static_pools", 8, trace, told, 1.0, "static") for trace in BUDGETED]
+    source = f"sum S P_max + {STATIC_SLACK} B"
+    aims += [Aim("static_pools", 8, trace, source, 1.0, "static") for trace in BUDGETED]
     return aims + [Aim("best_fit", 8, one, "our lea + 1 %", SURE, "lea") for one in recordings()]
 
 
 def peer_aim(allocator: str, alignment: int, trace: str, peer: str, allowed: float) -> Aim:
     ratio = PEERS[peer][trace][-1]
-    told = f"{peer} {ratio:.3f} + {100 * (allowed - 1):.0f} %"
-    return Aim(allocator, alignment, trace, told, ratio * allowed, "U_max")
+    source = f"{peer} {ratio:.3f} + {100 * (allowed - 1):.0f} %"
+    return Aim(allocator, alignment, trace, source, ratio * allowed, "U_max")
 
 
 def corpus() -> Path | None:
@@ -171,7 +171,7 @@ def line(aim: Aim, loaded: LoadedTrace) -> Line:
         "-" if row.r_min is None else f"{row.r_min / u_max:.3f}",
         "-" if row.over_u_max is None else f"{row.over_u_max:.4f}",
         None if most is None else round(most / u_max, 4),
-        aim.told,
+        aim.source,
         "reached" if is_reached else "not reached",
     )
 
@@ -201,13 +201,13 @@ def main() -> None:
     arguments.add_argument("--only", default="", help="rows in which this word occurs")
     word = arguments.parse_args().only
     known = {info.name for info in find_allocators()}
-    wanted = [aim for aim in all_aims() if word in f"{aim.allocator} {aim.trace} {aim.told}"]
+    wanted = [aim for aim in all_aims() if word in f"{aim.allocator} {aim.trace} {aim.source}"]
     there = [aim for aim in wanted if {aim.allocator, aim.reference} <= {*known, "U_max", "static"}]
     print(f"traces: {corpus() or f'own generators, seed {SEED}'}")
-    told = sorted(lines(there), key=lambda one: (one[0].partition("_")[0], one[6], one[2]))
+    rows = sorted(lines(there), key=lambda one: (one[0].partition("_")[0], one[6], one[2]))
     columns = ("plan", "alignment", "trace", "R_min/U", "R_safe/U", "at most", "from", "")
-    out_table(columns, told)
-    for plan, _, trace, *_, verdict in told:
+    out_table(columns, rows)
+    for plan, _, trace, *_, verdict in rows:
         if verdict == "not reached" and (plan, trace) in TRIED:
             print(f"{plan} on {trace}, tried: {TRIED[plan, trace]}")
     for missing in sorted({aim.allocator for aim in wanted if aim not in there}):
@@ -215,7 +215,7 @@ def main() -> None:
     smallest = list(smallest_regions())
     print("\nsmallest region that serves a block of 8 B")
     out_table(("allocator", "alignment", "bytes", "at most", ""), smallest)
-    verdicts = [one[-1] for one in [*told, *smallest]]
+    verdicts = [one[-1] for one in [*rows, *smallest]]
     print(f"\n{verdicts.count('reached')} of {len(verdicts)} reached")
 
 

@@ -24,7 +24,7 @@ from heapfit.design.budgets.greedy_budgets import budgeted_plan
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
 from heapfit.design.pools.special_pools import (
     ALLOCATOR,
-    LINKED,
+    linked,
     pool_sizes,
     special_pools_plan,
     special_sizes,
@@ -60,8 +60,8 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
         spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
         loaded = load_trace(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
         plans = plans_for(loaded, best_classes(loaded))
-        told = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
-        rows = {row.name: row for row in compare(loaded, Portfolio(told, ())).rows}
+        candidates = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
+        rows = {row.name: row for row in compare(loaded, Portfolio(candidates, ())).rows}
         return {name: design(rows[name], loaded) for name in plans}
 
 
@@ -85,8 +85,7 @@ def plans_for(loaded: LoadedTrace, classes: BestClasses) -> Mapping[str, Plan]:
 
 def pools(loaded: LoadedTrace, shapes: Sequence[tuple[int, bool]]) -> Plan:
     """Each as large as its own peak, free blocks linked."""
-    plan = special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT)
-    return Plan(plan.allocator, {**plan.scalars, **LINKED}, plan.pools, plan.shared)
+    return linked(special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT))
 
 
 def ranges(classes: Classes) -> list[tuple[int, bool]]:

@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.operations import is_allocation
+from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import REPLAYED, Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
 TURNS = 20
-SAMPLES = 1000
 GENERATED = WorkloadSpec("slotbuf", seed=1, parameters={"events": 1_000_000})
 LONG = 100_000_000
 LONG_REGION = 64 << 20  # bytes: room for what 100 rounds never free
 MEGABYTE = 1_000_000
-FREE = 4
 
 # What is aimed at: this many times the time of summing the events.
 AIMS = {
@@ -119,7 +119,7 @@ def ratios(trace: Trace) -> None:
 def repeated(columns: dict[str, NDArray[Any]]) -> Iterator[_engine.EventArray]:
     """The trace over and over, with new objects each time; what it never frees stays live."""
     ops = columns["op"]
-    allocations = int((ops < FREE).sum())
+    allocations = int(is_allocation(ops).sum())
     for first in range(0, LONG, len(ops)):
         events = _engine.EventArray(first)
         objects = columns["object"] + np.uint32(first // len(ops) * allocations)

@@ -125,11 +125,11 @@ def report(name: str, size: Size) -> bool:
     quantile = SHARE.of([u_max_of(events) for events in unseen]) or 1
     print(f"{name}: q99(U_max) {quantile:,} of {size.unseen} unseen, {size.events:,} events each")
     ratio: float | None = None
-    for told, plan in plans.items():
+    for plan_name, plan in plans.items():
         smallest = plan.engine().smallest_region
         heap = needed_for(plan, unseen, max(quantile // STEP * STEP, -(-smallest // 4) * 4))
         ratio = None if heap is None else heap / quantile
-        print(f"  {told:40} {'-' if ratio is None else f'{ratio:.4f}'}", flush=True)
+        print(f"  {plan_name:40} {'-' if ratio is None else f'{ratio:.4f}'}", flush=True)
     is_reached = ratio is not None and ratio <= AIMS[name]
     verdict = "reached" if is_reached else "missed"
     print(f"  aim {AIMS[name]}: {verdict}; {time.perf_counter() - started:.0f} s")
@@ -142,9 +142,9 @@ def main() -> None:
     parser.add_argument("--training", type=int, default=16)
     parser.add_argument("--unseen", type=int, default=200)
     parser.add_argument("--events", type=int, default=100_000)
-    told = parser.parse_args()
-    size = Size(told.training, told.unseen, told.events)
-    reached = [report(name, size) for name in told.workloads or AIMS]
+    given = parser.parse_args()
+    size = Size(given.training, given.unseen, given.events)
+    reached = [report(name, size) for name in given.workloads or AIMS]
     print(f"{sum(reached)} of {len(reached)} aims reached")
 
 

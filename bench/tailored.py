@@ -88,8 +88,8 @@ def learned(
 ) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    found = tailored_candidates(replace(loaded, runs=(loaded.trace, loaded.trace)))
-    return [one for one in found if isinstance(one, Candidate) and one.name in names]
+    candidates = tailored_candidates(replace(loaded, runs=(loaded.trace, loaded.trace)))
+    return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 
 def program(name: str) -> Program:
@@ -99,21 +99,21 @@ def program(name: str) -> Program:
         by_alignment = {alignment: load_trace(stored, alignment) for alignment in (ALIGNMENT, 8)}
         loaded = by_alignment[ALIGNMENT]
         plain = [Candidate(key, plan, "", False) for key, plan in layouts(ALIGNMENT).items()]
-        found = Program(
+        measured = Program(
             name.removesuffix(".heap.gz"),
             ratios(loaded, plain),
             ratios(loaded, learned(loaded, (BY_LIFETIME, TWO_ENDS, STACKS))),
             tuple(ratio(by_alignment[alignment], one) for one, alignment in RIVALS),
         )
-    print(f"  plain {found.plain:.4f}, trained {found.best:.4f}", file=sys.stderr, flush=True)
-    return found
+    print(f"  plain {measured.plain:.4f}, trained {measured.best:.4f}", file=sys.stderr, flush=True)
+    return measured
 
 
 def verdict(is_reached: bool) -> str:
     return "reached" if is_reached else "not reached"
 
 
-def told(value: float | None) -> str:
+def figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
@@ -124,11 +124,11 @@ def print_programs(programs: list[Program]) -> None:
     rows = [
         (
             one.name,
-            *(told(one.untrained[key]) for key in plain),
-            *(told(one.trained.get(key)) for key in (BY_LIFETIME, TWO_ENDS)),
-            told(one.best),
-            told(one.trained.get(STACKS)),
-            *(told(value) for value in one.rivals),
+            *(figure(one.untrained[key]) for key in plain),
+            *(figure(one.trained.get(key)) for key in (BY_LIFETIME, TWO_ENDS)),
+            figure(one.best),
+            figure(one.trained.get(STACKS)),
+            *(figure(value) for value in one.rivals),
             "below" if one.best < min(one.rivals) else "not below",
         )
         for one in programs
@@ -143,19 +143,19 @@ def print_aims(programs: list[Program]) -> None:
     below = sum(one.best < min(one.rivals) for one in programs)
     below_plain = sum(one.plain < min(one.rivals) for one in programs)
     rows = [
-        ("median untrained", told(plain), told(UNTRAINED), verdict(plain <= UNTRAINED)),
-        ("median trained", told(best), told(TRAINED), verdict(best <= TRAINED)),
-        ("median with stacks of the one run", told(stacks), "-", ""),
+        ("median untrained", figure(plain), figure(UNTRAINED), verdict(plain <= UNTRAINED)),
+        ("median trained", figure(best), figure(TRAINED), verdict(best <= TRAINED)),
+        ("median with stacks of the one run", figure(stacks), "-", ""),
         ("below the best rival untrained", str(below_plain), "-", ""),
         ("below it trained", str(below), str(BELOW_RIVALS), verdict(below >= BELOW_RIVALS)),
     ]
     rows += [
-        (one.name, told(one.best), told(SMALL[one.name]), verdict(one.best <= SMALL[one.name]))
+        (one.name, figure(one.best), figure(SMALL[one.name]), verdict(one.best <= SMALL[one.name]))
         for one in programs
         if one.name in SMALL
     ]
     rows += [
-        (f"{one.name} with stacks", told(one.with_stacks), "-", "")
+        (f"{one.name} with stacks", figure(one.with_stacks), "-", "")
         for one in programs
         if one.name in SMALL
     ]
@@ -169,13 +169,13 @@ def print_synthetic(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             stored = generate_workload(parse_workload(name), Path(folder) / "t.parquet")
             loaded = load_trace(stored, ALIGNMENT)
-            found = ratios(loaded, learned(loaded))
+            learned_ratios = ratios(loaded, learned(loaded))
             whole = compare(loaded, standard_portfolio(loaded)).rows[0]
         best = whole.over_u_max or float("inf")
         most = SYNTHETIC[name]
-        two_ends = min(found.values(), default=None)
+        two_ends = min(learned_ratios.values(), default=None)
         rows.append(
-            (name, told(two_ends), told(best), whole.name, told(most), verdict(best <= most))
+            (name, figure(two_ends), figure(best), whole.name, figure(most), verdict(best <= most))
         )
     out_table(("workload", "two ends", "best", "which", "at most", ""), rows)
 

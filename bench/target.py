@@ -177,15 +177,15 @@ def dedicated_cases(loaded: LoadedTrace) -> Iterator[Case]:
 
 def dedicated(workbench: Workbench, loaded: LoadedTrace, events: int) -> Measured:
     """Worst calls where every block is of a pool, freed by free and by free_sized."""
-    found = Measured()
+    measured = Measured()
     trace = pack(loaded.trace).first(events)
     builds = [(M4, Build("O2", safety, sized)) for safety in (0, 1) for sized in (False, True)]
     for case in dedicated_cases(loaded):
         for done in replays(workbench, case, trace, builds):
             if done.differences or done.target.refusals:
                 print(f"{case.name}: {done.target.refusals} refusals; {done.differences}")
-            found.note(case, done)
-    return found
+            measured.note(case, done)
+    return measured
 
 
 def speed_rows(measured: Measured, pools: Measured) -> Iterator[tuple[object, ...]]:
@@ -208,9 +208,9 @@ def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[ob
         ]
         aims = SIZES.get(name, (None, None))
         verdicts = [verdict(*pair) for pair in zip(sizes[0], aims, strict=False)]
-        told = "/".join(map(str, aims)) if aims[0] else ""
+        aims_text = "/".join(map(str, aims)) if aims[0] else ""
         shown_sizes = ("/".join(map(str, of_board)) for of_board in sizes)
-        yield (name, *shown_sizes, told, ", ".join(filter(None, verdicts)))
+        yield (name, *shown_sizes, aims_text, ", ".join(filter(None, verdicts)))
     yield from ((f"({peer})", size, "", "", "", "") for peer, size in CODE.items())
 
 

@@ -111,8 +111,8 @@ def unused_native() -> Iterator[str]:
 
 def functions_of(file: Path, text: str) -> set[str]:
     """Names of the functions that a file defines, of methods without their class."""
-    found = lizard.analyze_file.analyze_source_code(str(file), text).function_list
-    names = {function.name.rpartition("::")[2] for function in found}
+    functions = lizard.analyze_file.analyze_source_code(str(file), text).function_list
+    names = {function.name.rpartition("::")[2] for function in functions}
     return {name for name in names if _WORD.fullmatch(name)}
 
 

@@ -117,17 +117,17 @@ def late_imports(file: Path) -> Iterator[Problem]:
 
 def late_lines(tree: ast.Module) -> set[int]:
     """Lines of imports inside functions, of blocks for type checkers and of imports by name."""
-    found = set()
+    lines = set()
     for node in ast.walk(tree):
         if isinstance(node, Function):
-            found |= {
+            lines |= {
                 one.lineno for one in ast.walk(node) if isinstance(one, ast.Import | ast.ImportFrom)
             }
         is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         is_by_name = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
         if is_for_types or is_by_name:
-            found.add(node.lineno)
-    return found
+            lines.add(node.lineno)
+    return lines
 
 
 def files_in(folders: tuple[str, ...], suffixes: set[str]) -> list[Path]:
@@ -143,13 +143,13 @@ def files_in(folders: tuple[str, ...], suffixes: set[str]) -> list[Path]:
 def problems_of_the_repository() -> Iterator[str]:
     """Each as a line."""
     native = {".c", ".h", ".cpp", ".hpp"}
-    found = [
+    problems = [
         *(one for file in files_in(PYTHON, {".py"}) for one in python_problems(file)),
         *(one for file in files_in(NATIVE, native) for one in native_problems(file)),
     ]
     excused = set(ALLOWED)
-    yield from (f"{place}: {what}" for place, what in found if place not in excused)
-    for place in sorted(excused - {place for place, _ in found}):
+    yield from (f"{place}: {what}" for place, what in problems if place not in excused)
+    for place in sorted(excused - {place for place, _ in problems}):
         yield f"{place}: keeps all limits, but is excused in {Path(__file__).name}"
     late = [one for file in files_in(SHIPPED, {".py"}) for one in late_imports(file)]
     yield from (f"{place}: {what}" for place, what in late if what)

@@ -43,7 +43,8 @@ from heapfit.front.space import configurations
 from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
+from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 HERE = Path(__file__).resolve().parents[1]
@@ -60,7 +61,6 @@ RECORDED = "lua"  # of examples/
 MIXED = {"mixed_small": 400, "mixed_large": 4000}  # bytes of the largest request
 COPY = 4  # instructions a byte, gcc -O2
 LARGEST_IN_TABLE = 16_384  # bytes; tables of pools reach this far
-ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 
 
 def traces(folder: Path) -> Iterator[tuple[str, Trace]]:
@@ -92,21 +92,18 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
             number = sum(row[0] < RESIZE for row in rows)
             rows.append((op, number, size, draw.choice((16, 32, 64)) if op == ALIGNED else 0))
             live.append(number)
-    table = np.array(rows, np.uint64)
-    columns = {key: np.zeros(len(rows), COLUMNS[key]) for key in COLUMNS}
-    for i, key in enumerate(("op", "object", "size", "alignment")):
-        columns[key] = table[:, i].astype(COLUMNS[key])
+    columns = dict(zip(REPLAYED, np.array(rows, np.uint64).T, strict=True))
     return write_trace(path, [columns], TraceInfo())
 
 
 def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
-    found = [one.plan for one in configurations(loaded).candidates]
-    found += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
-    found += [variant for plan in [*found] for variant in count_variants(plan, loaded)]
-    pools = [plan for plan in found if plan.allocator == "class_pools"]
-    found += [variant for plan in pools for variant in pool_variants(plan)]
-    return {code_label(plan): plan for plan in reversed(found)}
+    tried = [one.plan for one in configurations(loaded).candidates]
+    tried += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
+    tried += [variant for plan in [*tried] for variant in count_variants(plan, loaded)]
+    pools = [plan for plan in tried if plan.allocator == "class_pools"]
+    tried += [variant for plan in pools for variant in pool_variants(plan)]
+    return {code_label(plan): plan for plan in reversed(tried)}
 
 
 def count_variants(plan: Plan, loaded: LoadedTrace) -> Iterator[Plan]:

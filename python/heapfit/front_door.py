@@ -23,9 +23,8 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting import fit as fitting
-from heapfit.front import design_front
-from heapfit.front.design_front import Front
-from heapfit.front.space import configurations, named_configurations
+from heapfit.front.design_front import Front, compare_all, front_of
+from heapfit.front.space import named_configurations
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, opened_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -176,12 +175,9 @@ def find_front(
     """
     with opened_trace(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        space = (
-            named_configurations(loaded, allocators)
-            if allocators
-            else configurations(loaded, progress=progress)
-        )
-        return design_front.find_front(loaded, space, progress=progress)
+        space = named_configurations(loaded, allocators, progress)
+        comparison = compare_all(loaded, space, progress=progress)
+        return front_of(comparison, loaded, progress=progress)
 
 
 def generate_code(plan: PlanFile | Path, folder: Path, prefix: str = "app") -> list[Path]:

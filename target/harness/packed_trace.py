@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.trace.operations import ALIGNED, FREE, RESIZE, may_be_tagged
 from heapfit.trace.stored import Trace
 
 _MAGIC = 0x31544648
 _FREES_BY_SIZE = 1
-_ALIGNED, _RESIZE, _FREE = 2, 3, 4
 _LARGEST = 2**32 - 1  # bytes; a request no 32-bit target can serve stays one
 
 
@@ -38,7 +38,7 @@ class PackedTrace:
     def runs(self) -> Iterator[tuple[bool, PackedTrace]]:
         """The trace in pieces of nothing but aligned requests (True) and of none (False)."""
         what = self.events[:, 0]
-        is_aligned = (what >> 29 == _ALIGNED) & (what >> 24 & 31 != 0)
+        is_aligned = (what >> 29 == ALIGNED) & (what >> 24 & 31 != 0)
         ends = [*(np.flatnonzero(np.diff(is_aligned)) + 1).tolist(), len(self.events)]
         start = 0
         for end in filter(None, ends):
@@ -54,8 +54,8 @@ class PackedTrace:
             ops,
             self.objects,
             self.events[:, 1].astype(np.uint64),
-            np.where(ops == _ALIGNED, np.uint32(1) << details, np.uint32(0)),
-            np.where(ops < _ALIGNED, details, np.uint32(0)).astype(np.uint16),
+            np.where(ops == ALIGNED, np.uint32(1) << details, np.uint32(0)),
+            np.where(may_be_tagged(ops), details, np.uint32(0)).astype(np.uint16),
         )
         return events
 
@@ -76,11 +76,11 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
     rows: list[tuple[int, int]] = []
     objects: list[int] = []
     for op, number, size, alignment, site in _events(trace):
-        ends = op == _FREE or (op == _RESIZE and size == 0)
+        ends = op == FREE or (op == RESIZE and size == 0)
         slot = slots.end(number) if ends else slots.of(number)
-        tag = (sites or {}).get(site, 0) if op < _ALIGNED else 0
+        tag = (sites or {}).get(site, 0) if op < ALIGNED else 0
         detail = max(alignment.bit_length() - 1, 0) | tag
-        what = slot | detail << 24 | (_FREE if ends else op) << 29
+        what = slot | detail << 24 | (FREE if ends else op) << 29
         rows.append((what, min(size, _LARGEST)))
         objects.append(number)
     events = np.array(rows, np.uint32).reshape(-1, 2)

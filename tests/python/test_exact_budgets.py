@@ -107,8 +107,8 @@ def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
     hurried = certified_budgets(events, sizes, 8, Method.EXACT, Patience(0.05))
     assert greedy.dedicated <= hurried.dedicated < hurried.bound
     assert not hurried.is_proven
-    assert "at most" in hurried.told
-    assert "below the best" in hurried.told
+    assert "at most" in hurried.account
+    assert "below the best" in hurried.account
     points = _engine.budget_points(events, sizes, 8)
     assert (Limits.of(points).excess(np.array(hurried.counts)) <= 0).all()
 

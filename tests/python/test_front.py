@@ -12,9 +12,10 @@ from heapfit.errors import HeapfitError
 from heapfit.front.design_front import (
     Configuration,
     chosen,
+    compare_all,
     cost_of_choice,
     file_name,
-    find_front,
+    front_of,
     save_front,
 )
 from heapfit.front.measures import Measure, Measures
@@ -42,7 +43,7 @@ def loaded(folder):
 
 @pytest.fixture(scope="module")
 def front(loaded):
-    return find_front(loaded, configurations(loaded))
+    return front_of(compare_all(loaded, configurations(loaded)), loaded)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,9 @@ def test_a_mean_call_takes_no_longer_than_the_longest(front):
 
 
 def test_a_baseline_has_memory_and_energy_but_no_instructions(loaded):
-    found = find_front(loaded, named_configurations(loaded, ["tlsf", "kingsley"]))
+    found = front_of(
+        compare_all(loaded, named_configurations(loaded, ["tlsf", "kingsley"])), loaded
+    )
     (kingsley,) = [one for one in found.configurations if one.name == "kingsley"]
     assert kingsley.measures.memory
     assert kingsley.measures.energy

@@ -15,7 +15,7 @@ import pytest
 from captures import ETHERNET, Reading, ethernet, ipv4, pcap
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.packets import is_packets, open_packets
+from heapfit.importers.packets import PacketSource, is_packets
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.stored import placed_in
@@ -131,15 +131,14 @@ CAPTURE = pcap([ethernet(ipv4(size)) for size in (40, 1500, 52)])
 @pytest.mark.parametrize("name", ["a.pcap", "a.pcap.gz"])
 def test_a_source_gives_the_columns_of_a_trace_and_tells_what_it_is(tmp_path, name):
     with ByteStream(write(tmp_path, name, CAPTURE)) as stream:
-        source = open_packets(stream, ImportOptions(queue="fill-drain:2"))
+        source = PacketSource(stream, ImportOptions(queue="fill-drain:2"))
         batches = list(source.columns())
     columns = {key: np.concatenate([batch[key] for batch in batches]) for key in batches[0]}
     assert columns["op"].tolist() == [0, 0, 4, 4, 0]
     assert columns["object"].tolist() == [0, 1, 0, 1, 2]
     assert columns["size"].tolist() == [40, 1500, 0, 0, 52]
     assert columns["time"].tolist() == [0, 1_000_000, 1_000_000, 1_000_000, 2_000_000]
-    assert not any(columns[key].any() for key in ("alignment", "thread", "site"))
-    types = ["uint8", "uint32", "uint64", "uint32", "uint64", "uint32", "uint32"]
+    types = ["uint8", "uint32", "uint64", "uint64"]
     assert [str(column.dtype) for column in columns.values()] == types
     info = source.info()
     assert (info.program, info.kind, info.queue) == ("a", "packets", "fill-drain:2")
@@ -151,7 +150,7 @@ def test_a_bad_queue_model_is_refused_before_the_file_is_read(tmp_path):
         ByteStream(write(tmp_path, "a.pcap", CAPTURE)) as stream,
         pytest.raises(HeapfitError, match=r"^queue model"),
     ):
-        open_packets(stream, ImportOptions(queue="lifo"))
+        PacketSource(stream, ImportOptions(queue="lifo"))
 
 
 def test_captures_and_tables_are_told_by_their_first_bytes():
@@ -262,7 +261,7 @@ OUTCOMES = CORPUS if FOLDER else {name: outcome for name, (_, outcome) in GENERA
 def arrivals(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Times and sizes of all packets of a file, as a trace has them."""
     with ByteStream(path) as stream, placed_in(path):
-        batches = list(open_packets(stream, ImportOptions()).columns())
+        batches = list(PacketSource(stream, ImportOptions()).columns())
     op, time, size = (
         np.concatenate([batch[name] for batch in batches]) for name in ("op", "time", "size")
     )

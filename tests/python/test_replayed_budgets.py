@@ -128,7 +128,7 @@ def test_an_interrupt_keeps_the_best_so_far(loaded: LoadedTrace, exact: Plan) ->
     found = search_plans(loaded, [exact], EVENTS, progress=interrupting)
     assert found is not None
     assert found.is_stopped
-    assert found.told.endswith("interrupted")
+    assert found.account.endswith("interrupted")
     assert found.r_safe == region(found.plan, loaded)
     assert found.r_safe <= region(exact, loaded)
 

@@ -36,16 +36,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
     freed = [(4, i, 0, 0) for i in range(1, 2 * ROUNDS, 2)]
     late = [(0, 2 * ROUNDS + i, 128, LATE) for i in range(ROUNDS // 2)]
     ops, objects, sizes, sites = zip(*first, *freed, *late, strict=True)
-    zeros = np.zeros(len(ops), np.uint64)
-    columns = {
-        "op": np.array(ops, np.uint8),
-        "object": np.array(objects, np.uint32),
-        "size": np.array(sizes, np.uint64),
-        "alignment": zeros.astype(np.uint32),
-        "time": zeros,
-        "thread": zeros.astype(np.uint32),
-        "site": np.array(sites, np.uint32),
-    }
+    columns = {"op": ops, "object": objects, "size": sizes, "site": sites}
+    columns = {name: np.array(values) for name, values in columns.items()}
     path = tmp_path_factory.mktemp("sites") / "shift.parquet"
     return load_trace(write_trace(path, [columns], TraceInfo()), 4)
 

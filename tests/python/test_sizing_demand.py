@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 from heapfit.sizing.demand import BLOCKS, measure_demand, smallest_that_fits
-from heapfit.trace.stored import COLUMNS, TraceInfo, write_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 ALLOC, RESIZE, FREE = 0, 3, 4
 
 
 def trace_of(path, events, kind="heap"):
     """(op, object, size, time) as a stored trace."""
-    rows = dict(zip(("op", "object", "size", "time"), zip(*events, strict=True), strict=True))
-    columns = {
-        name: np.array(rows.get(name, [0] * len(events)), dtype=dtype)
-        for name, dtype in COLUMNS.items()
-    }
+    columns = dict(zip(("op", "object", "size", "time"), np.array(events).T, strict=True))
     return write_trace(path, [columns], TraceInfo(program="made", pointer_bits=32, kind=kind))
 
 
@@ -105,7 +101,7 @@ def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, monkeypatch):
     trace = trace_of(tmp_path / "t", events)
     assign = smallest_that_fits([(2000, False)])
     (whole,) = measure_demand(trace, 1, assign)
-    monkeypatch.setattr("heapfit.trace.stored._BATCH", 37)
+    monkeypatch.setattr("heapfit.trace.stored.BATCH", 37)
     (cut,) = measure_demand(trace, 1, assign)
     assert cut.needs.tolist() == whole.needs.tolist()
     assert cut.time_us.tolist() == whole.time_us.tolist()

@@ -7,6 +7,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
 
 CSV = "op,object,size,alignment,time\n"
 
@@ -30,7 +31,7 @@ def test_a_text_line_becomes_one_row():
         "a 7 10 0 1 ff\nc 8 20 5 1 fe\nm 9 30 64 5 2 fd\nr 8 40 1 2 fc\nf 7 2 1\n"
     )
     assert columns == {
-        "op": [0, 1, 2, 3, 4],
+        "op": [ALLOC, ZEROED, ALIGNED, RESIZE, FREE],
         "object": [0, 1, 2, 1, 0],
         "size": [10, 20, 30, 40, 0],
         "alignment": [0, 0, 64, 0, 0],

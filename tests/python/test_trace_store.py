@@ -84,6 +84,13 @@ def test_writing_gives_the_same_trace_as_opening(tmp_path):
     assert trace == Trace.open(trace.path)
 
 
+def test_columns_that_are_left_out_are_stored_as_0(tmp_path):
+    told = {name: np.array(ROWS[name]) for name in ("op", "object", "size")}
+    (batch,) = write_trace(tmp_path / "t.parquet", [told], INFO).batches(tuple(COLUMNS))
+    assert {name: str(column.dtype) for name, column in batch.items()} == COLUMNS
+    assert [name for name, column in batch.items() if column.any()] == ["op", "object", "size"]
+
+
 def test_only_the_columns_asked_for_are_given(tmp_path):
     (batch,) = written(tmp_path).batches(["time", "size"])
     assert list(batch) == ["time", "size"]
@@ -106,7 +113,7 @@ def test_events_are_sixteen_bytes_each(tmp_path):
 
 
 def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "_BATCH", 4)
+    monkeypatch.setattr(stored, "BATCH", 4)
     trace = written(tmp_path)
     assert [len(events) for events in trace.event_batches()] == [4, 2]
     assert len(trace.events()) == 6
@@ -174,7 +181,7 @@ def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, t
 
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(stored, "_BATCH", batch)
+    monkeypatch.setattr(stored, "BATCH", batch)
     assert "event 4: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
     assert "event 2: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
     assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness import sources
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 
 EVENTS = 4000
 EXAMPLES = ("lwip-echo", "lua")
@@ -72,8 +72,5 @@ def size_of(name: str, draw: random.Random) -> int:
 
 
 def stored(rows: list[tuple[int, int, int, int]], path: Path) -> Trace:
-    table = np.array(rows, np.uint64)
-    columns = {name: np.zeros(len(rows), COLUMNS[name]) for name in COLUMNS}
-    for i, name in enumerate(("op", "object", "size", "alignment")):
-        columns[name] = table[:, i].astype(COLUMNS[name])
+    columns = dict(zip(REPLAYED, np.array(rows, np.uint64).T, strict=True))
     return write_trace(path, [columns], TraceInfo())

@@ -9,8 +9,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-
-_ALLOC, _FREE = 0, 4  # ops of a trace
+from heapfit.trace.operations import ALLOC, FREE
 
 
 def events_of(calls: Sequence[int]) -> _engine.EventArray:
@@ -23,7 +22,7 @@ def events_of(calls: Sequence[int]) -> _engine.EventArray:
     """
     born, op, objects, sizes = 0, [], [], []
     for call in calls:
-        op.append(_ALLOC if call > 0 else _FREE)
+        op.append(ALLOC if call > 0 else FREE)
         objects.append(born if call > 0 else -call)
         sizes.append(max(call, 0))
         born += call > 0

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.trace.operations import ALLOC, FREE
 
 Counts = NDArray[np.int64]
 
 ALIGNMENT = 8
-_ALLOC, _FREE = 0, 4  # ops of a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def walked(requests: Sequence[tuple[int, int]]) -> Walked:
     objects = np.array([one for one, _ in requests], np.uint32)
     asked = np.array([size for _, size in requests], np.uint64)
     events = _engine.EventArray()
-    events.append(np.where(asked > 0, _ALLOC, _FREE).astype(np.uint8), objects, asked)
+    events.append(np.where(asked > 0, ALLOC, FREE).astype(np.uint8), objects, asked)
     size_of = {one: -(-size // ALIGNMENT) * ALIGNMENT for one, size in requests if size}
     sizes = np.array(sorted(set(size_of.values()), reverse=True), np.int64)
     steps = np.zeros((len(requests), len(sizes)), np.int64)

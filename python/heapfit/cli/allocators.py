@@ -12,7 +12,7 @@ import typer
 from heapfit import _engine
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
-from heapfit.cli.printing.parts import Column, Line, Part, Table, object_of, out_result
+from heapfit.cli.printing.parts import Column, Line, Part, Table, columns, object_of, out_result
 from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
 
 _LABELS = 17  # columns before a figure's text
@@ -103,24 +103,12 @@ def _meaning(tunable: _engine.Tunable) -> str:
     return f"{tunable.meaning} [{extent}]"
 
 
-_TUNABLE: tuple[Column[_engine.Tunable], ...] = (
-    Column("name"),
-    Column("meaning"),
-    Column("kind"),
-    Column("lowest"),
-    Column("highest"),
-    Column("standard"),
+_TUNABLE: tuple[Column[_engine.Tunable], ...] = columns(
+    "name", "meaning", "kind", "lowest", "highest", "standard"
 )
 _COLUMNS: tuple[Column[_engine.AllocatorInfo], ...] = (
-    Column("name"),
-    Column("title"),
-    Column("origin"),
-    Column("ships"),
-    Column("ignores_region_end"),
-    Column("worst_case"),
-    Column("block_bytes"),
-    Column("fragmentation"),
-    Column("layout"),
+    *columns("name", "title", "origin", "ships", "ignores_region_end"),
+    *columns("worst_case", "block_bytes", "fragmentation", "layout"),
     Column(
         "smallest_region",
         value=lambda info: {str(one): serving_region(info.name, one) for one in ALIGNMENTS},

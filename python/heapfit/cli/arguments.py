@@ -95,6 +95,10 @@ Prefer: TypeAlias = Annotated[
     Preference | None,
     typer.Option("--prefer", help="Of the front, what has the least of this (docs/front.md)."),
 ]
+SramFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 STANDARD_QUEUE = "fill-drain:1000"

@@ -22,6 +22,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Seed,
+    SramFile,
     Workers,
     import_options,
 )
@@ -82,10 +83,6 @@ _Granularity: TypeAlias = Annotated[
 _Accesses: TypeAlias = Annotated[
     bool, typer.Option("--accesses", help="With many traces, tell accesses and energy as well.")
 ]
-_SramFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
-]
 
 
 def command(
@@ -97,7 +94,7 @@ def command(
     alignment: AlignmentOption = Alignment.BYTES_8,
     granularity: _Granularity = None,
     accesses: _Accesses = False,
-    sram: _SramFile = None,
+    sram: SramFile = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,

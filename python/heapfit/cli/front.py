@@ -21,6 +21,7 @@ from heapfit.cli.arguments import (
     Prefer,
     Queue,
     Source,
+    SramFile,
     Workers,
     import_options,
 )
@@ -41,7 +42,7 @@ from heapfit.front.design_front import (
 from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
-from heapfit.front.space import configurations, named_configurations
+from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
@@ -69,10 +70,6 @@ _By: TypeAlias = Annotated[
 _Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Folder for page and plans [out/NAME/front].")
 ]
-_SramFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--sram", help="Energy of an access by size of memory (docs/energy.md)."),
-]
 
 
 def command(
@@ -81,7 +78,7 @@ def command(
     by: _By = None,
     prefer: Prefer = None,
     output: _Output = None,
-    sram: _SramFile = None,
+    sram: SramFile = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -102,11 +99,7 @@ def command(
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
-        portfolio = (
-            named_configurations(loaded, allocators)
-            if allocators
-            else configurations(loaded, progress=progress)
-        )
+        portfolio = named_configurations(loaded, allocators or [], progress)
         comparison = compare_all(loaded, portfolio, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else chosen(front, prefer)
@@ -169,10 +162,10 @@ def _choice(front: Front, choice: Configuration | None) -> Iterator[Part]:
         yield Line(f"chosen: {choice.name}, {cost}.")
 
 
-def _order(one: Configuration) -> tuple[bool, bool, int]:
+def _order(configuration: Configuration) -> tuple[bool, bool, int]:
     """The front first, then by memory, what has no region last."""
-    memory = one.measures.memory
-    return not one.is_on_front, memory is None, memory or 0
+    memory = configuration.measures.memory
+    return not configuration.is_on_front, memory is None, memory or 0
 
 
 def _columns(front: Front) -> list[Column[Configuration]]:
@@ -203,8 +196,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
     ]
 
 
-def _marked_name(one: Configuration) -> str:
-    return f"{one.name}{'*' if one.row.trained_on_this_trace else ''}"
+def _marked_name(configuration: Configuration) -> str:
+    return f"{configuration.name}{'*' if configuration.row.trained_on_this_trace else ''}"
 
 
 def _figure(
@@ -214,16 +207,17 @@ def _figure(
     return Column(field, heading, shown=shown).within(lambda one: one.measures)
 
 
-def _better(front: Front, one: Configuration) -> str | None:
+def _better(front: Front, configuration: Configuration) -> str | None:
     """Who is as good or better than one that is not on the front."""
-    return None if one.place.by is None else front.configurations[one.place.by].name
+    by = configuration.place.by
+    return None if by is None else front.configurations[by].name
 
 
-def _better_told(front: Front, one: Configuration) -> str:
-    name = _better(front, one)
+def _better_told(front: Front, configuration: Configuration) -> str:
+    name = _better(front, configuration)
     if name is None:
-        return "not comparable" if one.place.standing is Standing.UNKNOWN else ""
-    return f"as {name}" if one.place.standing is Standing.SAME else name
+        return "not comparable" if configuration.place.standing is Standing.UNKNOWN else ""
+    return f"as {name}" if configuration.place.standing is Standing.SAME else name
 
 
 def _modelled(value: float | None, off: Off | None) -> str | None:

@@ -104,6 +104,14 @@ class CommandGroup(TyperGroup):
             return name, self.get_command(ctx, name), args[2:]
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command; what is wrong with its arguments is told without the parser's words."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """As click does, without importing the commands."""
         longest = max(map(len, self.modules))
@@ -138,8 +146,8 @@ def _summary(module: str) -> str:
     """The first line of the docstring of a module's function `command`, read and not run."""
     spec = find_spec(module)
     source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    found = _DOCSTRING.search(source)
-    return found[1].removesuffix('"""') if found else ""
+    docstring = _DOCSTRING.search(source)
+    return docstring[1].removesuffix('"""') if docstring else ""
 
 
 def _shortened(text: str, width: int) -> str:

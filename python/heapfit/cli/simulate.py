@@ -70,7 +70,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write_table(output, simulated)
     if report is not None:
         # Loads plotly, which takes longer than most simulations of closed forms.
-        from heapfit.report.simulation.page import write_simulation_page
+        from heapfit.report.simulation import write_simulation_page
 
         write_simulation_page(report, simulated)
 

@@ -20,6 +20,7 @@ from heapfit.cli.printing.parts import (
     Line,
     Part,
     Table,
+    columns,
     object_of,
     out_result,
     paragraph,
@@ -83,17 +84,11 @@ def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     yield from paragraph(LIMITS)
 
 
-_PARAMETER: tuple[Column[_engine.WorkloadParameter], ...] = (
-    Column("name"),
-    Column("meaning"),
-    Column("lowest"),
-    Column("highest"),
-    Column("standard"),
+_PARAMETER: tuple[Column[_engine.WorkloadParameter], ...] = columns(
+    "name", "meaning", "lowest", "highest", "standard"
 )
 _WORKLOAD: tuple[Column[_engine.WorkloadInfo], ...] = (
-    Column("name"),
-    Column("title"),
-    Column("origin"),
+    *columns("name", "title", "origin"),
     Column(
         "parameters", value=lambda info: [object_of(_PARAMETER, one) for one in info.parameters]
     ),

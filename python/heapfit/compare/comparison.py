@@ -17,9 +17,9 @@ from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
 
-SAMPLES = 1000  # points of a replay's series
 _COUNTED = ("blocks", "pools")  # limits of heaps that hold so many blocks of a size and no more
 
 

@@ -25,8 +25,8 @@ from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_wor
 Source: TypeAlias = Trace | WorkloadSpec
 
 # How many times the events of a trace are gone over, roughly.
-_REPLAYS_OF_A_SEARCH = 30
-_TIMES_FOR_PLANS = 100  # exact budgets among them
+REPLAYS_OF_A_SEARCH = 30
+TIMES_FOR_PLANS = 100  # exact budgets among them
 _USUAL_EVENTS = 100_000  # of a synthetic workload
 
 
@@ -75,7 +75,7 @@ class Prepared:
                 _measured,
                 _Measurement(_drawn(self.source), one, self.u_max, self.base_alignment),
                 _files(self.source),
-                self.info.events * _REPLAYS_OF_A_SEARCH,
+                self.info.events * REPLAYS_OF_A_SEARCH,
             )
             for one in self.portfolio.candidates
         ]
@@ -84,7 +84,7 @@ class Prepared:
 def preparation(label: str, source: Source, contestants: Contestants, make: PlanMaker) -> Job:
     """Whose result is a Prepared, with the plans that `make` has for the trace."""
     events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
-    times = 1 if contestants.allocators else _TIMES_FOR_PLANS
+    times = 1 if contestants.allocators else TIMES_FOR_PLANS
     argument = label, source, contestants, make
     return Job(label, _prepared, argument, _files(source), events * times)
 

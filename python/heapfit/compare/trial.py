@@ -6,9 +6,8 @@ from __future__ import annotations
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, placed_in
-
-SAMPLES = 1000  # points of fragmentation over time at least, and fewer than twice as many
 
 
 def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:

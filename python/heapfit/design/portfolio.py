@@ -107,7 +107,7 @@ def _searched(brief: Brief) -> list[Made]:
     )
     if searched is None:
         return [NotApplicable(name, "interrupted before any plan was measured")]
-    candidate = Candidate(name, searched.plan, searched.told, trained_on_this_trace=True)
+    candidate = Candidate(name, searched.plan, searched.account, trained_on_this_trace=True)
     return [once(candidate, brief.made)]
 
 

@@ -69,18 +69,11 @@ class Front:
         known = [one.measures.of(measure) for one in self.configurations]
         return min((value for value in known if value is not None), default=None)
 
-    def energy_over_least(self, one: Configuration) -> float | None:
+    def energy_over_least(self, configuration: Configuration) -> float | None:
         """The only way in which energies are told: docs/energy.md."""
         least = self.least(Measure.ENERGY)
-        energy = one.measures.energy
+        energy = configuration.measures.energy
         return energy / least if energy is not None and least else None
-
-
-def find_front(
-    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
-) -> Front:
-    """Compares every configuration on the trace, in this process, and finds the front by all."""
-    return front_of(compare_all(loaded, portfolio, progress=progress), loaded, progress=progress)
 
 
 def compare_all(
@@ -140,10 +133,8 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
             "(scripts/measure_calls.py measures allocators that ship)"
         )
     least = min(value for value, _ in known)
-    near = [
-        (one.measures.memory or 0, value, one) for value, one in known if _is_near(value, least)
-    ]
-    return min(near, key=lambda item: (item[0], item[1], item[2].name))[2]
+    near = [pair for pair in known if _is_near(pair[0], least)]
+    return min(near, key=lambda pair: (pair[1].measures.memory or 0, pair[0], pair[1].name))[1]
 
 
 def _is_near(value: float, least: float) -> bool:

@@ -17,8 +17,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
+
 OPERATIONS: Final = ("alloc", "free", "resize", "alloc_aligned")
-_OF_OP: Final = {0: "alloc", 2: "alloc_aligned", 3: "resize", 4: "free"}  # as in a stored trace
+_OF_OP: Final = {ALLOC: "alloc", ALIGNED: "alloc_aligned", RESIZE: "resize", FREE: "free"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class InstructionModel:
             line = self.lines.get(_OF_OP[op])
             if line is None:
                 return None
-            one = line.instructions(loads, stores)
-            total, calls, longest = total + one * count, calls + count, max(longest, one)
+            instructions = line.instructions(loads, stores)
+            total += instructions * count
+            calls += count
+            longest = max(longest, instructions)
         return Modelled(total / max(calls, 1), longest)

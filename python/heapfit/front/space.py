@@ -13,25 +13,26 @@ from itertools import product
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio, standard_portfolio
-from heapfit.front.probe import Probe
 from heapfit.plan.allocators import find_allocators, takes_pools
-from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
 GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
+SHORT = 20_000  # events; on no shorter trace is a configuration too slow
+MOST_ACCESSES = 100  # a call, over the trace
+_ROOM = 4  # times U_max, for heaps that wear down
 
 
 def configurations(
     loaded: LoadedTrace,
-    budget_choice: BudgetChoice = STANDARD_BUDGETS,
     progress: Progress = no_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
-    standard = standard_portfolio(loaded, budget_choice, progress)
+    standard = standard_portfolio(loaded, STANDARD_BUDGETS, progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
     candidates = [*both, *(other for one in both for other in _over_other_heaps(one))]
@@ -43,14 +44,18 @@ def configurations(
         for one in left_out.values()
         if allocators is None and one.same_as is None and ":" not in one.name
     ]
-    probe, usual = Probe(loaded), {one.name for one in standard.candidates}
-    judged = [one if one.name in usual else probe.judged(one) for one in _each_once(wanted)]
+    usual = {one.name for one in standard.candidates}
+    judged = [one if one.name in usual else _judged(one, loaded) for one in _each_once(wanted)]
     why += [one for one in judged if isinstance(one, NotApplicable)]
     return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
 
 
-def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio:
-    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one configuration alone."""
+def named_configurations(
+    loaded: LoadedTrace, names: Sequence[str], progress: Progress = no_progress
+) -> Portfolio:
+    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one alone; no name: all."""
+    if not names:
+        return configurations(loaded, progress)
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
     space = configurations(loaded, allocators=wanted) if wanted else Portfolio((), ())
@@ -58,6 +63,22 @@ def named_configurations(loaded: LoadedTrace, names: Sequence[str]) -> Portfolio
     alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     candidates = _each_once([*space.candidates, *alone.candidates])
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
+
+
+def _judged(candidate: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """The candidate, unless it searches so long that its replays, some 130, would never end.
+
+    Told by accesses, not by a clock, so that every machine tries the same configurations.
+    """
+    if len(loaded.events) <= SHORT:
+        return candidate
+    base = max(loaded.alignment, loaded.trace.largest_alignment)
+    region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
+    trial = _engine.Trial(candidate.plan.engine(), loaded.events, base)
+    if not trial.exceeds(region, MOST_ACCESSES * len(loaded.events)):
+        return candidate
+    why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
+    return NotApplicable(candidate.name, why)
 
 
 def _grid_names() -> Iterator[str]:
@@ -76,36 +97,38 @@ def _grid_names() -> Iterator[str]:
                 yield f"{info.name}:{','.join(given)}"
 
 
-def _over_other_heaps(one: Candidate) -> Iterator[Candidate]:
+def _over_other_heaps(candidate: Candidate) -> Iterator[Candidate]:
     """A plan with pools over each other shared allocator."""
-    if one.plan.shared is None or not one.plan.pools:
+    if candidate.plan.shared is None or not candidate.plan.pools:
         return
     for name in SHARED_HEAPS:
-        if name != one.plan.shared.allocator:
-            shared = Plan(name, {"alignment": one.plan.alignment})
-            reason = f"{one.reason}; over {name}"
-            plan = replace(one.plan, shared=shared)
-            yield replace(one, name=f"{one.name}:shared={name}", plan=plan, reason=reason)
+        if name != candidate.plan.shared.allocator:
+            shared = Plan(name, {"alignment": candidate.plan.alignment})
+            reason = f"{candidate.reason}; over {name}"
+            plan = replace(candidate.plan, shared=shared)
+            yield replace(
+                candidate, name=f"{candidate.name}:shared={name}", plan=plan, reason=reason
+            )
 
 
-def _grown(one: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
+def _grown(candidate: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
     """Pools that begin with one block and get more from the shared allocator as they need them."""
-    (info,) = find_allocators([one.plan.allocator])
+    (info,) = find_allocators([candidate.plan.allocator])
     most_steps = {t.name: t.highest for t in info.tunables}.get("growth_steps")
     if most_steps is None:
         return
     for growth in GROWTH:
-        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in one.plan.pools)
-        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in one.plan.pools)
+        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in candidate.plan.pools)
+        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in candidate.plan.pools)
         grows = {"growth": growth, "growth_steps": min(max(steps, 1), most_steps)}
         plan = replace(
-            one.plan,
-            scalars={**one.plan.scalars, **grows},
+            candidate.plan,
+            scalars={**candidate.plan.scalars, **grows},
             pools=pools,
             shared=Plan(SHARED_HEAPS[0], {"alignment": loaded.alignment}),
         )
-        reason = f"{one.reason}; blocks added {growth} at a time"
-        yield replace(one, name=f"{one.name}:growth={growth}", plan=plan, reason=reason)
+        reason = f"{candidate.reason}; blocks added {growth} at a time"
+        yield replace(candidate, name=f"{candidate.name}:growth={growth}", plan=plan, reason=reason)
 
 
 def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:

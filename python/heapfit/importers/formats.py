@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.packets import is_packets, open_packets
-from heapfit.importers.source import ImportOptions, ReaderSource, Source
+from heapfit.importers.packets import PacketSource, is_packets
+from heapfit.importers.source import ImportOptions, Reader, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
@@ -60,20 +60,9 @@ def _is_lifetimes(head: bytes) -> bool:
     return {b"lower", b"upper", b"size"} <= set(_first_line(head).split(b","))
 
 
-def _open_text(stream: ByteStream, options: ImportOptions) -> Source:
-    return ReaderSource(_engine.TextTrace(options.drop_unknown), stream)
-
-
-def _open_rep(stream: ByteStream, options: ImportOptions) -> Source:
-    return ReaderSource(_engine.RepTrace(options.drop_unknown), stream)
-
-
-def _open_csv(stream: ByteStream, options: ImportOptions) -> Source:
-    return ReaderSource(_engine.CsvTrace(options.drop_unknown), stream)
-
-
-def _open_lifetimes(stream: ByteStream, options: ImportOptions) -> Source:
-    return ReaderSource(_engine.LifetimeTrace(options.drop_unknown), stream)
+def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
+    """Opens a file for one of the engine's readers."""
+    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream)
 
 
 def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
@@ -83,11 +72,21 @@ def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
 
 FORMATS = (
     Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
-    Format("packets", "pcap, pcapng or a packet table", is_packets, open_packets),
-    Format("text", "text form (a c m r f lines)", _is_text, _open_text),
-    Format("rep", "CS:APP malloc-lab .rep", _is_rep, _open_rep),
-    Format("csv", "CSV with a header line naming op, object, size, ...", _is_csv, _open_csv),
-    Format("minimalloc", "CSV with columns id, lower, upper, size", _is_lifetimes, _open_lifetimes),
+    Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
+    Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
+    Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
+    Format(
+        "csv",
+        "CSV with a header line naming op, object, size, ...",
+        _is_csv,
+        _read_by(_engine.CsvTrace),
+    ),
+    Format(
+        "minimalloc",
+        "CSV with columns id, lower, upper, size",
+        _is_lifetimes,
+        _read_by(_engine.LifetimeTrace),
+    ),
 )
 
 

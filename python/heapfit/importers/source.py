@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 from heapfit import _engine
 from heapfit.importers.stream import ByteStream
-from heapfit.trace.stored import Columns, TraceInfo
+from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
 Reader: TypeAlias = (
     _engine.TextTrace
@@ -18,8 +18,6 @@ Reader: TypeAlias = (
     | _engine.LifetimeTrace
     | _engine.WireTrace
 )
-
-_BATCH = 1 << 17  # events; a batch may exceed it by a chunk's
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class ReaderSource:
         """The events in file order, in batches of bounded size."""
         for chunk in self._stream.chunks():
             self._reader.feed(chunk)
-            if self._reader.pending >= _BATCH:
+            if self._reader.pending >= BATCH:  # a batch may exceed it by a chunk's
                 yield self._reader.take()
         self._reader.finish()
         if self._reader.pending:

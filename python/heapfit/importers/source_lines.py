@@ -104,13 +104,13 @@ def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
 def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
     """The address of each site found."""
     wanted = np.array(sorted(sites), np.uint32)
-    found: dict[int, int] = {}
+    addresses: dict[int, int] = {}
     for first, last in _pieces(mapping.code):
         offsets = np.arange(first - mapping.start, last - mapping.start, dtype=np.uint64)
         hashes = site_hash(offsets, mapping.extent)
         for i in np.flatnonzero(np.isin(hashes, wanted)).tolist():
-            found.setdefault(int(hashes[i]), first + i)
-    return found
+            addresses.setdefault(int(hashes[i]), first + i)
+    return addresses
 
 
 def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -133,10 +133,10 @@ def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
     """Function and line of the call before each address."""
     if addresses and shutil.which(_TOOL) is None:
         raise HeapfitError(f"{_TOOL}: not found (install binutils)")
-    found: list[tuple[str | None, str | None]] = []
+    answers: list[tuple[str | None, str | None]] = []
     for at in range(0, len(addresses), _LOOKED_UP_AT_ONCE):
-        found += _addr2line(program, addresses[at : at + _LOOKED_UP_AT_ONCE])
-    return found
+        answers += _addr2line(program, addresses[at : at + _LOOKED_UP_AT_ONCE])
+    return answers
 
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:

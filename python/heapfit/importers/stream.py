@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from heapfit.errors import HeapfitError
@@ -62,13 +61,8 @@ class ByteStream:
             self._open_files = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open_files.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self._open_files.close()
 
     @property
     def done(self) -> float:

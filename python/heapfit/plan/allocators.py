@@ -62,7 +62,7 @@ def serving_region(name: str, alignment: int) -> int | None:
     (info,) = find_allocators([name])
     pools = [(SMALL_REQUEST, 1, True)] if takes_pools(info) else []
     plan = _engine.Plan(name, {"alignment": alignment}, pools)
-    request = _one_request()
+    request = one_request(SMALL_REQUEST)
     for size in range(plan.smallest_region, _LARGEST_TRIED + 1, min(ALIGNMENTS)):
         replay = _engine.Replay(plan, size)
         if replay.feed(request):
@@ -70,8 +70,8 @@ def serving_region(name: str, alignment: int) -> int | None:
     return None
 
 
-def _one_request() -> _engine.EventArray:
+def one_request(size: int) -> _engine.EventArray:
+    """The shortest trace: one block of so many bytes."""
     events = _engine.EventArray()
-    zero = np.zeros(1, np.uint8)
-    events.append(zero, zero.astype(np.uint32), np.array([SMALL_REQUEST], np.uint64))
+    events.append(np.zeros(1, np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64))
     return events

@@ -8,19 +8,20 @@ and gives ratios; it does not tell the joules of a product.
 from __future__ import annotations
 
 import math
-import tomllib
 from bisect import bisect_left
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.plan.toml_table import FileKind, Table, read_document
 
 SCHEMA = 1
-_LARGEST_FILE = 1 << 20  # bytes
+_KIND = FileKind("table of energies", "docs/energy.md")
+_OWN = Path(__file__).with_name("sram.toml")
+_LONGEST_SOURCE = 1000  # characters
+_LARGEST_MEMORY = 2**47  # bytes
+_LEAST_PJ = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,54 +60,24 @@ def load_sram(path: Path | None = None) -> Sram:
     >>> load_sram().access(1024)
     (1.811, 5.259)
     """
-    if path is None:
-        return _sram_of(
-            "sram.toml", (files("heapfit.plan") / "sram.toml").read_text(encoding="utf-8")
-        )
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a table")
-        return _sram_of(str(path), content.decode("utf-8"))
-    except OSError as error:
-        raise HeapfitError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise HeapfitError(f"{path}: not TOML: {error}") from error
+    path = path or _OWN
+    top = Table(path, _KIND, "", read_document(path, _KIND))
+    top.require_version(SCHEMA)
+    source = top.text("source", _LONGEST_SOURCE)
+    rows = [_row(table) for table in top.tables("memory")]
+    if not rows or any(one[0] >= following[0] for one, following in pairwise(rows)):
+        top.refuse("memory", "must be a list of one size or more, ascending")
+    top.finish()
+    sizes, reads, writes = zip(*rows, strict=True)
+    return Sram(source, sizes, reads, writes)
 
 
 def _between(values: tuple[float, ...], at: int, share: float) -> float:
     return values[at - 1] * math.pow(values[at] / values[at - 1], share)
 
 
-def _sram_of(name: str, text: str) -> Sram:
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise HeapfitError(f"{name}: not TOML: {error}") from error
-    if table.get("schema") != SCHEMA:
-        raise HeapfitError(f"{name}: schema: must be {SCHEMA} (docs/energy.md shows a table)")
-    source, rows = table.get("source"), table.get("memory")
-    if not isinstance(source, str) or not source.strip():
-        raise HeapfitError(f"{name}: source: must say where the figures are from")
-    if not isinstance(rows, list) or not rows:
-        raise HeapfitError(f"{name}: memory: must be a list of sizes (docs/energy.md shows one)")
-    read = [_row(name, i, row) for i, row in enumerate(rows)]
-    sizes = tuple(int(row[0]) for row in read)
-    if any(one >= following for one, following in pairwise(sizes)):
-        raise HeapfitError(f"{name}: memory: sizes must ascend")
-    return Sram(source, sizes, tuple(row[1] for row in read), tuple(row[2] for row in read))
-
-
-def _row(name: str, number: int, row: Any) -> tuple[float, float, float]:  # noqa: ANN401 (TOML)
-    values = [row.get(key) for key in ("bytes", "read_pj", "write_pj")] if _is_row(row) else []
-    are_numbers = all(type(value) in (int, float) for value in values)
-    if not values or not are_numbers or not all(0 < value < math.inf for value in values):
-        raise HeapfitError(
-            f"{name}: memory[{number}]: must be {{ bytes, read_pj, write_pj }}, numbers above 0"
-        )
-    return values[0], values[1], values[2]
-
-
-def _is_row(row: object) -> bool:
-    return isinstance(row, dict) and set(row) == {"bytes", "read_pj", "write_pj"}
+def _row(table: Table) -> tuple[int, float, float]:
+    size = table.whole("bytes", 1, _LARGEST_MEMORY)
+    read, write = (table.number(key, _LEAST_PJ, 1 / _LEAST_PJ) for key in ("read_pj", "write_pj"))
+    table.finish()
+    return size, read, write

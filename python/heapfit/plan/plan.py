@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heapfit import _engine
-from heapfit.plan.toml_table import Table, show
+from heapfit.plan.toml_table import Table
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
 LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
@@ -64,10 +64,8 @@ def plan_table(plan: Plan) -> dict[str, Any]:
 
 def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
     """A plan from the table that `plan_table` makes."""
-    allocator = table.text("allocator")
     known = {info.name: info for info in _engine.allocators()}
-    if allocator not in known:
-        table.refuse("allocator", f"no allocator {show(allocator)} (one of {', '.join(known)})")
+    allocator = table.word("allocator", known, "allocator")
     scalars: dict[str, int] = {}
     pools: tuple[Pool, ...] = ()
     shared: Plan | None = None

@@ -10,10 +10,12 @@ import difflib
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
 
 _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
@@ -56,6 +58,13 @@ class Table:
         """Raises HeapfitError for the key."""
         raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
 
+    def require_version(self, known: int) -> None:
+        """Refuses a file whose `schema` is another."""
+        schema = self.whole("schema", 0, 2**63 - 1)
+        if schema != known:
+            reads = f"heapfit {_engine.version} reads {known}"
+            self.refuse("schema", f"the {self._kind.name} has version {schema}, {reads}")
+
     def has(self, key: str) -> bool:
         """Whether the key is there and not yet taken."""
         return key in self._entries
@@ -76,12 +85,28 @@ class Table:
         """One or more whole numbers in this range."""
         return tuple(self._whole(key, one, lowest, highest) for one in self.items(key))
 
-    def text(self, key: str) -> str:
+    def text(self, key: str, longest: int = 200) -> str:
         """One line of text."""
         value = self._take(key)
-        if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 200:
-            self.refuse(key, f"must be 1 to 200 printable characters, not {show(value)}")
+        if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= longest:
+            self.refuse(key, f"must be 1 to {longest} printable characters, not {show(value)}")
         return value
+
+    def word(self, key: str, known: Iterable[str], what: str) -> str:
+        """One of the words that are known; `what` they name is told with a wrong one."""
+        value, words = self.text(key), list(known)
+        if value not in words:
+            self.refuse(key, f"no {what} {show(value)} (one of {', '.join(words)})")
+        return value
+
+    def weights(self, key: str, count: int, what: str) -> tuple[float, ...]:
+        """Numbers that are not all 0, one for each `what`, of which there are `count`."""
+        weights = self.numbers(key, 0, 1e15)
+        if len(weights) != count:
+            self.refuse(key, f"must be {count} numbers, one for each {what}")
+        if not sum(weights) > 0:
+            self.refuse(key, "must not all be 0")
+        return weights
 
     def file(self, key: str, folder: Path) -> Path:
         """A file that is there; its path is relative to `folder`."""

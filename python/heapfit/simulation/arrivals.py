@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -93,20 +94,9 @@ def in_ns(seconds: float) -> int:
 
 def read_arrivals(table: Table, folder: Path) -> ArrivalLaw:
     """A `[traffic.arrivals]` table; a trace's path is relative to `folder`."""
-    law = table.text("law")
-    if law not in _READERS:
-        table.refuse("law", f'no arrival law "{law}" (one of {", ".join(_READERS)})')
-    arrivals = _READERS[law](table, folder)
+    arrivals = _READERS[table.word("law", _READERS, "arrival law")](table, folder)
     table.finish()
     return arrivals
-
-
-def _read_poisson(table: Table, _folder: Path) -> ArrivalLaw:
-    return Poisson(read_interval(table))
-
-
-def _read_periodic(table: Table, _folder: Path) -> ArrivalLaw:
-    return Periodic(read_interval(table))
 
 
 def _read_on_off(table: Table, _folder: Path) -> ArrivalLaw:
@@ -130,10 +120,6 @@ def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
     return MarkovModulated(tuple(intervals), tuple(stays), tuple(weights))
 
 
-def _read_recorded(table: Table, folder: Path) -> ArrivalLaw:
-    return Recorded(table.file("trace", folder))
-
-
 def read_interval(table: Table) -> float:
     """Mean seconds between arrivals, from `interval`, or from `rate`, which is per second."""
     if table.has("rate"):
@@ -143,10 +129,10 @@ def read_interval(table: Table) -> float:
     return table.number("interval", SHORTEST, LONGEST)
 
 
-_READERS = {
-    "poisson": _read_poisson,
-    "periodic": _read_periodic,
+_READERS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
+    "poisson": lambda table, _: Poisson(read_interval(table)),
+    "periodic": lambda table, _: Periodic(read_interval(table)),
     "on_off": _read_on_off,
     "markov": _read_markov,
-    "recorded": _read_recorded,
+    "recorded": lambda table, folder: Recorded(table.file("trace", folder)),
 }

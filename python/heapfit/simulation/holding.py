@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -74,11 +74,7 @@ class FifoService:
 
     bytes_per_second: float | None
     packets_per_second: float | None
-
-    @property
-    def mean(self) -> None:
-        """Depends on the queue."""
-        return
+    mean: ClassVar[None] = None  # depends on the queue
 
     def engine(self) -> _engine.FifoService:
         """The engine's form."""
@@ -110,10 +106,7 @@ class EmpiricalHolding:
 class RecordedHolding:
     """As the recording of the arrivals has it."""
 
-    @property
-    def mean(self) -> None:
-        """Not known before the recording is read."""
-        return
+    mean: ClassVar[None] = None  # not known before it is read
 
     def engine(self) -> _engine.RecordedHolding:
         """The engine's form."""
@@ -133,10 +126,7 @@ HoldingLaw: TypeAlias = (
 
 def read_holding(table: Table, folder: Path) -> HoldingLaw:
     """A `[traffic.holding]` table; a trace's path is relative to `folder`."""
-    law = table.text("law")
-    if law not in _READERS:
-        table.refuse("law", f'no holding law "{law}" (one of {", ".join(_READERS)})')
-    holding = _READERS[law](table, folder)
+    holding = _READERS[table.word("law", _READERS, "holding law")](table, folder)
     table.finish()
     return holding
 
@@ -164,12 +154,7 @@ def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
     if table.has("trace"):
         return EmpiricalHolding(*recorded_holding(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
-    weights = table.numbers("weights", 0, 1e15)
-    if len(times) != len(weights):
-        table.refuse("weights", f"must be {len(times)} numbers, one for each time")
-    if not math.fsum(weights) > 0:
-        table.refuse("weights", "must not all be 0")
-    return EmpiricalHolding(times, weights)
+    return EmpiricalHolding(times, table.weights("weights", len(times), "time"))
 
 
 _READERS: dict[str, Callable[[Table, Path], HoldingLaw]] = {

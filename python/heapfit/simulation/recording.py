@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.operations import FREE, RESIZE
 
 _NS_PER_US = 1000
 _US_PER_S = 1_000_000
-_RESIZE, _FREE = 3, 4  # docs/trace-schema.md
 _COLUMNS = ("op", "object", "size", "time")
 
 
@@ -62,7 +62,7 @@ def _read(path: Path) -> Mapping[str, NDArray[Any]]:
 
 def _requests(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64]:
     """The size of every request; 0 is served as 1."""
-    sizes: NDArray[np.uint64] = columns["size"][columns["op"] != _FREE].astype(np.uint64)
+    sizes: NDArray[np.uint64] = columns["size"][columns["op"] != FREE].astype(np.uint64)
     return np.maximum(sizes, 1)
 
 
@@ -71,13 +71,13 @@ def _lifetimes(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Microseconds at which each object was asked for, and nanoseconds that it was held."""
     op, time = columns["op"], columns["time"].astype(np.uint64)
-    if (op == _RESIZE).any():
+    if (op == RESIZE).any():
         raise HeapfitError(
             f"{path}: has resizes, which are no arrivals (`heapfit compare` replays them)"
         )
     if len(time) > 1 and time[0] == time[-1]:
         raise HeapfitError(f"{path}: all its events have the same time")
-    freed = op == _FREE
+    freed = op == FREE
     begins = time[~freed]
     holding = np.full(len(begins), _engine.HELD_FOREVER, np.uint64)
     ended = columns["object"][freed]  # an object's number is that of its allocation

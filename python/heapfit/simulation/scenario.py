@@ -6,7 +6,7 @@ docs/scenario-schema.md describes every key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,7 @@ def load_scenario(path: Path) -> Scenario:
     """Reads a scenario file; HeapfitError names the file, the key and what to do."""
     document = read_document(path, SCENARIO)
     top = Table(path, SCENARIO, "", document)
-    if (schema := top.whole("schema", 0, _LARGEST_SEED)) != SCHEMA:
-        top.refuse("schema", f"the scenario has version {schema}, heapfit reads {SCHEMA}")
+    top.require_version(SCHEMA)
     name = top.text("name")
     title = top.text("title") if top.has("title") else name
     run = _read_run(top.table("run")) if top.has("run") else RunSettings()
@@ -111,31 +110,23 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
 
 
 def _read_run(table: Table) -> RunSettings:
-    standard = RunSettings()
-
-    def whole(key: str, lowest: int, highest: int) -> int:
-        value: int = getattr(standard, key)
-        return table.whole(key, lowest, highest) if table.has(key) else value
-
-    def word(key: str, words: tuple[str, ...]) -> str:
-        value: str = table.text(key) if table.has(key) else getattr(standard, key)
-        if value not in words:
-            table.refuse(key, f'no {key} "{value}" (one of {", ".join(words)})')
-        return value
-
-    settings = RunSettings(
-        requests=whole("requests", 1, _MOST_REQUESTS),
-        warm_up=whole("warm_up", 0, _MOST_REQUESTS),
-        replications=whole("replications", 1, 10_000),
-        most_replications=whole("most_replications", 1, 100_000),
-        half_width=table.number("half_width", 1e-9, 1e12) if table.has("half_width") else None,
-        metric=word("metric", tuple(METRICS)),
-        confidence=table.number("confidence", 0.5, 0.9999) if table.has("confidence") else 0.95,
-        seed=whole("seed", 0, _LARGEST_SEED),
-        method=word("method", METHODS),
-    )
+    """What is not given has its standard value."""
+    given = {key: read(table, key) for key, read in _RUN.items() if table.has(key)}
     table.finish()
-    return settings
+    return RunSettings(**given)
+
+
+_RUN: dict[str, Callable[[Table, str], Any]] = {
+    "requests": lambda table, key: table.whole(key, 1, _MOST_REQUESTS),
+    "warm_up": lambda table, key: table.whole(key, 0, _MOST_REQUESTS),
+    "replications": lambda table, key: table.whole(key, 1, 10_000),
+    "most_replications": lambda table, key: table.whole(key, 1, 100_000),
+    "half_width": lambda table, key: table.number(key, 1e-9, 1e12),
+    "metric": lambda table, key: table.word(key, METRICS, key),
+    "confidence": lambda table, key: table.number(key, 0.5, 0.9999),
+    "seed": lambda table, key: table.whole(key, 0, _LARGEST_SEED),
+    "method": lambda table, key: table.word(key, METHODS, key),
+}
 
 
 def _shortest_end(key: str, keys: list[str]) -> str:

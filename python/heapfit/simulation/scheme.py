@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.allocators import one_request
 from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
 from heapfit.plan.toml_table import Table
-
-_ALLOC = 0  # docs/trace-schema.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +28,7 @@ class Scheme:
 
     def serves(self, size: int) -> bool:
         """Whether the empty heap serves a request of `size` bytes."""
-        events = _engine.EventArray()
-        events.append(
-            np.array([_ALLOC], np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64)
-        )
-        return bool(_engine.Replay(self.plan.engine(), self.region).feed(events))
+        return bool(_engine.Replay(self.plan.engine(), self.region).feed(one_request(size)))
 
 
 def read_scheme(name: str, table: Table) -> Scheme:

@@ -51,8 +51,8 @@ class Result:
 
     def value(self, metric: str) -> float | None:
         """The simulated value, else the exact one."""
-        found = self.estimates.get(metric)
-        return self.exact.get(metric) if found is None else found.mean
+        estimate = self.estimates.get(metric)
+        return self.exact.get(metric) if estimate is None else estimate.mean
 
     def refusals_by_size(self) -> list[tuple[int, int, int]]:
         """Largest size of a bin, requests in it, and how many of them were refused."""
@@ -77,8 +77,8 @@ class SimulationResult:
         run = self.scenario.run
         if run.half_width is None:
             return 0
-        found = [result.estimates.get(run.metric) for result in self.results]
-        widths = [one.half_width for one in found if one is not None]
+        estimates = [result.estimates.get(run.metric) for result in self.results]
+        widths = [one.half_width for one in estimates if one is not None]
         return sum(width is not None and width > run.half_width for width in widths)
 
 
@@ -114,13 +114,13 @@ class _Cell:
 
     def result(self) -> Result:
         seen = self.observations()
-        found = {name: estimate_metric(seen, name, self.run.confidence) for name in METRICS}
+        estimates = {name: estimate_metric(seen, name, self.run.confidence) for name in METRICS}
         return Result(
             point=self.point,
             scheme=self.scheme,
             capacity=self.scheme.capacity(),
             exact=exact_metrics(self.point.traffic, self.scheme) or {},
-            estimates={name: one for name, one in found.items() if one is not None},
+            estimates={name: one for name, one in estimates.items() if one is not None},
             observations=tuple(seen),
         )
 

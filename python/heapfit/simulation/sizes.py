@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -138,10 +138,7 @@ SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 def read_sizes(table: Table, folder: Path) -> SizeLaw:
     """A `[traffic.sizes]` table; a trace's path is relative to `folder`."""
-    law = table.text("law")
-    if law not in _READERS:
-        table.refuse("law", f'no size law "{law}" (one of {", ".join(_READERS)})')
-    sizes = _READERS[law](table, folder)
+    sizes = _READERS[table.word("law", _READERS, "size law")](table, folder)
     table.finish()
     return sizes
 
@@ -152,14 +149,6 @@ def _read_range(table: Table) -> tuple[int, int]:
     if least > most:
         table.refuse("least", f"{least} is above most, which is {most}")
     return least, most
-
-
-def _read_uniform(table: Table, _folder: Path) -> SizeLaw:
-    return UniformSize(*_read_range(table))
-
-
-def _read_exponential(table: Table, _folder: Path) -> SizeLaw:
-    return ExponentialSize(*_read_range(table))
 
 
 def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
@@ -178,22 +167,13 @@ def _read_empirical(table: Table, folder: Path) -> SizeLaw:
     if table.has("trace"):
         return EmpiricalSize(*recorded_sizes(table.file("trace", folder)))
     sizes = table.wholes("sizes", 1, LARGEST)
-    weights = table.numbers("weights", 0, 1e15)
-    if len(sizes) != len(weights):
-        table.refuse("weights", f"must be {len(sizes)} numbers, one for each size")
-    if not math.fsum(weights) > 0:
-        table.refuse("weights", "must not all be 0")
-    return EmpiricalSize(sizes, weights)
+    return EmpiricalSize(sizes, table.weights("weights", len(sizes), "size"))
 
 
-def _read_listed(table: Table, _folder: Path) -> SizeLaw:
-    return ListedSizes(table.wholes("sizes", 1, LARGEST))
-
-
-_READERS = {
-    "uniform": _read_uniform,
-    "exponential": _read_exponential,
+_READERS: dict[str, Callable[[Table, Path], SizeLaw]] = {
+    "uniform": lambda table, _: UniformSize(*_read_range(table)),
+    "exponential": lambda table, _: ExponentialSize(*_read_range(table)),
     "bimodal": _read_bimodal,
     "empirical": _read_empirical,
-    "listed": _read_listed,
+    "listed": lambda table, _: ListedSizes(table.wholes("sizes", 1, LARGEST)),
 }

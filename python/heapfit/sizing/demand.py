@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.operations import is_end
 from heapfit.trace.stored import Trace
 
 Integers: TypeAlias = NDArray[np.int64]
 Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
 
-_RESIZE, _FREE = 3, 4  # ops of a trace
 BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compared
 
 
@@ -124,7 +124,7 @@ class _Objects:
         named = batch["object"].astype(np.int64)
         size = batch["size"].astype(np.int64)
         self._grow(int(named.max()) + 1)
-        gives_up = (op == _FREE) | ((op == _RESIZE) & (size == 0))
+        gives_up = is_end(op, size)
         pool, units = assign(np.maximum(size, 1))
         pool, units = np.where(gives_up, -1, pool), np.where(gives_up, 0, units)
         old_pool, old_units = self._before(named, pool, units)

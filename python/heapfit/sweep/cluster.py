@@ -101,8 +101,8 @@ class Cluster:
         if self._client.status != "running":
             raise self._lost()
         if future.status == "finished":
-            found: Outcome = future.result()
-            return found
+            outcome: Outcome = future.result()
+            return outcome
         error = future.exception() if future.status == "error" else None
         if error is None or isinstance(error, distributed.KilledWorker):
             return Died()

@@ -7,16 +7,14 @@ Whether an object is live when it is freed or resized is the replay's to say, wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-
-_LAST_ALLOCATION = 2  # alloc, zeroed and aligned are ops 0 to 2
-_LAST_OP = 4
+from heapfit.trace.operations import FREE, is_allocation
 
 
 def is_alignment(value: int) -> bool:
@@ -35,7 +33,7 @@ class TraceCheck:
     def take(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Checks the next batch; HeapfitError names the first event that breaks a rule."""
         if "op" in columns:
-            self._refuse_where(columns["op"] > _LAST_OP, columns["op"], "op {} is none of 0 to 4")
+            self._refuse_where(columns["op"] > FREE, columns["op"], "op {} is none of 0 to 4")
         if "size" in columns:
             self._refuse_where(
                 columns["size"] > _engine.LARGEST_REQUEST,
@@ -58,12 +56,12 @@ class TraceCheck:
 
     def _take_objects(self, ops: NDArray[Any], objects: NDArray[Any]) -> None:
         """An allocation takes the next ordinal; the other events name an earlier one."""
-        is_allocation = ops <= _LAST_ALLOCATION
-        allocated = objects[is_allocation]
+        begins = is_allocation(ops)
+        allocated = objects[begins]
         due = np.arange(self._allocations, self._allocations + len(allocated), dtype=np.uint64)
         if not np.array_equal(allocated, due):
             wrong = np.zeros(len(ops), dtype=bool)
-            wrong[is_allocation] = allocated != due
+            wrong[begins] = allocated != due
             self._refuse_where(wrong, objects, "object {} is not the next ordinal")
         self._allocations += len(allocated)
         self._refuse_where(objects >= self._allocations, objects, "object {} is not allocated")
@@ -80,7 +78,4 @@ class TraceCheck:
     def _refuse_where(self, wrong: NDArray[Any], values: NDArray[Any], what: str) -> None:
         if wrong.any():
             row = int(wrong.argmax())
-            self._refuse(row, what.format(values[row]))
-
-    def _refuse(self, row: int, what: str) -> NoReturn:
-        raise HeapfitError(f"event {self.events + row}: {what}")
+            raise HeapfitError(f"event {self.events + row}: {what.format(values[row])}")

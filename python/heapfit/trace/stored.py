@@ -41,7 +41,7 @@ REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
-_BATCH = 1 << 17  # events; 2 MiB as engine events
+BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
 # packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
@@ -124,7 +124,7 @@ class Trace:
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         count = 0
         with _reading(self.path) as file:
-            for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+            for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
                 count += batch.num_rows
                 yield {name: batch.column(name).to_numpy() for name in columns}
         if count != self.info.events:
@@ -140,8 +140,8 @@ def write_trace(
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
-    `info` may be a function, asked once all batches are read; events and largest_alignment are
-    counted here.
+    A batch may leave columns out: of these nothing is known, and 0 is stored. `info` may be a
+    function, asked once all batches are read; events and largest_alignment are counted here.
     """
     check = TraceCheck()
     largest_alignment = 0
@@ -218,15 +218,15 @@ def _info_from(metadata: bytes, path: Path) -> TraceInfo:
     return info
 
 
-def _typed_info(told: dict[str, Any]) -> TraceInfo | None:
+def _typed_info(values: dict[str, Any]) -> TraceInfo | None:
     kinds = {field.name: type(field.default) for field in fields(TraceInfo)}
-    notes = told.get("notes")
+    notes = values.get("notes")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return None
-    told["notes"] = tuple(notes)
-    if {name: type(value) for name, value in told.items()} != kinds:
+    values["notes"] = tuple(notes)
+    if {name: type(value) for name, value in values.items()} != kinds:
         return None
-    info = TraceInfo(**told)
+    info = TraceInfo(**values)
     is_sound = (
         info.pointer_bits in (0, 32, 64)
         and info.kind in ("heap", "packets")
@@ -266,13 +266,22 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
         return {name: np.concatenate([batch[name] for batch in waiting]) for name in COLUMNS}
 
     for batch in batches:
-        waiting.append(batch)
+        waiting.append(_all_columns(batch))
         events += len(batch["op"])
         if events >= _ROW_GROUP:
             yield joined()
             waiting, events = [], 0
     if events:
         yield joined()
+
+
+def _all_columns(given: Columns) -> Columns:
+    """With zeros for those that are left out."""
+    count = len(given["op"])
+    return {
+        name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
+        for name, kind in COLUMNS.items()
+    }
 
 
 def _append(

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.trace.stored import COLUMNS as ALL_COLUMNS
-from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.operations import FREE
+from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
 Integers = NDArray[np.int64]
@@ -32,8 +32,6 @@ _DRAWN_FROM = "drawn from "
 _PLACES_OF_A_BLOCK = 4  # where others may begin
 _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
 _LEAST_REACH = 4
-_FREE = 4
-_BATCH = 1 << 17  # events
 
 
 def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
@@ -158,7 +156,7 @@ def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
     columns = {}
     for name in COLUMNS:
         values = model.columns[name]
-        frees = np.full(len(freed), _FREE if name == "op" else 0, values.dtype)
+        frees = np.full(len(freed), FREE if name == "op" else 0, values.dtype)
         columns[name] = np.concatenate([values[model.births[source]], frees, values[resizes]])[
             order
         ]
@@ -177,9 +175,5 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
 
 def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
     count = len(columns["op"])
-    for first in range(0, count, _BATCH):
-        batch = {name: values[first : first + _BATCH] for name, values in columns.items()}
-        yield {
-            name: batch[name] if name in batch else np.zeros(len(batch["op"]), kind)
-            for name, kind in ALL_COLUMNS.items()
-        }
+    for first in range(0, count, BATCH):
+        yield {name: values[first : first + BATCH] for name, values in columns.items()}

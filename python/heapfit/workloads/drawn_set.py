@@ -10,7 +10,7 @@ from pathlib import Path
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_trace
-from heapfit.workloads.model import Model, fit_model
+from heapfit.workloads.model import fit_model
 
 _STEP = "draw traces"
 _ABOUT = 1.02
@@ -44,19 +44,8 @@ def draw_set(
         path = folder / f"drawn-{seed + i}.parquet"
         drawn.append(draw_trace(model, seed + i, path, trace.info))
         progress(_STEP, (i + 1) / count)
-    return _told(trace, drawn, seed, model)
-
-
-def _told(trace: Trace, drawn: Sequence[Trace], seed: int, model: Model) -> DrawnSet:
-    return DrawnSet(
-        recorded=trace,
-        traces=tuple(drawn),
-        seed=seed,
-        requests=model.requests,
-        kept=model.kept,
-        phases=len(model.phases),
-        block=model.block,
-    )
+    phases = len(model.phases)
+    return DrawnSet(trace, tuple(drawn), seed, model.requests, model.kept, phases, model.block)
 
 
 def is_peak_repeated(recorded: int, drawn: Sequence[int]) -> bool:

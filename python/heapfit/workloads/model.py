@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.trace.operations import FREE, RESIZE, is_allocation
 from heapfit.trace.stored import Trace
 from heapfit.workloads.phases import phase_starts
 
@@ -24,7 +25,6 @@ Integers = NDArray[np.int64]
 
 COLUMNS = ("op", "object", "size", "alignment", "thread", "site")
 LEAST_REQUESTS = 256
-_LAST_ALLOCATION, _RESIZE, _FREE = 2, 3, 4  # docs/trace-schema.md
 _FOREVER = 1 << 40
 _KEPT_SHARE = 4  # of a phase is what an object outlives that is kept
 _LIFETIMES_OF_A_BLOCK = 4
@@ -68,13 +68,14 @@ def fit_model(trace: Trace) -> Model:
     """The model of a trace; HeapfitError if it is too short."""
     batches = list(trace.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
-    births = np.flatnonzero(columns["op"] <= _LAST_ALLOCATION)
+    is_birth = is_allocation(columns["op"])
+    births = np.flatnonzero(is_birth)
     if len(births) < LEAST_REQUESTS:
         raise HeapfitError(
             f"{trace.path}: {len(births)} requests are too few to draw others like them "
             f"({LEAST_REQUESTS} at least)"
         )
-    clock = np.cumsum(columns["op"] <= _LAST_ALLOCATION, dtype=np.int64)
+    clock = np.cumsum(is_birth, dtype=np.int64)
     deaths, freed_at = _deaths(columns, clock, len(births))
     lives = deaths - np.arange(len(births))
     block = _block(lives)
@@ -107,7 +108,7 @@ def fit_model(trace: Trace) -> Model:
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
     """For each object: requests before its free, and the event of it."""
-    frees = np.flatnonzero(columns["op"] == _FREE)
+    frees = np.flatnonzero(columns["op"] == FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
     objects = columns["object"][frees]
     deaths[objects], freed_at[objects] = clock[frees], frees
@@ -141,7 +142,7 @@ def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int
     phase = np.searchsorted(ends, own, side="right")
     lived = np.minimum(lives, count - own)
     is_kept: NDArray[Any] = lived > lengths[phase] // _KEPT_SHARE
-    is_emptied = (columns["op"] == _RESIZE) & (columns["size"] == 0)
+    is_emptied = (columns["op"] == RESIZE) & (columns["size"] == 0)
     is_kept[columns["object"][is_emptied]] = True
     return is_kept
 
@@ -150,14 +151,14 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
     generator = np.random.default_rng(_IMPUTING_SEED)
-    found, count = lives.copy(), len(lives)
+    imputed, count = lives.copy(), len(lives)
     known = drawn[lives[drawn] < _FOREVER // 2]
-    for one in drawn[lives[drawn] >= _FOREVER // 2]:
-        longer = known[lives[known] >= count - one]
-        alike = longer[sizes[longer] == sizes[one]]
+    for cut_off in drawn[lives[drawn] >= _FOREVER // 2]:
+        longer = known[lives[known] >= count - cut_off]
+        alike = longer[sizes[longer] == sizes[cut_off]]
         pool = alike if len(alike) else longer
-        found[one] = lives[generator.choice(pool)] if len(pool) else count - one
-    return found
+        imputed[cut_off] = lives[generator.choice(pool)] if len(pool) else count - cut_off
+    return imputed
 
 
 def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
@@ -170,7 +171,7 @@ def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers
 
 def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
     """The events of resizes by object, and where those of each object begin."""
-    events = np.flatnonzero(columns["op"] == _RESIZE)
+    events = np.flatnonzero(columns["op"] == RESIZE)
     objects = columns["object"][events]
     order = np.argsort(objects, kind="stable")
     return events[order], np.searchsorted(objects[order], np.arange(births + 1))
@@ -178,8 +179,8 @@ def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
 
 def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
     """Where phases begin among the drawn requests; one without two blocks goes with the last."""
-    found: list[int] = [0]
+    firsts: list[int] = [0]
     for first in np.searchsorted(drawn, starts[1:]).tolist():
-        if first - found[-1] >= 2 * block and len(drawn) - first >= 2 * block:
-            found.append(first)
-    return tuple(found)
+        if first - firsts[-1] >= 2 * block and len(drawn) - first >= 2 * block:
+            firsts.append(first)
+    return tuple(firsts)

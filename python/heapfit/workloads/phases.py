@@ -71,7 +71,7 @@ def _segments(cells: Numbers) -> list[int]:
         costs = best[starts] + spread + price
         came_from[end] = int(np.argmin(costs))
         best[end] = costs[came_from[end]]
-    found = [int(came_from[count])]
-    while found[-1] > 0:
-        found.append(int(came_from[found[-1]]))
-    return found[::-1]
+    firsts = [int(came_from[count])]
+    while firsts[-1] > 0:
+        firsts.append(int(came_from[firsts[-1]]))
+    return firsts[::-1]

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
-_BATCH = 1 << 17  # events at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
 
 def _batches(source: _engine.WorkloadSource) -> Iterator[dict[str, NDArray[Any]]]:
     while True:
-        columns = source.take(_BATCH)
+        columns = source.take(BATCH)
         if len(columns["op"]) == 0:
             return
         yield columns

@@ -113,10 +113,10 @@ def _in_panels(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[L
 
 
 def _text(column: Column, name: str, cell: Cell) -> str:
-    found = column.cell(name)
-    if isinstance(found, Row):
-        return cell(found)
-    return _NOT_TRIED if found is None else _NO_PLAN
+    entry = column.cell(name)
+    if isinstance(entry, Row):
+        return cell(entry)
+    return _NOT_TRIED if entry is None else _NO_PLAN
 
 
 def _panels(names: Sequence[str], columns: Sequence[list[str]]) -> list[list[list[str]]]:

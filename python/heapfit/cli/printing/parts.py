@@ -56,6 +56,11 @@ class Column(Generic[Row]):
         return replace(self, heading=heading)
 
 
+def columns(*fields: str) -> tuple[Column[Any], ...]:
+    """Attributes of the rows that only the JSON has."""
+    return tuple(map(Column, fields))
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """Values by their names in the JSON."""

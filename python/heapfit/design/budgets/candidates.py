@@ -24,7 +24,7 @@ def budget_candidates(
             suffix = "" if method is Method.GREEDY else f"_{method}"
             certified = certified_budgets(loaded.events, sizes, loaded.alignment, method, patience)
             plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
-            made = f"{method} budgets for {chosen}: {certified.told}"
+            made = f"{method} budgets for {chosen}: {certified.account}"
             candidates.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None

@@ -41,10 +41,10 @@ class Certified:
         return 1 - self.dedicated / self.bound if self.bound else 0.0
 
     @property
-    def told(self) -> str:
+    def account(self) -> str:
         """The certificate in words.
 
-        >>> Certified((3,), 96, 100).told
+        >>> Certified((3,), 96, 100).account
         '96 B dedicated, at most 4.0% below the best'
         """
         certificate = (

@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.trace.operations import is_end
 
 Ints: TypeAlias = NDArray[np.int64]
-
-_RESIZE = 3
-_FREE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,7 @@ class _Changes:
     def of(events: _engine.EventArray, alignment: int) -> _Changes:
         ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
         rounded = -(-np.maximum(asked, 1) // alignment) * alignment
-        is_end = (ops == _FREE) | ((ops == _RESIZE) & (asked == 0))
-        born = np.where(is_end, 0, rounded)
+        born = np.where(is_end(ops, asked), 0, rounded)
         order = np.argsort(objects, kind="stable")
         before = np.zeros(len(order), np.int64)
         before[order[1:]] = np.where(objects[order[1:]] == objects[order[:-1]], born[order[:-1]], 0)

@@ -13,16 +13,12 @@ with parts of blocks allowed, over ever more moments of the trace, and rounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit.design.budgets.live_points import LivePoints
-
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
+from heapfit.design.budgets.program import Floats, Ints, linear_program, quiet_solver
 
 _ADDED_AT_ONCE = 20  # moments; the most violated
 _ROUNDS = 8
@@ -64,26 +60,12 @@ def _solved(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple
     lengths = np.concatenate([np.diff(one) for one in bounds]) if bounds else starts
     serves = starts < blocks[:, owners]
     matrix = np.hstack([serves * sizes[owners], np.ones((len(added), 1))])
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = len(owners) + 1, len(added)
-    model.col_cost_ = np.append(sizes[owners], 1 + price).astype(np.float64)
-    model.col_lower_ = np.zeros(len(owners) + 1)
-    model.col_upper_ = np.append(lengths, highspy.kHighsInf).astype(np.float64)
-    model.row_lower_ = points.live[added].astype(np.float64)
-    model.row_upper_ = np.full(len(added), highspy.kHighsInf)
-    rows, columns = np.nonzero(matrix)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(added) + 1))
-    model.a_matrix_.index_ = columns
-    model.a_matrix_.value_ = matrix[rows, columns]
-    values = _optimum(model)
+    costs = np.append(sizes[owners], 1 + price).astype(np.float64)
+    most = np.append(lengths, highspy.kHighsInf).astype(np.float64)
+    live = points.live[added].astype(np.float64)
+    rows = live, np.full(len(added), highspy.kHighsInf)
+    solver = quiet_solver()
+    solver.passModel(linear_program(costs, most, matrix, rows))
+    solver.run()
+    values = np.array(solver.getSolution().col_value)
     return np.bincount(owners, values[:-1], len(sizes)).astype(np.float64), float(values[-1])
-
-
-def _optimum(model: highspy.HighsLp) -> Floats:
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, value in {"output_flag": False, "threads": 1, "random_seed": 1}.items():
-        highs.setOptionValue(option, value)
-    highs.passModel(model)
-    highs.run()
-    return np.array(highs.getSolution().col_value)

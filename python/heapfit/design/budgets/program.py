@@ -54,15 +54,41 @@ class Limits:
 
     def filled(self, counts: Ints) -> Ints:
         """Allowed budgets near `counts`: lowered where a point is violated, then raised again."""
-        found = np.zeros(len(self.sizes), np.int64)
+        allowed = np.zeros(len(self.sizes), np.int64)
         left = self.slacks.copy()
         for limits in (counts, self.caps):
             for i in np.argsort(-self.sizes, kind="stable"):
-                left += self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
+                left += self.sizes[i] * np.maximum(allowed[i] - self.live[:, i], 0)
                 most = np.min(self.live[:, i] + left // self.sizes[i], initial=self.caps[i])
-                found[i] = max(found[i], min(most, limits[i]))
-                left -= self.sizes[i] * np.maximum(found[i] - self.live[:, i], 0)
-        return found
+                allowed[i] = max(allowed[i], min(most, limits[i]))
+                left -= self.sizes[i] * np.maximum(allowed[i] - self.live[:, i], 0)
+        return allowed
+
+
+def quiet_solver(**options: float) -> highspy.Highs:
+    """HiGHS on one thread, the same every time."""
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    common = {"output_flag": False, "threads": 1, "random_seed": 1}
+    for option, value in (common | options).items():
+        solver.setOptionValue(option, value)
+    return solver
+
+
+def linear_program(
+    costs: Floats, most: Floats, matrix: Floats, rows: tuple[Floats, Floats]
+) -> highspy.HighsLp:
+    """The least of `costs @ x` with x from 0 to `most`, and `matrix @ x` between the two `rows`."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_ = costs
+    model.col_lower_, model.col_upper_ = np.zeros(len(costs)), most
+    model.row_lower_, model.row_upper_ = rows
+    entries, columns = np.nonzero(matrix)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.searchsorted(entries, np.arange(len(matrix) + 1))
+    model.a_matrix_.index_ = columns
+    model.a_matrix_.value_ = matrix[entries, columns]
+    return model
 
 
 class Program:
@@ -74,15 +100,7 @@ class Program:
             for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
         ]
         self._owners = np.repeat(np.arange(len(limits.sizes)), [len(s) for s in self._starts])
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {
-            "output_flag": False,
-            "threads": 1,
-            "random_seed": 1,
-            "mip_rel_gap": 0.0,
-            "mip_abs_gap": 0.99,  # sums are whole
-        }.items():
-            self._highs.setOptionValue(option, value)
+        self._highs = quiet_solver(mip_rel_gap=0.0, mip_abs_gap=0.99)  # sums are whole
         self._lengths = np.concatenate(
             [np.diff(s, append=cap) for s, cap in zip(self._starts, limits.caps, strict=True)]
         )
@@ -91,24 +109,15 @@ class Program:
         self._is_integer = is_integer
 
     def _model(self, limits: Limits, added: Ints, is_integer: bool) -> highspy.HighsLp:
-        columns = len(self._owners)
         worth = limits.sizes[self._owners].astype(np.float64)
-        starts = np.concatenate(self._starts)
-        is_charged = starts >= limits.live[added][:, self._owners]
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = columns, len(added)
+        is_charged = np.concatenate(self._starts) >= limits.live[added][:, self._owners]
+        slacks = limits.slacks[added].astype(np.float64)
+        rows = np.full(len(added), -highspy.kHighsInf), slacks
+        lengths = self._lengths.astype(np.float64)
+        model = linear_program(worth, lengths, is_charged * worth, rows)
         model.sense_ = highspy.ObjSense.kMaximize
-        model.col_cost_ = worth
-        model.col_lower_, model.col_upper_ = np.zeros(columns), self._lengths.astype(np.float64)
-        model.row_lower_ = np.full(len(added), -highspy.kHighsInf)
-        model.row_upper_ = limits.slacks[added].astype(np.float64)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(is_charged.sum(axis=1))])
-        charged = np.nonzero(is_charged)[1]
-        model.a_matrix_.index_ = charged
-        model.a_matrix_.value_ = worth[charged]
         if is_integer:
-            model.integrality_ = [highspy.HighsVarType.kInteger] * columns
+            model.integrality_ = [highspy.HighsVarType.kInteger] * len(worth)
         return model
 
     def start_from(self, counts: Ints) -> None:

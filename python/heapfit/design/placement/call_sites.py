@@ -14,8 +14,7 @@ import numpy as np
 
 from heapfit.design.placement.class_lifetimes import blocks_of
 from heapfit.trace.loaded import LoadedTrace
-
-_ALIGNED = 2  # operations below it can carry a tag
+from heapfit.trace.operations import may_be_tagged
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     blocks = blocks_of(loaded)
     if len(loaded.sites) == 0:
         return ()
-    site_of = np.where(loaded.events.ops() < _ALIGNED, loaded.sites, 0)[blocks.starts]
+    site_of = np.where(may_be_tagged(loaded.events.ops()), loaded.sites, 0)[blocks.starts]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     lives = blocks.ends - blocks.starts
     sites = []

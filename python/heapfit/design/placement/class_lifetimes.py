@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import is_end
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
 _HEADER = 4  # bytes, where the layout has headers
 _LEAST_HEADED = 16  # bytes of the smallest chunk then
 _LEAST_MAPPED = 2  # granules of it else
-_RESIZE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def blocks_of(loaded: LoadedTrace) -> Blocks:
     is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
     ends = np.empty(len(ops), np.int64)
     ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
-    starts = np.flatnonzero((ops < _RESIZE) | ((ops == _RESIZE) & (sizes > 0)))
+    starts = np.flatnonzero(~is_end(ops, sizes))
     return Blocks(sizes[starts], starts, ends[starts], loaded.profile.u_max_event)
 
 

@@ -32,16 +32,16 @@ from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import may_be_tagged
 
 _LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
-_ALIGNED = 2  # operations below it take a tag
 
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the call sites that ask most often, in that order; none if none is told."""
     if len(loaded.sites) == 0:
         return {}
-    asking = loaded.sites[loaded.events.ops() < _ALIGNED]
+    asking = loaded.sites[may_be_tagged(loaded.events.ops())]
     sites, times = np.unique(asking[asking > 0], return_counts=True)
     counts = dict(zip(sites.tolist(), times.tolist(), strict=True))
     order = sorted(counts, key=lambda site: (-counts[site], site))
@@ -100,7 +100,7 @@ def _tags_of_blocks(
     loaded: LoadedTrace, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
     """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
-    tags = np.where(loaded.events.ops() < _ALIGNED, loaded.tags(sites), np.uint16(0))
+    tags = np.where(may_be_tagged(loaded.events.ops()), loaded.tags(sites), np.uint16(0))
     return tags[blocks.starts]
 
 

@@ -27,8 +27,10 @@ from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = NDArray[np.int64]
 
+# Measured 2026-11-22 on the examples and four workloads. Only djgpp_test has more sizes (7,421):
+# of it 512 would take 4 % less, 128 4 % more. Others lose up to 7 % with 128.
 MOST_BOUNDS = 256  # sizes tried as classes
-_MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: seconds
+_MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: 5 s; 5 billion took 1.1 s
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ def by_special_sizes(loaded: LoadedTrace) -> Candidate | NotApplicable:
     special = special_pools.special_sizes(loaded.profile)
     if special:
         candidate = by_histogram(name, special, loaded)
-        linked = {**candidate.plan.scalars, **special_pools.LINKED}
-        return replace(candidate, plan=replace(candidate.plan, scalars=linked))
+        return replace(candidate, plan=special_pools.linked(candidate.plan))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
@@ -37,9 +36,8 @@ def with_least_peaks(classes: BestClasses, loaded: LoadedTrace) -> Candidate | N
     plan = special_pools.special_pools_plan(
         special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
     )
-    plan = replace(plan, scalars={**plan.scalars, **special_pools.LINKED})
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
-    return Candidate(name, plan, reason, trained_on_this_trace=True)
+    return Candidate(name, special_pools.linked(plan), reason, trained_on_this_trace=True)
 
 
 def by_histogram(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:

@@ -9,6 +9,7 @@ fits (39 -> 64), else the smallest special that fits (1200 -> 1500).
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
@@ -16,7 +17,7 @@ from heapfit.trace.profile import Profile
 
 ALLOCATOR = "class_pools"
 SHARED = "tlsf"
-LINKED = {"search": 1}  # free blocks linked, for firmware; the paper traverses a pool
+_LINKED = {"search": 1}
 SPECIAL_PERCENT = 10  # of the allocations
 SMALLEST_POWER = 64  # bytes; the paper's
 MOST_POOLS = 16  # requests too large for them go to the shared allocator
@@ -56,6 +57,11 @@ def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]
     exact = [size for size in special if size not in powers]
     powers = powers[: MOST_POOLS - len(exact)]
     return sorted([(size, True) for size in exact] + [(size, False) for size in powers])
+
+
+def linked(plan: Plan) -> Plan:
+    """A plan of pools as firmware has it: free blocks linked. The paper traverses a pool."""
+    return replace(plan, scalars={**plan.scalars, **_LINKED})
 
 
 def special_pools_plan(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from heapfit import _engine
-from heapfit.plan.plan import Plan, Pool
+from heapfit.design.pools.special_pools import special_pools_plan
+from heapfit.plan.plan import Plan
 from heapfit.trace.profile import Profile
 
 ALLOCATOR = "static_pools"
@@ -28,13 +29,7 @@ def worst_case_plan(
     allocator: str, events: _engine.EventArray, classes: list[int], alignment: int
 ) -> Plan:
     """A pool of each class with as many blocks as are ever live at once."""
-    peaks = _engine.pool_peaks(events, [(size, True) for size in classes], alignment, allocator)
-    pools = tuple(
-        Pool(size, count, is_exact=True)
-        for size, count in zip(classes, peaks.counts, strict=True)
-        if count > 0
-    )
-    return Plan(allocator, {"alignment": alignment}, pools)
+    return special_pools_plan(allocator, events, [(size, True) for size in classes], alignment)
 
 
 def equal_buffer_scalars(profile: Profile) -> Mapping[str, int]:

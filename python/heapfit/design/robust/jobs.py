@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
+from heapfit.compare.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
 from heapfit.compare.trial import runs_from_file, runs_in
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
@@ -32,8 +33,6 @@ Work: TypeAlias = Callable[..., Sequence[Any]]
 T = TypeVar("T")
 
 # How many times the events of a trace are gone over, roughly.
-_REPLAYS_OF_A_SEARCH = 30
-_TIMES_FOR_PLANS = 100
 _EVENTS_OF_A_JOB = 2_000_000
 
 
@@ -81,7 +80,7 @@ def make_folds(
             _fold,
             _Making(seen, unseen, options),
             tuple(traces[i].path for i in seen),
-            _TIMES_FOR_PLANS * sum(traces[i].info.events for i in seen),
+            TIMES_FOR_PLANS * sum(traces[i].info.events for i in seen),
         )
         for number, (seen, unseen) in enumerate(parts)
     ]
@@ -125,7 +124,7 @@ class Replays:
         """Looks for R_safe of plans, each on a trace."""
         plans = {(repr(plan), trace): (plan,) for plan, trace in wanted}
         new = {key: plan for key, plan in plans.items() if key not in self._regions}
-        self._regions |= self._spread("measure", _regions, new, _REPLAYS_OF_A_SEARCH)
+        self._regions |= self._spread("measure", _regions, new, REPLAYS_OF_A_SEARCH)
 
     def region(self, plan: Plan, trace: int) -> int | None:
         """R_safe, as measured."""

@@ -20,11 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
-
-_LAST_ALLOCATION = 2  # alloc, zeroed and aligned are ops 0 to 2
-_RESIZE = 3
-_FREE = 4
+from heapfit.trace.operations import FREE, is_allocation, is_end
+from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
@@ -45,18 +42,11 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
         left = _Left()
         for batch in trace.batches(("op", "object", "size", "alignment", "site")):
             left.take(batch)
-            yield _columns({**batch, "object": batch["object"] + born})
+            yield {**batch, "object": batch["object"] + born}
         objects = left.objects()
         if len(objects) > 0:
-            yield _columns({"op": objects * 0 + _FREE, "object": objects + born})
+            yield {"op": np.full(len(objects), FREE), "object": objects + born}
         born += left.born
-
-
-def _columns(given: dict[str, NDArray[Any]]) -> Columns:
-    return {
-        name: np.asarray(given.get(name, np.zeros(len(given["op"]))), kind)
-        for name, kind in COLUMNS.items()
-    }
 
 
 class _Left:
@@ -68,12 +58,12 @@ class _Left:
 
     def take(self, batch: dict[str, NDArray[Any]]) -> None:
         ops, objects = batch["op"], batch["object"]
-        self.born += int(np.count_nonzero(ops <= _LAST_ALLOCATION))
+        self.born += int(np.count_nonzero(is_allocation(ops)))
         if self.born > len(self._is_live):
             longer = max(self.born, 2 * len(self._is_live))
             self._is_live = np.pad(self._is_live, (0, longer - len(self._is_live)))
-        is_free = (ops == _FREE) | ((ops == _RESIZE) & (batch["size"] == 0))
-        self._is_live[objects] = ~is_free  # of several events of one object the last counts
+        # Of several events of one object the last counts.
+        self._is_live[objects] = ~is_end(ops, batch["size"])
 
     def objects(self) -> NDArray[np.int64]:
         return np.flatnonzero(self._is_live[: self.born])

@@ -56,7 +56,7 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     pools = static_pools.worst_case_plan(
         special_pools.ALLOCATOR, joined.events, classes, joined.alignment
     )
-    alone = replace(pools, scalars={**pools.scalars, **special_pools.LINKED})
+    alone = special_pools.linked(pools)
     shared = Plan(SHARED, {"alignment": joined.alignment})
     over = replace(pools, allocator=greedy_budgets.ALLOCATOR, shared=shared)
     reason = f"{_WORST_CASE}, over {SHARED}"

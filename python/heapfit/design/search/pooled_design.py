@@ -19,11 +19,8 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.pools import special_pools
 from heapfit.plan.plan import Plan, Pool
 
-MOST_POOLS = 32
-_TO_SHARED = {
-    "search": 1,
-    "overflow": 1,
-}  # free blocks linked; what is over goes to the shared heap
+MOST_POOLS = 32  # of a design: twice the sizes of a start (starts.py), never measured alone
+_TO_SHARED = {"search": 1, "overflow": 1}  # free blocks linked; the shared heap gets what is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +80,23 @@ class PooledDesign:
     def _general(self) -> list[Pool]:
         pools: list[Pool] = []
         reached = 0
-        for one in self.budgets:
-            if one.above > reached:
-                pools.append(Pool(one.above, 0, is_exact=False))
-            pools.append(Pool(one.size, one.count, is_exact=False))
-            reached = one.size
+        for budget in self.budgets:
+            if budget.above > reached:
+                pools.append(Pool(budget.above, 0, is_exact=False))
+            pools.append(Pool(budget.size, budget.count, is_exact=False))
+            reached = budget.size
         return pools
 
 
 def design_of(plan: Plan, shared: Shared) -> PooledDesign:
     """The budgets of a plan of exact pools, or of general pools, over another allocator."""
     alignment = plan.scalars["alignment"]
-    found: dict[int, Budget] = {}
+    budgets: dict[int, Budget] = {}
     reached = 0
     for pool in sorted(plan.pools, key=lambda pool: pool.size):
         size = -(-pool.size // alignment) * alignment
         above = max(size - alignment, reached) if pool.is_exact else reached
         if above < size:
-            found[size] = Budget(size, above, pool.count)
+            budgets[size] = Budget(size, above, pool.count)
         reached = size
-    return PooledDesign.of(found, shared)
+    return PooledDesign.of(budgets, shared)

@@ -48,7 +48,7 @@ class Searched:
     is_stopped: bool  # by an interrupt
 
     @property
-    def told(self) -> str:
+    def account(self) -> str:
         """How it was found."""
         stopped = ", interrupted" if self.is_stopped else ""
         return f"budgets searched by replaying, {self.plans:,} plans tried{stopped}"

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heapfit.report.drawing.number_text import plotly_text
+
 Trace = dict[str, Any]
 Layout = dict[str, Any]
 
@@ -18,6 +20,7 @@ MOST_SINGLE_TICKS = 8  # an axis of whole numbers up to this has a tick for each
 ACCENT = "var(--accent)"
 # Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
 OTHERS = tuple(f"var(--other-{i})" for i in range(1, 7))
+COLOURS = (ACCENT, *OTHERS)  # of curves, in turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,19 @@ def line(name: str, x: Sequence[float], y: Sequence[float], **style: str | float
         "y": y,
         "line": {"shape": "hv", "width": 1.6, **style},
         "hovertemplate": "%{y:,d}",
+    }
+
+
+def marked_line(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) -> Trace:
+    """A curve with a mark at each of its points."""
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plotly_text(name),
+        "x": x,
+        "y": y,
+        "line": {"color": colour, "width": 1.8},
+        "marker": {"color": colour, "size": 6},
     }
 
 

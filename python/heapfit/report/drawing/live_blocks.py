@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit.report.drawing.figure import Extremes
+from heapfit.trace.operations import is_end
+from heapfit.trace.stored import BATCH
 
 Sizes = NDArray[np.uint64]
 
 NO_POOL = 1 << 32  # no pool is that large
-_AT_A_TIME = 1 << 17  # events, to hold few of them twice
-RESIZE = 3  # number of the op; a resize to 0 bytes is a free
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ def live_blocks(events: _engine.EventArray, plan: Plan, samples: int) -> list[Li
     series = _engine.SizeSeries([pool.size for pool in plan.pools], samples)
     for some in _requests_by_pool(events, plan):
         series.feed(some)
-    found = series.result()
+    result = series.result()
     return [
-        LiveBlocks(pool, _extremes(lowest, highest, found.bucket_width))
-        for pool, (lowest, highest) in zip(plan.pools, found.blocks, strict=True)
+        LiveBlocks(pool, _extremes(lowest, highest, result.bucket_width))
+        for pool, (lowest, highest) in zip(plan.pools, result.blocks, strict=True)
     ]
 
 
@@ -60,10 +60,9 @@ def _requests_by_pool(events: _engine.EventArray, plan: Plan) -> Iterator[_engin
     engine_plan = plan.engine()
     pool_sizes = np.array([*(pool.size for pool in plan.pools), NO_POOL], np.uint64)
     ops, objects, sizes = events.ops(), events.objects(), events.sizes()
-    for first in range(0, len(events), _AT_A_TIME):
-        op, size = ops[first : first + _AT_A_TIME], sizes[first : first + _AT_A_TIME]
-        is_freed = (size == 0) & (op >= RESIZE)
+    for first in range(0, len(events), BATCH):
+        op, size = ops[first : first + BATCH], sizes[first : first + BATCH]
         served = pool_sizes[np.minimum(engine_plan.pools_for(size), len(plan.pools))]
         some = _engine.EventArray(first)
-        some.append(op, objects[first : first + _AT_A_TIME], np.where(is_freed, 0, served), None)
+        some.append(op, objects[first : first + BATCH], np.where(is_end(op, size), 0, served), None)
         yield some

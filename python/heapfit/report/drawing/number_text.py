@@ -17,13 +17,13 @@ NOT_FOUND = "none"  # of a region: it was searched
 NOT_MEASURED = "–"
 
 
-def count(value: int | None) -> str:
-    """A number of things.
+def count(value: float | None) -> str:
+    """A number of things, to the nearest whole one.
 
     >>> count(1234567)
     '1,234,567'
     """
-    return NOT_MEASURED if value is None else f"{value:,}"
+    return NOT_MEASURED if value is None else f"{value:,.0f}"
 
 
 def size(value: int | None) -> str:

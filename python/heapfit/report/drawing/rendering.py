@@ -36,7 +36,8 @@ def render(
 
     `template` is a file beside the page's module; `own_scripts` run after page.js.
     """
-    scripts = [*_scripts(), *(script.read_text(encoding="utf-8") for script in own_scripts)]
+    texts = (script.read_text(encoding="utf-8") for script in own_scripts)
+    scripts = [get_plotlyjs(), _own("page.js"), *texts]
     return (
         _environment(template.parent)
         .get_template(template.name)
@@ -56,11 +57,6 @@ def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
     with file_aside(path) as aside:
         aside.write_text(text, encoding="utf-8")
-
-
-def _scripts() -> list[str]:
-    """Plotly, then the page's own."""
-    return [get_plotlyjs(), _own("page.js")]
 
 
 def _own(name: str) -> str:

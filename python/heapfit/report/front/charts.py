@@ -11,20 +11,34 @@ from collections.abc import Sequence
 from heapfit.front.design_front import Configuration, Front
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
-from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Trace
-from heapfit.report.drawing.number_text import plotly_text
+from heapfit.report.drawing.figure import COLOURS, Chart, Trace
+from heapfit.report.drawing.number_text import count, plotly_text, rate
 
-_COLOURS = (ACCENT, *OTHERS)
 _SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
+_GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
+_HOLLOW = {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
+_RING = {
+    "color": "var(--ink)",
+    "symbol": "circle-open",
+    "size": 20,
+    "line": {"width": 2, "color": "var(--ink)"},
+}
+_STAIRS = {
+    "type": "scatter",
+    "mode": "lines",
+    "name": "front of these two",
+    "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
+    "hoverinfo": "skip",
+}
 
 
 def front_chart(front: Front, choice: Configuration | None) -> Chart:
     """All configurations: those of the front by allocator, the others grey."""
     allocators = list(dict.fromkeys(one.row.plan.allocator for one in front.members))
     data = [
-        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _hollow()),
-        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _grey()),
-        _stairs(),
+        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _HOLLOW),
+        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _GREY),
+        _STAIRS,
     ]
     for i, allocator in enumerate(allocators):
         numbers = [
@@ -34,7 +48,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
         ]
         data.append(_points(plotly_text(allocator), front, numbers, _coloured(i)))
     if choice is not None:
-        data.append(_points("chosen", front, [_number(front, choice)], _ring()))
+        data.append(_points("chosen", front, [_number(front, choice)], _RING))
     return Chart(
         identity="chart-front",
         meaning="Configurations over two measures; those of the front in colour.",
@@ -95,61 +109,30 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
     }
 
 
-def _stairs() -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "front of these two",
-        "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
-        "hoverinfo": "skip",
-    }
-
-
-def _hover(front: Front, one: Configuration) -> str:
-    figures = one.measures
-    energy = front.energy_over_least(one)
+def _hover(front: Front, configuration: Configuration) -> str:
+    figures = configuration.measures
+    energy = front.energy_over_least(configuration)
     lines = [
-        f"<b>{plotly_text(one.name)}</b>",
-        plotly_text(one.row.reason),
+        f"<b>{plotly_text(configuration.name)}</b>",
+        plotly_text(configuration.row.reason),
         "",
-        f"R<sub>safe</sub> {_whole(figures.memory)} B, code {_whole(figures.size)} B",
-        f"{_part(figures.accesses)} accesses a call, energy {_part(energy)} x the least",
-        f"instructions {_whole(figures.time)}, longest call {_whole(figures.longest)} (model)",
+        f"R<sub>safe</sub> {count(figures.memory)} B, code {count(figures.size)} B",
+        f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the least",
+        f"instructions {count(figures.time)}, longest call {count(figures.longest)} (model)",
         "",
-        *(f"{axis}: {plotly_text(value)}" for axis, value in one.axes.items() if value != "-"),
+        *(
+            f"{axis}: {plotly_text(value)}"
+            for axis, value in configuration.axes.items()
+            if value != "-"
+        ),
     ]
     return "<br>".join(lines)
 
 
-def _whole(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def _part(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.2f}"
-
-
-def _grey() -> Trace:
-    return {"color": "var(--live)", "size": 7, "line": {"width": 0}}
-
-
-def _hollow() -> Trace:
-    return {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
-
-
 def _coloured(place: int) -> Trace:
     return {
-        "color": _COLOURS[place % len(_COLOURS)],
-        "symbol": _SYMBOLS[place // len(_COLOURS) % len(_SYMBOLS)],
+        "color": COLOURS[place % len(COLOURS)],
+        "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],
         "size": 11,
         "line": {"width": 1, "color": "var(--paper)"},
-    }
-
-
-def _ring() -> Trace:
-    return {
-        "color": "var(--ink)",
-        "symbol": "circle-open",
-        "size": 20,
-        "line": {"width": 2, "color": "var(--ink)"},
     }

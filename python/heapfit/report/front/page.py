@@ -14,6 +14,7 @@ from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
+from heapfit.report.drawing.number_text import NOT_MEASURED, count, rate
 from heapfit.report.front.charts import axis_titles, front_chart
 
 _TEMPLATE = Path(__file__).with_name("front.html.j2")
@@ -42,25 +43,6 @@ class Tile:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FrontContent:
-    """What the page shows."""
-
-    subject: str
-    total: int
-    by: str
-    chosen: str | None  # what the choice costs
-    tiles: tuple[Tile, ...]
-    members: tuple[Line, ...]
-    others: tuple[Line, ...]
-    titles: tuple[str, ...]
-    axes: tuple[str, ...]
-    meanings: tuple[tuple[str, str], ...]
-    offs: tuple[str, ...]
-    sram: str
-    command: str
-
-
 def render(
     front: Front,
     subject: str,
@@ -73,23 +55,8 @@ def render(
     `subject` names the trace, `command` is what was typed.
     """
     chart = front_chart(front, choice)
-    content = FrontContent(
-        subject=subject,
-        total=len(front.configurations),
-        by=", ".join(ABOUT[measure].title for measure in front.by),
-        chosen=None
-        if choice is None
-        else f"Chosen: {choice.name}, {cost_of_choice(front, choice)}",
-        tiles=tuple(tile for measure in _TILES if (tile := _tile(front, measure)) is not None),
-        members=_lines(front, choice, front.members),
-        others=_lines(front, choice, [one for one in front.configurations if not one.is_on_front]),
-        titles=tuple(about.title for about in ABOUT.values()),
-        axes=AXES,
-        meanings=tuple((about.title, about.meaning) for about in ABOUT.values()),
-        offs=_offs(front),
-        sram=(sram or load_sram()).source,
-        command=command,
-    )
+    others = [one for one in front.configurations if not one.is_on_front]
+    cost = None if choice is None else f"Chosen: {choice.name}, {cost_of_choice(front, choice)}"
     return rendering.render(
         _TEMPLATE,
         f"design space of {subject}",
@@ -97,7 +64,18 @@ def render(
         own_scripts=[_TEMPLATE.with_name("front.js")],
         chart_shown=chart,
         choices=[(measure.value, title) for measure, title in axis_titles().items()],
-        content=content,
+        subject=subject,
+        total=len(front.configurations),
+        by=", ".join(ABOUT[measure].title for measure in front.by),
+        chosen=cost,
+        tiles=[tile for measure in _TILES if (tile := _tile(front, measure)) is not None],
+        members=_lines(front, choice, front.members),
+        others=_lines(front, choice, others),
+        measures=list(ABOUT.values()),
+        axes=AXES,
+        offs=_offs(front),
+        sram=(sram or load_sram()).source,
+        command=command,
     )
 
 
@@ -117,51 +95,58 @@ def _tile(front: Front, measure: Measure) -> Tile | None:
 
 
 def _lines(
-    front: Front, choice: Configuration | None, found: Sequence[Configuration]
+    front: Front, choice: Configuration | None, shown: Sequence[Configuration]
 ) -> tuple[Line, ...]:
     return tuple(
         Line(
-            name=one.name,
-            reason=one.row.reason,
-            is_trained=one.row.trained_on_this_trace,
-            is_chosen=one is choice,
-            figures=tuple(_figure(front, one, measure) for measure in Measure),
-            axes=tuple(one.axes.values()),
-            better=_better(front, one),
+            name=configuration.name,
+            reason=configuration.row.reason,
+            is_trained=configuration.row.trained_on_this_trace,
+            is_chosen=configuration is choice,
+            figures=tuple(_figure(front, configuration, measure) for measure in Measure),
+            axes=tuple(configuration.axes.values()),
+            better=_better(front, configuration),
         )
-        for one in found
+        for configuration in shown
     )
 
 
-def _figure(front: Front, one: Configuration, measure: Measure) -> str:
-    value = one.measures.of(measure)
+def _figure(front: Front, configuration: Configuration, measure: Measure) -> str:
+    value = configuration.measures.of(measure)
     if measure is Measure.ENERGY:
-        value = front.energy_over_least(one)
+        value = front.energy_over_least(configuration)
     if value is None:
-        return "–"
+        return NOT_MEASURED
     if measure in (Measure.ACCESSES, Measure.ENERGY):
-        return f"{value:,.2f}"
-    off = {Measure.TIME: one.measures.time_off, Measure.LONGEST: one.measures.longest_off}
-    return f"{value:,.0f}{_deviation(off.get(measure))}"
+        return rate(value)
+    off = {
+        Measure.TIME: configuration.measures.time_off,
+        Measure.LONGEST: configuration.measures.longest_off,
+    }
+    return f"{count(value)}{_deviation(off.get(measure))}"
 
 
 def _deviation(off: Off | None) -> str:
     return "" if off is None else f" ± {off.worst:.0%}"
 
 
-def _better(front: Front, one: Configuration) -> str:
-    if one.place.standing is Standing.UNKNOWN:
-        missing = [ABOUT[measure].title for measure in front.by if one.measures.of(measure) is None]
+def _better(front: Front, configuration: Configuration) -> str:
+    if configuration.place.standing is Standing.UNKNOWN:
+        missing = [
+            ABOUT[measure].title
+            for measure in front.by
+            if configuration.measures.of(measure) is None
+        ]
         return f"not comparable, without a figure: {', '.join(missing)}"
-    if one.place.by is None:
+    if configuration.place.by is None:
         return ""
-    name = front.configurations[one.place.by].name
-    return f"as {name}" if one.place.standing is Standing.SAME else name
+    name = front.configurations[configuration.place.by].name
+    return f"as {name}" if configuration.place.standing is Standing.SAME else name
 
 
 def _offs(front: Front) -> tuple[str, ...]:
     """How far the model is off, over the codes of this space."""
-    found = []
+    sentences = []
     for subject, offs in (
         ("the mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
         ("its longest call", [one.measures.longest_off for one in front.configurations]),
@@ -170,5 +155,5 @@ def _offs(front: Front) -> tuple[str, ...]:
         if known:
             mean = sum(off.mean for off in known) / len(known)
             worst = max(off.worst for off in known)
-            found.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
-    return tuple(found)
+            sentences.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
+    return tuple(sentences)

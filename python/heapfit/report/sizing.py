@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a sizing: memory against the chance to be refused, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heapfit.report.drawing import rendering
+from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
+from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
+from heapfit.sizing.pools import PoolSizing
+from heapfit.sizing.settings import share_told
+
+_TEMPLATE = Path(__file__).with_name("sizing.html.j2")
+_DASHES = ("solid", "dot", "dash")  # told apart where colours come again
+
+
+def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command: str) -> None:
+    """Writes the page of a sizing for offered traffic to `path`."""
+    chart = _scheme_chart(sizing.curve)
+    text = rendering.render(
+        _TEMPLATE,
+        f"sizing for {traffic.name}",
+        [chart],
+        chart_shown=chart,
+        subject=traffic.name,
+        unit=sizing.aim.by,
+        admission=f"{sizing.aim.admission:g}",
+        schemes=sizing.schemes,
+        pools=None,
+        told=share_told,
+        command=command,
+    )
+    rendering.write_page(path, text)
+
+
+def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str) -> None:
+    """Writes the page of a sizing from a trace to `path`."""
+    chart = _pool_chart(sizing.curve())
+    text = rendering.render(
+        _TEMPLATE,
+        f"sizing from {source.name}",
+        [chart],
+        chart_shown=chart,
+        subject=source.name,
+        unit="requests",
+        admission=f"{sizing.admission:g}",
+        schemes=None,
+        pools=sizing,
+        told=share_told,
+        command=command,
+    )
+    rendering.write_page(path, text)
+
+
+def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:
+    """The memory of each kind of scheme, with the interval where it was simulated."""
+    names = list(dict.fromkeys(one.name for one in curve))
+    data: list[Trace] = []
+    for i, name in enumerate(names):
+        known = [one for one in curve if one.name == name and one.memory is not None]
+        data.append(_scheme_curve(name, known, i))
+    return Chart(
+        identity="chart-memory",
+        meaning="Memory of each kind of scheme over the share of requests it refuses.",
+        data=data,
+        layout=_layout("share refused"),
+        height=460,
+    )
+
+
+def _scheme_curve(name: str, known: Sequence[SizedScheme], place: int) -> Trace:
+    memory = [one.memory or 0 for one in known]
+    curve = marked_line(
+        name, [1 - one.admission for one in known], memory, COLOURS[place % len(COLOURS)]
+    )
+    curve["line"]["dash"] = _DASHES[place // len(COLOURS) % len(_DASHES)]
+    bars = {
+        "type": "data",
+        "array": [max(0, one.highest - y) for one, y in zip(known, memory, strict=True)],
+        "arrayminus": [max(0, y - one.lowest) for one, y in zip(known, memory, strict=True)],
+        "color": curve["line"]["color"],
+        "thickness": 1.2,
+    }
+    return curve | {"error_y": bars, "hovertemplate": "%{y:,d} B"}
+
+
+def _pool_chart(curve: Sequence[PoolSizing]) -> Chart:
+    """The memory of all pools together; beyond what the trace shows the line is dashed."""
+    shown = [one for one in curve if not one.is_beyond]
+    beyond = [*shown[-1:], *(one for one in curve if one.is_beyond)]
+    return Chart(
+        identity="chart-memory",
+        meaning="Memory of all pools together over the share of requests that they refuse.",
+        data=[
+            _pool_curve("seen in the trace", shown, COLOURS[0], "solid"),
+            _pool_curve("extrapolated", beyond, COLOURS[1], "dash"),
+        ],
+        layout=_layout("share of each pool's requests that find it empty"),
+        height=420,
+    )
+
+
+def _pool_curve(name: str, sizings: Sequence[PoolSizing], colour: str, dash: str) -> Trace:
+    shares = [1 - one.admission for one in sizings]
+    curve = marked_line(name, shares, [one.memory for one in sizings], colour)
+    curve["line"]["dash"] = dash
+    return curve | {"hovertemplate": "%{y:,d} B"}
+
+
+def _layout(axis: str) -> Layout:
+    return {
+        "xaxis": {
+            "title": {"text": axis},
+            "type": "log",
+            "autorange": "reversed",
+            "dtick": 1,
+            "exponentformat": "power",
+        },
+        "yaxis": byte_axis(),
+    }
