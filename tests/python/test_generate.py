@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A generated folder compiles alone, holds what its README says, and goes stale with an error."""
 
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -141,6 +143,20 @@ def test_the_list_of_hashes_is_true_and_complete(folder: Path) -> None:
     subprocess.run(check, cwd=folder, check=True)
     listed = {line[66:] for line in (folder / "heapfit.sha256").read_text().splitlines()}
     assert names_in(folder) == listed | {"heapfit.sha256"}
+
+
+def test_the_list_of_parts_has_every_file_with_its_hashes(folder: Path) -> None:
+    parts = json.loads((folder / "heapfit.spdx.json").read_text())
+    assert parts["spdxVersion"] == "SPDX-2.3"
+    listed = {file["fileName"].removeprefix("./"): file for file in parts["files"]}
+    assert set(listed) == names_in(folder) - {"heapfit.spdx.json", "heapfit.sha256"}
+    for name, file in listed.items():
+        content = (folder / name).read_bytes()
+        for checksum in file["checksums"]:
+            made = hashlib.new(checksum["algorithm"].lower(), content).hexdigest()
+            assert checksum["checksumValue"] == made, name
+    contained = {one["relatedSpdxElement"] for one in parts["relationships"]}
+    assert contained >= {file["SPDXID"] for file in parts["files"]}
 
 
 def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: Path) -> None:

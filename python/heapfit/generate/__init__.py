@@ -4,7 +4,7 @@
 code/
   app_heap.h app_heap.c    the wrapper, with the plan's tables
   hfit/ src/               copies of core, unchanged
-  README.md LICENSE plan.toml heapfit.sha256
+  README.md LICENSE plan.toml heapfit.spdx.json heapfit.sha256
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from heapfit.generate.code_size import measure
 from heapfit.generate.core_files import licence, needed_files
 from heapfit.generate.folder import folder_aside
 from heapfit.generate.names import checked_prefix
+from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import design_of, require_whole_blocks
 from heapfit.generate.texts import allocators_of, heap_texts, readme_text
 from heapfit.plan.plan_file import PlanFile, save_plan
@@ -41,4 +42,5 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
         save_plan(aside / "plan.toml", plan_file)
         sizes = measure(aside, aside / f"{design.prefix}_heap.h")
         (aside / "README.md").write_text(readme_text(design, sizes), encoding="utf-8")
+        write_parts_list(aside, design.prefix, design.stamp)
     return sorted(path for path in folder.rglob("*") if path.is_file())
