@@ -252,6 +252,26 @@ def test_pools_of_other_sizes_are_told_apart_from_a_broken_heap(folder: Path) ->
     assert "no more than is planned: the pools are not for these sizes." in shown.stdout
 
 
+def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
+    asked = ("same.heap", "leak.heap", "--plan", "plan.toml")
+    done = heapfit("compare", *asked, folder=folder)
+    assert done.returncode == 0
+    held, planned, ran_out, above = done.stdout.splitlines()[-4:]
+    assert held == "same: held in the 4,096 bytes of small."
+    assert planned == "Its peak of 3,000 bytes is the planned one."
+    assert ran_out.startswith("leak: ran out of the 4,096 bytes of small at event ")
+    assert above.endswith(" is 100.0 % above the planned 3,000.")
+    content = heapfit_json("compare", *asked, folder=folder)
+    assert [one["held"] for one in content["in_plans_regions"]] == [True, False]
+
+
+def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
+    recording(folder / "wide.heap", blocks([8]), 64)
+    done = heapfit("compare", "wide.heap", "--plan", "plan.toml", folder=folder)
+    assert done.returncode == 0
+    assert "wide: held in the 4,096 bytes of small." in done.stdout
+
+
 def test_from_python_a_check_is_a_record(folder: Path) -> None:
     found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
     assert not found.is_passed
