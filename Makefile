@@ -89,6 +89,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
 	$(PYTHON) bench/choice.py
 	$(PYTHON) bench/packet_pools.py
+	$(PYTHON) bench/check.py
 	$(PYTHON) bench/target.py
 
 format: $(environment) ## lay out all sources
