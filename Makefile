@@ -89,6 +89,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
 	$(PYTHON) bench/choice.py
 	$(PYTHON) bench/packet_pools.py
+	$(PYTHON) bench/check.py
 	$(PYTHON) bench/target.py
 
 format: $(environment) ## lay out all sources
@@ -104,6 +105,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
+	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 

@@ -108,6 +108,10 @@ Bytes largest_free(const Plan &plan, std::uint64_t region_size) {
 }
 
 void bind_result(nb::module_ &module) {
+    nb::class_<BlockSums>(module, "BlockSums", "The blocks of a heap at one moment, in bytes.")
+        .def_ro("used", &BlockSums::used, "That the callers may use, rounding included.")
+        .def_ro("free", &BlockSums::free)
+        .def_ro("largest_free", &BlockSums::largest_free);
     nb::class_<ReplayResult>(module, "ReplayResult", "What a replay measured; sizes in bytes.")
         .def_ro("events", &ReplayResult::events)
         .def_ro("allocations", &ReplayResult::allocations)
@@ -140,7 +144,9 @@ void bind_replay(nb::module_ &module) {
              nb::arg("base_alignment") = 0, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
              nb::arg("keep_going") = false)
         .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
-        .def("result", &Replay::result);
+        .def("result", &Replay::result)
+        .def("blocks", &Replay::blocks, "As they are now; linear in their number.")
+        .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.");
     module.def("largest_free", &largest_free, nb::arg("plan"), nb::arg("region_size"),
                "Bytes of the largest free block of a heap in which nothing is live.");
 }

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The front door's names, each from where it is; __init__.py reads them here."""
 
+from heapfit.check.check import Check as Check
+from heapfit.check.check import CheckOptions as CheckOptions
+from heapfit.check.check import check_recordings as check_recordings
 from heapfit.compare.comparison import Comparison as Comparison
 from heapfit.compare.comparison import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions

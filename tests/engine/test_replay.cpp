@@ -111,6 +111,21 @@ void a_refusal_ends_the_replay_and_names_the_event() {
     CHECK(result.failure->event == 2 && result.failure->size == 7);
 }
 
+void after_a_refusal_the_heap_is_as_the_refused_request_found_it() {
+    test::TraceBuilder trace;
+    for (int i = 0; i < 3; i++) {
+        trace.alloc(64);
+    }
+    trace.free(1);
+    trace.alloc(65);
+    Replay replay = replay_of(one_pool(3, 64), mebibyte);
+    CHECK(!replay.feed(trace.events));
+    CHECK(replay.live() == 128);
+    CHECK(replay.blocks().used == 128);
+    CHECK(replay.blocks().free == 64);
+    CHECK(replay.blocks().largest_free == 64);
+}
+
 void keep_going_passes_over_objects_that_were_refused() {
     test::TraceBuilder trace;
     const ObjectId kept = trace.alloc(8);
@@ -257,6 +272,7 @@ int main() {
     RUN(equal_traces_place_alike_and_a_larger_first_block_does_not);
     RUN(the_hash_is_fnv_1a_over_the_offsets);
     RUN(a_refusal_ends_the_replay_and_names_the_event);
+    RUN(after_a_refusal_the_heap_is_as_the_refused_request_found_it);
     RUN(keep_going_passes_over_objects_that_were_refused);
     RUN(a_failed_resize_keeps_the_old_block);
     RUN(a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes);

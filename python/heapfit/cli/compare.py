@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -12,6 +12,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
+from heapfit.check.margin import planned_peak
+from heapfit.check.run import Run, run_on
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -26,8 +28,9 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
 )
+from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import Fields, Line, Part, out_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.compare.jobs import Contestants
@@ -36,7 +39,7 @@ from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import load_plan
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
 from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
@@ -120,7 +123,13 @@ def command(
             *((spec.label, spec) for spec in specs),
         ]
         matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
-    out_result(_parts(matrix, options, seed if specs else None), as_json)
+        runs = [
+            (run_on(trace, plan_file, source_name(source), progress), plan_file)
+            for plan_file in plan_files
+            if plan_file.region is not None
+            for source, trace in zip(sources, traces, strict=True)
+        ]
+    out_result([*_parts(matrix, options, seed if specs else None), *_held(runs)], as_json)
 
 
 def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
@@ -135,6 +144,23 @@ def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator
             yield from low_level(comparison, options.granularity)
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
+
+
+def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
+    """Of each trace and plan, whether the one runs in the region that the other sets."""
+    columns: list[Column[tuple[Run, PlanFile]]] = [
+        Column("plan", value=lambda one: one[1].name),
+        Column("trace", value=lambda one: one[0].name),
+        Column("region", value=lambda one: one[1].region),
+        Column("held", value=lambda one: one[0].refusal is None),
+        Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
+        Column("peak", value=lambda one: one[0].peak),
+        Column("planned_peak", value=lambda one: planned_peak(one[1])),
+    ]
+    if runs:
+        yield Table(columns, runs, "in_plans_regions")
+    for run, plan_file in runs:
+        yield from map(Line, run_told(run, plan_file))
 
 
 def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:

@@ -2,7 +2,8 @@
 """The `heapfit` program: its commands, and what becomes of their errors.
 
 Only the command that is asked for is imported, so that all may import what they need at their top.
-Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 checked and found wanting,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ COMMANDS = (
     "bounds",
     "adversary",
     "compare",
+    "check",
     "size",
     "size_settings",
     "size_traffic",

@@ -70,6 +70,10 @@ class Replay {
 
     [[nodiscard]] ReplayResult result() const;
 
+    // The heap as it is now: after a refusal that ended the replay, as that request found it.
+    [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
+    [[nodiscard]] Bytes live() const { return totals_.live; }
+
   private:
     struct Block {
         std::uint32_t offset; // from the region's start, or `refused`

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -71,28 +71,30 @@ def _plain(value: object) -> object:
 
 def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Aligned columns under their names: text to the left, numbers to the right, None as "-"."""
-    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [[cell(value) for value in row] for row in rows]
     widths = [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
-    is_right = [
-        all(value is None or _is_number(value) for value in values)
-        for values in (zip(*rows, strict=True) if rows else [()] * len(columns))
-    ]
+    sides = [is_right(one) for one in (zip(*rows, strict=True) if rows else [()] * len(columns))]
     for texts in [list(columns), *cells]:
         padded = (
             text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(texts, widths, is_right, strict=True)
+            for text, width, right in zip(texts, widths, sides, strict=True)
         )
         print("  ".join(padded).rstrip())
+
+
+def is_right(values: Iterable[object]) -> bool:
+    """Whether a column stands to the right: one of numbers."""
+    return all(value is None or _is_number(value) for value in values)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
     """Integers with thousands marked, ratios with three decimals.
 
-    >>> [_cell(1234567), _cell(1.16), _cell(None), _cell("tlsf")]
+    >>> [cell(1234567), cell(1.16), cell(None), cell("tlsf")]
     ['1,234,567', '1.160', '-', 'tlsf']
     """
     if value is None:

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings checked against a plan: does each run in its region, and what of it grew?
+
+    new recording --> one replay in the region --> runs? -----> its peak beside the base's
+                                                   no: R, and what sizes and call sites hold
+
+The base is the recording of `CheckOptions.base` with the highest peak, since a plan serves all of
+them; without any, the peak that the plan has of its own recordings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from heapfit import _engine
+from heapfit.check.growth import Changes, Holdings, changes, holdings_of
+from heapfit.check.margin import margin_eaten
+from heapfit.check.run import Run, refuse_other_kind, run_on
+from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers.source_lines import places_of
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.names import different_names, source_name
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+
+Source: TypeAlias = Trace | Path
+
+
+class Finding(StrEnum):
+    """What may be wrong with a recording."""
+
+    RAN_OUT = "ran_out"  # a request was refused in the plan's region
+    MISALIGNED = "misaligned"  # it asks for more alignment than the region's start has
+    GREW = "grew"  # its peak is higher above the base's than is allowed
+    MARGIN = "margin_eaten"  # it runs, on bytes set aside for what no recording has shown
+
+
+WARNINGS = {Finding.MARGIN}  # failures of a strict check only
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What a check compares with, and what it asks for beside running."""
+
+    base: tuple[Source, ...] = ()  # earlier recordings
+    growth: float | None = None  # percent by which a peak may be above the base's; None: any
+    is_strict: bool = False  # a warning is a failure
+    measure: bool = False  # search R of recordings that run, too
+    programs: tuple[Path, ...] = ()  # recorded ones and their libraries: call sites by function
+    base_programs: tuple[Path, ...] = ()  # those of the base; none: the same
+    importing: ImportOptions = field(default_factory=ImportOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What new recordings are compared with."""
+
+    name: str  # the recording's; "" where the plan alone tells the peak
+    peak: int  # most live bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The smallest regions found in which a recording runs on the plan, in bytes."""
+
+    r_min: int | None  # None: none below 4 GiB that was tried
+    r_safe: int | None  # smallest from which every larger one tried works
+    replays: int  # that the search took
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One recording, and what was found of it."""
+
+    run: Run
+    growth: float | None  # percent of its peak above the base's; None: no peak to compare with
+    needed: Needed | None  # None: not searched
+    margin_eaten: float | None  # percent of the margin; None: the plan does not say enough
+    findings: tuple[Finding, ...]
+    changes: Changes | None  # None: nothing has failed
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """All recordings on one plan."""
+
+    plan: PlanFile
+    base: Base | None
+    recordings: tuple[Checked, ...]
+    options: CheckOptions
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether nothing was found that fails it."""
+        allowed = set() if self.options.is_strict else WARNINGS
+        return all(set(one.findings) <= allowed for one in self.recordings)
+
+    @property
+    def events_replayed(self) -> int:
+        """In the plan's region; searches of R aside."""
+        return sum(one.run.replayed for one in self.recordings)
+
+    @property
+    def replays_of_searches(self) -> int:
+        """For R, of recordings that failed or were to be measured."""
+        return sum(one.needed.replays for one in self.recordings if one.needed)
+
+
+def check_recordings(
+    sources: Sequence[Source],
+    plan: PlanFile,
+    options: CheckOptions | None = None,
+    progress: Progress = no_progress,
+) -> Check:
+    """Replays each recording once in the plan's region, and tells what fails and what grew.
+
+    A recording that fails is gone over again: for R, some 150 replays, and for what it holds.
+    HeapfitError if the plan sets no region or was made for recordings of another kind.
+    """
+    options = options or CheckOptions()
+    for program in (*options.programs, *options.base_programs):
+        places_of(program, ())  # an unreadable one is told now, not once a recording has failed
+    with ExitStack() as opened:
+        bases = [
+            opened.enter_context(opened_trace(source, options.importing, progress))
+            for source in options.base
+        ]
+        asked = _Asked(plan, options, _highest(bases, progress))
+        checked = []
+        for source, name in zip(sources, _names(sources), strict=True):
+            with opened_trace(source, options.importing, progress) as trace:
+                checked.append(_checked(trace, name, asked, progress))
+        return Check(plan, asked.base, tuple(checked), options)
+
+
+def _names(sources: Sequence[Source]) -> list[str]:
+    return different_names([one.path if isinstance(one, Trace) else one for one in sources])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The same for all recordings."""
+
+    plan: PlanFile
+    options: CheckOptions
+    highest: tuple[Trace, int] | None  # of the base, and its peak
+
+    @cached_property
+    def base(self) -> Base | None:
+        """What peaks are compared with."""
+        if self.highest is None:
+            return Base("", self.plan.u_max) if self.plan.u_max else None
+        trace, peak = self.highest
+        return Base(source_name(trace.path), peak)
+
+    @cached_property
+    def holdings(self) -> Holdings | None:
+        """Of the base; only where something has failed."""
+        if self.highest is None:
+            return None
+        programs = self.options.base_programs or self.options.programs
+        return holdings_of(load_trace(self.highest[0]), programs)
+
+
+def _highest(traces: Sequence[Trace], progress: Progress) -> tuple[Trace, int] | None:
+    peaks = [(trace, profile_trace(trace, progress).u_max) for trace in traces]
+    return max(peaks, key=lambda one: one[1], default=None)
+
+
+def _checked(trace: Trace, name: str, asked: _Asked, progress: Progress) -> Checked:
+    plan, base, options = asked.plan, asked.base, asked.options
+    refuse_other_kind(trace, plan, name)
+    run = run_on(trace, plan, name, progress)
+    growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
+    failures = _failures(run, growth, asked)
+    loaded = load_trace(trace, progress=progress) if failures or options.measure else None
+    needed = _needed(loaded, plan, progress) if loaded else None
+    eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
+    return Checked(
+        run,
+        growth,
+        needed,
+        eaten,
+        findings=failures or ((Finding.MARGIN,) if eaten is not None and eaten > 0 else ()),
+        changes=_changes(loaded, asked) if loaded and failures else None,
+    )
+
+
+def _failures(run: Run, growth: float | None, asked: _Asked) -> tuple[Finding, ...]:
+    limit = asked.options.growth
+    found = {
+        Finding.RAN_OUT: run.refusal is not None,
+        Finding.MISALIGNED: run.is_misaligned(asked.plan),
+        Finding.GREW: limit is not None and growth is not None and growth > limit,
+    }
+    return tuple(finding for finding, is_found in found.items() if is_found)
+
+
+def _needed(loaded: LoadedTrace, plan: PlanFile, progress: Progress) -> Needed:
+    base_alignment = max(plan.base_alignment, loaded.trace.largest_alignment)
+    replays = 0
+
+    def count(done: int, total: int) -> None:
+        nonlocal replays
+        replays = done
+        progress("search R", done / max(total, 1))
+
+    trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
+    search = trial.scan(progress=count)
+    progress("search R", 1.0)
+    return Needed(search.r_min, search.r_safe, replays)
+
+
+def _changes(loaded: LoadedTrace, asked: _Asked) -> Changes:
+    return changes(holdings_of(loaded, asked.options.programs), asked.holdings)

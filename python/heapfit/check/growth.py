@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program's sizes and call sites hold in one recording, beside what they held in another.
+
+A block that is resized ends there, and one of the new size begins. Two figures say what grew: the
+bytes live at the peak, and those live on average, which also tell of blocks that live longer where
+the peak is what it was. Sizes are taken together as size classes do, four to an octave, since of
+sizes that come by chance each recording has others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.design.placement.class_lifetimes import blocks_of
+from heapfit.importers.source_lines import Place, places_of
+from heapfit.trace.loaded import LoadedTrace
+
+Name: TypeAlias = int | str  # the largest size of a class in bytes, or a call site
+
+MOST = 8  # changes told of sizes, and of call sites
+_COMMON = 0.5  # share of the bytes whose call sites both recordings know, else builds differ
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Live bytes of one class of sizes or call site."""
+
+    at_peak: int  # when those of the whole recording are the most
+    mean: float  # on average over the recording's events
+
+    def __add__(self, other: Held) -> Held:
+        return Held(self.at_peak + other.at_peak, self.mean + other.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Everything one recording holds, by what it is asked with."""
+
+    sizes: Mapping[Name, Held]  # by class
+    sites: Mapping[Name, Held]  # by function, or by the recorder's hash; empty: none are recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One class of sizes or call site, before and now."""
+
+    name: Name
+    before: Held | None  # None: there is nothing to compare with
+    now: Held
+
+    @property
+    def growth(self) -> float:
+        """By how many bytes it holds more, at the peak or on average, whichever is more."""
+        before = self.before or NOTHING
+        return max(self.now.at_peak - before.at_peak, self.now.mean - before.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What grew most, the most first; without a recording to compare with, what holds most."""
+
+    sizes: tuple[Change, ...]
+    sites: tuple[Change, ...]
+    are_builds_different: bool  # hashes of call sites name those of one build only
+
+
+NOTHING = Held(0, 0.0)
+
+
+def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
+    """What a recording holds; call sites by function where a program knows them."""
+    blocks = blocks_of(loaded)
+    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    at_peak = blocks.sizes * is_there
+    mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
+    sizes: dict[Name, Held] = dict(_held(_classes(blocks.sizes), at_peak, mean).items())
+    if len(loaded.sites) == 0:
+        return Holdings(sizes, {})
+    by_site = _held(loaded.sites[blocks.starts], at_peak, mean)
+    return Holdings(sizes, _by_name(by_site, _places(programs, by_site)))
+
+
+def changes(now: Holdings, before: Holdings | None) -> Changes:
+    """What grew from one recording to the other."""
+    return Changes(
+        _grown(now.sizes, None if before is None else before.sizes),
+        _grown(now.sites, None if before is None else before.sites),
+        before is not None and _share_known(now.sites, before.sites) < _COMMON,
+    )
+
+
+def _classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The largest size of the class of each.
+
+    >>> _classes(np.array([0, 8, 9, 64, 65, 80, 5000], np.uint64)).tolist()
+    [0, 8, 10, 64, 80, 80, 5120]
+    """
+    octaves = np.floor(np.log2(np.maximum(sizes, 2) - 1)).astype(np.uint64)
+    steps = np.uint64(1) << np.maximum(octaves, 2) - np.uint64(2)
+    classes: NDArray[np.uint64] = (sizes + steps - np.uint64(1)) // steps * steps
+    return classes
+
+
+def _held(
+    keys: NDArray[Any], at_peak: NDArray[np.uint64], mean: NDArray[np.float64]
+) -> dict[int, Held]:
+    distinct, which = np.unique(keys, return_inverse=True)
+    peaks, means = (np.bincount(which, weights) for weights in (at_peak, mean))
+    held = (Held(round(peak), average) for peak, average in zip(peaks, means.tolist(), strict=True))
+    return dict(zip(distinct.tolist(), held, strict=True))
+
+
+def _places(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Place]:
+    places: dict[int, Place] = {}
+    for program in programs:
+        places = {**places_of(program, sites), **places}
+    return places
+
+
+def _by_name(held: Mapping[int, Held], places: Mapping[int, Place]) -> dict[Name, Held]:
+    """A function may have several sites, and a build moves them: they are one."""
+    named: dict[Name, Held] = {}
+    for site, one in held.items():
+        place = places.get(site)
+        name = f"{site:08x}" if place is None else place.function or place.file
+        named[name] = named.get(name, NOTHING) + one
+    return named
+
+
+def _grown(now: Mapping[Name, Held], before: Mapping[Name, Held] | None) -> tuple[Change, ...]:
+    known = before or {}
+    of_all = [
+        Change(name, None if before is None else known.get(name, NOTHING), held)
+        for name, held in now.items()
+    ]
+    grown = [one for one in of_all if one.growth > 0]
+    return tuple(sorted(grown, key=lambda one: (-one.growth, str(one.name)))[:MOST])
+
+
+def _share_known(now: Mapping[Name, Held], before: Mapping[Name, Held]) -> float:
+    """Of the bytes live at the peak, those whose call sites both know; 1 where none are."""
+    total = sum(held.at_peak for held in now.values())
+    known = sum(held.at_peak for name, held in now.items() if name in before)
+    return known / total if total and before else 1.0

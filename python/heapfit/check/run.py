@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One recording on a plan, in the very region that the plan sets: one replay, and no search.
+
+The replay is not sampled, and reads its file batch by batch however long that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace, TraceInfo, placed_in
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The first request that was not served, and the heap as it found it. Sizes in bytes."""
+
+    event: int  # its number, from 0
+    size: int
+    live: int  # as requested
+    free: int  # in free blocks, wherever they lie
+    largest_hole: int  # the largest of these
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A recording done to a plan's heap, up to its end or to the first refusal."""
+
+    name: str  # the recording's, for people
+    trace: TraceInfo
+    peak: int  # most live bytes of the whole recording, whatever was refused
+    replayed: int  # events
+    refusal: Refusal | None  # None: the whole recording runs
+
+    def is_misaligned(self, plan: PlanFile) -> bool:
+        """Whether it asks for more alignment than the start of the plan's region has."""
+        return self.trace.largest_alignment > plan.base_alignment
+
+
+def run_on(trace: Trace, plan: PlanFile, name: str, progress: Progress = no_progress) -> Run:
+    """Does the recording's events to the plan's heap in its region; each event once at most.
+
+    HeapfitError if the plan sets no region.
+    """
+    if plan.region is None:
+        raise HeapfitError(
+            f"{plan.name}: the plan sets no region (add `region`, or make it with heapfit fit)"
+        )
+    base_alignment = max(plan.base_alignment, trace.largest_alignment)
+    replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment)
+    runs = _fed(replay, trace, plan, progress)
+    result = replay.result()
+    peak = result.live_peak if runs else profile_trace(trace).u_max
+    return Run(name, trace.info, peak, result.events, None if runs else _refusal(replay))
+
+
+def refuse_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
+    """HeapfitError where a recording's sizes cannot be those of the plan: packets ask for other
+    things than programs, and pointers of another width for other sizes."""
+    info, kind = trace.info, plan.trained_on.kind
+    is_by_hand = plan.trained_on.events == 0
+    if info.kind != kind and not is_by_hand:
+        raise HeapfitError(
+            f"{name}: holds requests of kind {info.kind}, the plan {plan.name} was made from "
+            f"{kind} (check it with recordings of its own kind)"
+        )
+    both_known = info.pointer_bits and plan.pointer_bits
+    if info.kind == "heap" and both_known and info.pointer_bits != plan.pointer_bits:
+        raise HeapfitError(
+            f"{name}: recorded on {info.pointer_bits} bit, the plan {plan.name} on "
+            f"{plan.pointer_bits} bit: sizes differ (record both on the same target)"
+        )
+
+
+def _fed(replay: _engine.Replay, trace: Trace, plan: PlanFile, progress: Progress) -> bool:
+    """Whether all of it was served."""
+    done = 0
+    for events in trace.event_batches(plan.plan.sites):
+        with placed_in(trace.path):
+            if not replay.feed(events):
+                return False
+        done += len(events)
+        progress("replay", done / trace.info.events)
+    return True
+
+
+def _refusal(replay: _engine.Replay) -> Refusal:
+    result, blocks = replay.result(), replay.blocks()
+    event, size = result.failed_event, result.failed_size
+    assert event is not None and size is not None, "only asked for where one is told"
+    return Refusal(event, size, replay.live, blocks.free, blocks.largest_free)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings on a plan, in its region: what check prints, and compare with a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from heapfit.check.check import Check, Checked, Finding
+from heapfit.check.growth import Change
+from heapfit.check.margin import planned_peak
+from heapfit.check.run import Refusal, Run
+from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
+from heapfit.plan.plan_file import PlanFile
+
+_HELD = "held"
+
+
+def check_parts(check: Check) -> Iterator[Part]:
+    """The heap, the recordings in a table, and of each that is not green what was found."""
+    plan, base, limit = check.plan, check.base, check.options.growth
+    yield Fields({"plan": plan.name, "allocator": plan.plan.allocator, "region": plan.region})
+    yield Fields({"peak": planned_peak(plan), "margin": plan.margin, "runs": plan.runs})
+    yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
+    yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
+    yield Fields({"is_passed": check.is_passed, "events_replayed": check.events_replayed})
+    yield Fields({"replays_of_searches": check.replays_of_searches})
+    yield from _heap(check)
+    yield Table(_COLUMNS, check.recordings, "recordings")
+    for one in check.recordings:
+        yield from _found(one, plan)
+    yield from _unjudged(check)
+
+
+def title_of(check: Check) -> str:
+    """What a pull request should show first."""
+    failed = sum(1 for one in check.recordings if one.findings)
+    if check.is_passed:
+        return f"The heap of {check.plan.region:,} bytes holds"
+    recordings = "recording" if len(check.recordings) == 1 else "recordings"
+    return (
+        f"The heap of {check.plan.region:,} bytes fails on {failed} of "
+        f"{len(check.recordings)} {recordings}"
+    )
+
+
+def run_told(run: Run, plan: PlanFile) -> Iterator[str]:
+    """Held or ran out, and by how much the load differed: a sentence each."""
+    size = f"{plan.region:,} bytes"
+    if run.refusal is None:
+        yield f"{run.name}: held in the {size} of {plan.name}."
+    else:
+        at = f"event {run.refusal.event:,} of {run.trace.events:,}"
+        yield f"{run.name}: ran out of the {size} of {plan.name} at {at}."
+    yield _beside(run.peak, planned_peak(plan))
+
+
+def _beside(peak: int, planned: int) -> str:
+    if not planned:
+        return f"Its peak is {peak:,} bytes; the plan names none."
+    if peak == planned:
+        return f"Its peak of {peak:,} bytes is the planned one."
+    more = 100 * (peak / planned - 1)
+    side = "above" if more > 0 else "below"
+    return f"Its peak of {peak:,} bytes is {abs(more):.1f} % {side} the planned {planned:,}."
+
+
+def _verdict(one: Checked) -> str:
+    return ", ".join(one.findings).replace("_", " ") or _HELD
+
+
+def _r_safe(one: Checked) -> int | None:
+    return None if one.needed is None else one.needed.r_safe
+
+
+def _percent(value: float | None) -> str | None:
+    """With its sign, but of what is rounded to none."""
+    return None if value is None else f"{round(value, 1) + 0.0:+.1f} %"
+
+
+_COLUMNS: tuple[Column[Checked], ...] = (
+    Column("name", "recording", lambda one: one.run.name),
+    Column("verdict", "verdict", _verdict),
+    Column("findings", value=lambda one: list(one.findings)),
+    Column("events", "events", lambda one: one.run.trace.events),
+    Column("replayed", value=lambda one: one.run.replayed),
+    Column("peak", "peak", lambda one: one.run.peak),
+    Column("growth", "growth", shown=lambda one: _percent(one.growth)),
+    Column("refusal", value=lambda one: one.run.refusal),
+    Column("r_min", value=lambda one: one.needed and one.needed.r_min),
+    Column("r_safe", "needs", _r_safe),
+    Column("margin_eaten"),
+    Column("sizes", value=lambda one: one.changes and one.changes.sizes),
+    Column("sites", value=lambda one: one.changes and one.changes.sites),
+)
+
+
+def _heap(check: Check) -> Iterator[Line]:
+    plan, base = check.plan, check.base
+    margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
+    peak = planned_peak(plan)
+    planned = f" for a peak of {peak:,} bytes" if peak else ""
+    yield Line(f"Plan {plan.name}: a heap of {plan.region:,} bytes{planned}{margin}.")
+    if base is not None:
+        whose = f"that of {base.name}" if base.name else "the plan's own"
+        limit = check.options.growth
+        allowed = "" if limit is None else f" {limit:g} % are allowed."
+        yield Line(f"Growth is of the peak over {whose}, {base.peak:,} bytes.{allowed}")
+
+
+def _found(one: Checked, plan: PlanFile) -> Iterator[Part]:
+    """Of a recording that is not green."""
+    if not one.findings:
+        return
+    yield Line("")
+    yield from map(Line, run_told(one.run, plan))
+    yield from map(Line, _told(one, plan))
+    if one.changes is not None:
+        yield from _changed("size", "size up to", one.changes.sizes)
+        yield from _changed("call site", "call site", one.changes.sites)
+        if one.changes.are_builds_different:
+            yield Line("Call sites are those of different builds: give --program, --base-program.")
+
+
+def _told(one: Checked, plan: PlanFile) -> Iterator[str]:
+    """What was found, in sentences."""
+    if one.run.refusal is not None:
+        yield from _refusal_told(one.run.refusal, plan)
+    if Finding.MISALIGNED in one.findings:
+        yield (
+            f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; the heap "
+            f"starts at a multiple of {plan.base_alignment:,}."
+        )
+    if Finding.MARGIN in one.findings:
+        yield f"It takes {min(one.margin_eaten or 0, 100):.0f} % of the margin."
+    if one.needed is not None:
+        yield _needed_told(one.needed.r_safe, plan.region or 0)
+
+
+def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
+    """Whether the program asked for more than was planned, or the heap is broken up."""
+    asked = f"{refusal.size:,} bytes were asked for with {refusal.live:,} live"
+    planned = planned_peak(plan)
+    if not planned:
+        yield f"{asked}."
+    elif refusal.live + refusal.size > planned:
+        yield f"{asked}: more than is planned."
+    elif plan.plan.pools:
+        yield f"{asked}, no more than is planned: the pools are not for these sizes."
+    else:
+        yield f"{asked}, no more than is planned: the heap is broken up."
+    yield f"{refusal.free:,} bytes were free, the largest hole had {refusal.largest_hole:,}."
+
+
+def _needed_told(r_safe: int | None, region: int) -> str:
+    if r_safe is None:
+        return "It needs more than all regions that were tried (they end below 4 GiB)."
+    more = f", {r_safe - region:,} more" if r_safe > region else ""
+    return f"It needs {r_safe:,} bytes on this plan{more}."
+
+
+def _changed(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
+    """The sizes or call sites that grew most; what holds most where nothing tells what was."""
+    if not changed:
+        return
+    is_compared = changed[0].before is not None
+    columns: list[Column[Change]] = [
+        Column(heading=heading, shown=lambda one: one.name),
+        Column(heading="at the peak", shown=lambda one: one.now.at_peak),
+        Column(heading="of base" if is_compared else "", shown=lambda one: _before(one)[0]),
+        Column(heading="on average", shown=lambda one: round(one.now.mean)),
+        Column(heading="of base" if is_compared else "", shown=lambda one: _before(one)[1]),
+    ]
+    order = "what grew most first" if is_compared else "the most first"
+    yield Line(f"Bytes held by {what}, {order}:")
+    yield Table(columns, changed)
+
+
+def _before(change: Change) -> tuple[int, int]:
+    return (0, 0) if change.before is None else (change.before.at_peak, round(change.before.mean))
+
+
+def _unjudged(check: Check) -> Iterator[Part]:
+    """What the plan or a recording does not tell."""
+    plan = check.plan
+    if plan.margin is None:
+        yield Note(
+            f"{plan.name}: names no margin, so none of it is judged (heapfit fit names one)."
+        )
+    if check.options.growth is not None and check.base is None:
+        yield Note(f"{plan.name}: names no peak, so growth is not judged (give --base).")
+    if plan.trained_on.kind == "heap":
+        unknown = [one.run.name for one in check.recordings if not one.run.trace.pointer_bits]
+        if unknown and plan.pointer_bits:
+            yield Note(
+                f"{', '.join(unknown)}: recorded on unknown bits, the plan on "
+                f"{plan.pointer_bits} bit (sizes may differ; give --pointer-bits)."
+            )
