@@ -52,7 +52,7 @@ class TrainedOn:
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan with all that generate, verify and a reader need to know of it. Sizes in bytes."""
+    """A plan with all that generate, compare and a reader need to know of it. Sizes in bytes."""
 
     name: str  # a letter, then letters, digits, "_" and "-"; at most 64
     plan: Plan
