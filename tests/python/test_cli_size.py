@@ -40,7 +40,7 @@ def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "traffic.toml: least memory that admits 0.999 of the bytes"
-    assert lines[1].split() == ["scheme", "memory", "from", "to", "made", "of", "refused"]
+    assert lines[1].split() == ["scheme", "memory", "from", "to", "made", "of", "refused", "unseen"]
     (row,) = [line for line in lines if line.startswith("chained_pool 512 B")]
     assert "1,416 x 512 B" in row and "9.84e-04" in row
     assert max(map(len, lines)) <= 100
