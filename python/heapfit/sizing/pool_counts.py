@@ -23,7 +23,7 @@ from heapfit.sizing.demand import Integers
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 
 _SEARCHED = 1_500_000_000  # events replayed in search of counts: some seconds
-_FEWEST_TRIES = 200
+_FEWEST_TRIES, _MOST_TRIES = 200, 20_000
 _SCALES = 1024  # a ray has so many points
 _FIRST_STEP = 8  # of the largest count: one part in so many
 
@@ -74,7 +74,7 @@ def chosen_counts(
         start=np.minimum(counts, peaks),
         most=peaks,
     )
-    most_tries = max(_FEWEST_TRIES, _SEARCHED // replay.events)
+    most_tries = min(max(_FEWEST_TRIES, _SEARCHED // replay.events), _MOST_TRIES)
     progress("counts", 0.0)
     chosen = least_counts(
         room, lambda tried: goal.is_met(replay.run(tried).rows(stretches)), most_tries
