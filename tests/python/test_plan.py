@@ -163,6 +163,7 @@ def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, whe
 WRONG = """\
 name = "1st"
 region = -1
+margin = 1001
 base_alignmant = 8
 pointer_bits = 16
 colour = "red"
@@ -204,6 +205,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "plan.serch: unknown key",
         "region: must be a whole number from 1 to 4294967295",
         "pointer_bits: must be 32, 64 or 0",
+        "margin: must be a number from 0 to 1000",
         "base_alignmant: unknown key",
         "colour: unknown key",
     ]
@@ -223,7 +225,7 @@ def test_the_command_line_tells_each_in_a_line(tmp_path: Path) -> None:
     done = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     lines = done.stderr.splitlines()
-    assert len(lines) == 16
+    assert len(lines) == 17
     assert all(line.startswith("heapfit: plan.toml: ") for line in lines)
     assert not (tmp_path / "code").exists()
 
@@ -239,7 +241,8 @@ def test_a_plan_by_hand_needs_an_allocator_and_tunables_alone(tmp_path: Path, te
     assert loaded.name == "my_plan"
     assert (loaded.region, loaded.r_min, loaded.u_max, loaded.pointer_bits) == (None, None, 0, 0)
     assert loaded.base_alignment == loaded.plan.alignment
-    assert loaded.trained_on == BY_HAND
+    assert (loaded.trained_on, loaded.runs) == (BY_HAND, 0)
+    assert (loaded.r_safe, loaded.peak, loaded.margin) == (None, None, None)
     assert not loaded.trained_on.has_seen("sha256:" + 64 * "0")
     save_plan(tmp_path / "again.toml", loaded)
     assert load_plan(tmp_path / "again.toml") == loaded
