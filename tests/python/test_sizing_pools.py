@@ -177,4 +177,6 @@ def test_a_stored_workload_tells_how_it_was_drawn(tmp_path, text):
     assert again.info.source == trace.info.source
     assert again.events().sizes().tolist() == trace.events().sizes().tolist()
     assert spec_of(TraceInfo(source="synthetic workload none_such, seed 1: ")) is None
+    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packet=5")) is None
+    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packets")) is None
     assert spec_of(TraceInfo(source="a recording")) is None

@@ -15,13 +15,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
 _SYNTHETIC = "synthetic workload "
-_SOURCE = re.compile(_SYNTHETIC + r"(\w+), seed (\d+): ([\w= ]*)")
+_SOURCE = re.compile(_SYNTHETIC + r"(\w+), seed (\d+): ((?:\w+=\d+ ?)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,17 @@ def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_pr
 
 
 def spec_of(info: TraceInfo) -> WorkloadSpec | None:
-    """The workload that a stored trace is of; None if it is of none that is known here."""
+    """The workload that a stored trace is of; None if it is of none that can be drawn here."""
     found = _SOURCE.fullmatch(info.source)
-    if found is None or found[1] not in {one.name for one in _engine.workloads()}:
+    if found is None:
         return None
     values = dict(pair.split("=") for pair in found[3].split())
-    return WorkloadSpec(found[1], int(found[2]), {name: int(one) for name, one in values.items()})
+    spec = WorkloadSpec(found[1], int(found[2]), {name: int(one) for name, one in values.items()})
+    try:
+        spec.source()
+    except HeapfitError:  # a workload or parameter of another version
+        return None
+    return spec
 
 
 def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
