@@ -130,7 +130,10 @@ def unknown_commands(page: str) -> set[str]:
 
 def test_pages_name_just_the_commands_there_are() -> None:
     templates = (ROOT / "python").rglob("*.j2")
-    found = {path.name: unknown_commands(path.read_text()) for path in [*pages(), *templates]}
+    found = {
+        path.relative_to(ROOT).as_posix(): unknown_commands(path.read_text())
+        for path in [*pages(), *templates]
+    }
     assert {name: unknown for name, unknown in found.items() if unknown} == {}
 
 
