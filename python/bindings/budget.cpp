@@ -14,6 +14,7 @@
 #include "heapfit/budget/exhaustive.hpp"
 #include "heapfit/budget/points.hpp"
 #include "heapfit/budget/pool_peaks.hpp"
+#include "heapfit/budget/pool_replay.hpp"
 #include "heapfit/budget/search.hpp"
 #include "heapfit/replay/plan.hpp"
 #include "heapfit/trace/event_array.hpp"
@@ -80,15 +81,55 @@ void bind_exact_budgets(nb::module_ &module) {
                "Best budgets by trying every combination.");
 }
 
-PoolPeaks peaks(const EventArray &events, const std::vector<std::tuple<Bytes, bool>> &pools,
-                std::uint32_t alignment, const std::string &allocator) {
+std::vector<PoolShape> shapes_of(const std::vector<std::tuple<Bytes, bool>> &pools) {
     std::vector<PoolShape> shapes;
     for (const auto &[size, is_exact] : pools) {
         shapes.push_back({size, is_exact});
     }
+    return shapes;
+}
+
+PoolPeaks peaks(const EventArray &events, const std::vector<std::tuple<Bytes, bool>> &pools,
+                std::uint32_t alignment, const std::string &allocator) {
+    const std::vector<PoolShape> shapes = shapes_of(pools);
     const hfit_allocator &rule = find_allocator(allocator);
     const nb::gil_scoped_release release;
     return pool_peaks(events.events(), shapes, alignment, rule);
+}
+
+void make_pool_replay(PoolReplay *self, const EventArray &events,
+                      const std::vector<std::tuple<Bytes, bool>> &pools, std::uint32_t alignment,
+                      std::uint32_t stretches) {
+    const std::vector<PoolShape> shapes = shapes_of(pools);
+    const nb::gil_scoped_release release;
+    new (self) PoolReplay(events.events(), shapes, alignment, stretches);
+}
+
+PoolRefusals run_pools(const PoolReplay &replay, const std::vector<std::uint32_t> &counts) {
+    const nb::gil_scoped_release release;
+    return replay.run(counts);
+}
+
+Array<std::uint64_t> requests(const PoolRefusals &found) {
+    return to_array(found.requests);
+}
+
+Array<std::uint64_t> refused(const PoolRefusals &found) {
+    return to_array(found.refused);
+}
+
+void bind_pool_replay(nb::module_ &module) {
+    nb::class_<PoolRefusals>(module, "PoolRefusals",
+                             "By stretch, one after the other, and by the pool that is a "
+                             "request's first choice.")
+        .def_prop_ro("requests", &requests, nb::rv_policy::move, "Allocations and resizes.")
+        .def_prop_ro("refused", &refused, nb::rv_policy::move, "Of these.");
+    nb::class_<PoolReplay>(module, "PoolReplay",
+                           "A trace for pools of given sizes and any counts; a full pool's "
+                           "requests go to the next of class_pools' rule.")
+        .def("__init__", &make_pool_replay, nb::arg("events"), nb::arg("pools"),
+             nb::arg("alignment"), nb::arg("stretches"))
+        .def("run", &run_pools, nb::arg("counts"), "One pass with so many blocks of each.");
 }
 
 } // namespace
@@ -105,6 +146,7 @@ void bind_budget(nb::module_ &module) {
         "pool_peaks", &peaks, nb::arg("events"), nb::arg("pools"), nb::arg("alignment"),
         nb::arg("allocator"),
         "Most live blocks of each pool (size, is_exact), by the allocator's choice of pool.");
+    bind_pool_replay(module);
 }
 
 } // namespace heapfit::bindings

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "heapfit/profile/live_changes.hpp"
 #include "heapfit/profile/profile.hpp"
 #include "heapfit/profile/size_series.hpp"
 #include "heapfit/trace/event_array.hpp"
@@ -91,6 +92,34 @@ void bind_result(nb::module_ &module) {
         .def_prop_ro("live_highest", &live<&Extremes::highest>, fresh);
 }
 
+LiveChangeColumns changes_of(LiveChanges &changes, const EventArray &events) {
+    const nb::gil_scoped_release release;
+    return changes.feed(events.events());
+}
+
+template <std::vector<std::uint64_t> LiveChangeColumns::*member>
+Array<std::uint64_t> handed_over(LiveChangeColumns &columns) {
+    return to_array(std::move(columns.*member));
+}
+
+void bind_live_changes(nb::module_ &module) {
+    using Columns = LiveChangeColumns;
+    constexpr auto fresh = nb::rv_policy::move;
+    nb::class_<Columns>(module, "LiveChangeColumns",
+                        "A row for each event; two for a resize to another size. Each is to be "
+                        "taken once.")
+        .def("take_events", &handed_over<&Columns::events>, fresh, "Numbers of the events.")
+        .def("take_live_bytes", &handed_over<&Columns::live_bytes>, fresh, "U(t) after each.")
+        .def("take_sizes", &handed_over<&Columns::sizes>, fresh, "S_i whose blocks changed.")
+        .def("take_live_blocks", &handed_over<&Columns::live_blocks>, fresh,
+             "P_i(t) of that size after each.");
+    nb::class_<LiveChanges>(module, "LiveChanges", "U(t) and P_i(t) in full.")
+        .def(nb::init<>())
+        .def("feed", &changes_of, nb::arg("events"))
+        .def_prop_ro("is_coarse", &LiveChanges::is_coarse,
+                     "Sizes beyond the first million are counted as 16 an octave.");
+}
+
 } // namespace
 
 void bind_profile(nb::module_ &module) {
@@ -112,6 +141,7 @@ void bind_profile(nb::module_ &module) {
             nb::arg("sizes"), nb::arg("samples") = 1000)
         .def("feed", &feed<SizeSeries>, nb::arg("events"))
         .def("result", &SizeSeries::result);
+    bind_live_changes(module);
 }
 
 } // namespace heapfit::bindings

@@ -34,6 +34,7 @@ from heapfit.plan.plan_file import load_plan as load_plan
 from heapfit.plan.plan_file import save_plan as save_plan
 from heapfit.simulation.scenario import load_scenario as load_scenario
 from heapfit.sizing.from_traffic import Aim as Aim
+from heapfit.sizing.pools import PoolOptions as PoolOptions
 from heapfit.sizing.systems import SettingsOptions as SettingsOptions
 from heapfit.trace.profile import Profile as Profile
 from heapfit.trace.stored import Trace as Trace

@@ -36,7 +36,7 @@ from heapfit.simulation.traffic import load_traffic
 from heapfit.sizing import from_traffic, pools, systems
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.from_traffic import Aim, TrafficSizing
-from heapfit.sizing.pools import PoolSizing
+from heapfit.sizing.pools import PoolOptions, PoolSizing
 from heapfit.sizing.settings import Settings
 from heapfit.sizing.systems import SettingsOptions
 from heapfit.sweep import Sweep
@@ -192,17 +192,17 @@ def generate_code(plan: PlanFile | Path, folder: Path, prefix: str = "app") -> l
 def size_pools(
     source: Source,
     admission: float = 0.999,
-    sizes: Sequence[int] = (),
+    options: PoolOptions | None = None,
     importing: ImportOptions | None = None,
     progress: Progress = no_progress,
 ) -> PoolSizing:
-    """The count of each pool that admits a share of its requests, and how often it runs out.
+    """The counts of pools of least memory that admit a share, and how often they run out.
 
-    Pools are of these sizes, else of those that `fit` would choose. A capture needs `importing`
-    with a queue, as it tells when packets come, not how long they stay.
+    Chosen by replaying pools that help each other out, judged on draws they were not chosen on. A
+    capture needs `importing` with a queue: it tells when packets come, not how long they stay.
     """
     with _opened_for_sizing(source, importing, progress) as trace:
-        return pools.size_pools(trace, admission, sizes, progress)
+        return pools.size_pools(trace, admission, options, progress)
 
 
 def size_settings(

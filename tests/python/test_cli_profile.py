@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`heapfit profile`, as typed."""
 
+import json
+
+import pyarrow.parquet as pq
 import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json
 
@@ -50,3 +53,46 @@ def test_a_foreign_file_is_one_line(folder):
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("heapfit: foreign: ")
+
+
+def test_series_hold_what_each_event_changes(folder):
+    shown = heapfit("profile", "small.heap", "--series", "s.parquet", folder=folder).stdout
+    assert "s.parquet: U(t) and P_i(t) after every event, 3 sizes, 6 rows" in shown
+    table = pq.read_table(folder / "s.parquet").to_pydict()
+    assert table == {
+        "event": [0, 1, 2, 3, 4, 4],
+        "time": [0, 0, 0, 0, 0, 0],
+        "live_bytes": [40, 80, 88, 48, 108, 108],
+        "size": [40, 40, 8, 40, 40, 100],
+        "live_blocks": [1, 2, 1, 1, 0, 1],
+    }
+    metadata = json.loads(pq.read_metadata(folder / "s.parquet").metadata[b"heapfit_series"])
+    assert (metadata["schema"], metadata["events"], metadata["is_coarse"]) == (1, 5, False)
+
+
+def test_series_agree_with_the_profile_and_have_the_traces_times(folder):
+    heapfit("workload", "campus:packets=3000", "-o", "c.parquet", folder=folder)
+    content = heapfit_json("profile", "c.parquet", "--series", "s.parquet", folder=folder)
+    table = pq.read_table(folder / "s.parquet").to_pydict()
+    assert max(table["live_bytes"]) == content["u_max"]
+    assert table["live_bytes"].index(content["u_max"]) == content["u_max_event"]
+    peaks = {}
+    for size, blocks in zip(table["size"], table["live_blocks"], strict=True):
+        peaks[size] = max(peaks.get(size, 0), blocks)
+    assert peaks == dict(zip(content["sizes"], content["peaks"], strict=True))
+    times = pq.read_table(folder / "c.parquet", columns=["time"])["time"].to_pylist()
+    assert table["time"] == times  # no resizes: a row for each event
+
+
+def test_series_are_written_over_series_alone(folder):
+    (folder / "mine.txt").write_text("mine")
+    for name in ("mine.txt", "packets.parquet"):
+        if name.endswith("parquet"):
+            heapfit("import", "packets.heap", "-o", name, folder=folder)
+        before = (folder / name).read_bytes()
+        done = heapfit("profile", "small.heap", "--series", name, folder=folder)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"heapfit: {name}: was not written by heapfit profile")
+        assert (folder / name).read_bytes() == before
+    for _ in range(2):
+        assert heapfit("profile", "small.heap", "--series", "t", folder=folder).returncode == 0

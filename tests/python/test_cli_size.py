@@ -40,7 +40,7 @@ def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "traffic.toml: least memory that admits 0.999 of the bytes"
-    assert lines[1].split() == ["scheme", "memory", "from", "to", "made", "of", "refused"]
+    assert lines[1].split() == ["scheme", "memory", "from", "to", "made", "of", "refused", "unseen"]
     (row,) = [line for line in lines if line.startswith("chained_pool 512 B")]
     assert "1,416 x 512 B" in row and "9.84e-04" in row
     assert max(map(len, lines)) <= 100
@@ -64,12 +64,42 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("t.txt: 20,000 events; 0.9 of the requests to each pool admitted")
-    assert [line.split()[0] for line in lines[2:6]] == ["=528", "=1040", "=1978", "=2952"]
+    assert [line.split()[0] for line in lines[2:7]] == ["=528", "=1040", "=1978", "=2952", "all"]
+    assert lines[2].split()[:3] == ["=528", "6", "3,168"]
+    assert max(map(len, lines[:7])) <= 80
     arguments = ("--pools", "1040,2952", "--admission", "0.98")
     content = heapfit_json("size", "t.txt", *arguments, folder=tmp_path)
     assert [pool["size"] for pool in content["pools"]] == [1040, 2952]
-    assert all(10 < pool["count"] <= 20 for pool in content["pools"])
-    assert len(content["curve"]) == 11
+    assert all(10 < pool["alone"]["count"] <= 20 for pool in content["pools"])
+    assert content["memory"] == sum(pool["bytes"] for pool in content["pools"])
+    assert content["memory"] <= content["memory_alone"]
+    assert len(content["curve_alone"]) == 11
+
+
+@pytest.mark.parametrize(
+    ("options", "evidence", "words"),
+    [
+        ((), "halves", "counts of each half of the trace ("),
+        (("--draw", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
+    ],
+)
+def test_a_recording_is_judged_by_its_other_half_or_by_draws(tmp_path, options, evidence, words):
+    table2(tmp_path / "t.txt", events=4000)
+    arguments = ("size", "t.txt", "--admission", 0.9, *options)
+    done = heapfit(*arguments, folder=tmp_path)
+    assert f"unseen: {words}" in done.stdout
+    content = heapfit_json(*arguments, folder=tmp_path)
+    assert content["unseen"]["evidence"] == evidence
+    assert 0 <= content["unseen"]["overall"]["share"] < content["unseen"]["overall"]["highest"]
+
+
+def test_a_workload_is_judged_by_other_seeds(tmp_path):
+    heapfit("workload", "campus:packets=5000", "--seed", 7, "-o", "c.parquet", folder=tmp_path)
+    arguments = ("size", "c.parquet", "--admission", 0.5)
+    assert "on 8 other seeds" in heapfit(*arguments, folder=tmp_path).stdout
+    content = heapfit_json(*arguments, "--draw", 2, "--overall", folder=tmp_path)
+    assert content["unseen"]["evidence"] == "seeds" and content["unseen"]["draws"] == 2
+    assert content["overall"] and content["refused"] <= 0.5
 
 
 def test_what_a_trace_cannot_show_has_a_star(tmp_path):

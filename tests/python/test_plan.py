@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, load_plan, save_plan
+from heapfit.plan.plan_file import BY_HAND, PlanFile, SeenTrace, TrainedOn, load_plan, save_plan
 
 BUDGETED = Plan(
     "budgeted",
@@ -47,12 +48,17 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def refusal(path: Path) -> str:
+    """The first thing that is wrong."""
+    return refusals(path)[0]
+
+
+def refusals(path: Path) -> list[str]:
     with pytest.raises(HeapfitError) as caught:
         load_plan(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message.removeprefix(f"{path}: ")
+    messages = str(caught.value).split("\n")
+    assert all(message.startswith(f"{path}: ") for message in messages)
+    assert isinstance(caught.value, SeveralFaultsError) == (len(messages) > 1)
+    return [message.removeprefix(f"{path}: ") for message in messages]
 
 
 def test_a_saved_plan_is_read_back_equal(path: Path) -> None:
@@ -125,7 +131,8 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
-        ("u_max", "u_maxx", "u_max: missing"),
+        ("u_max", "u_maxx", 'u_maxx: unknown key (is "u_max" meant?'),
+        ("events", "event", 'trained_on.events: missing (is "event" meant?'),
         ("pointer_bits = 32", "pointer_bits = 32\nspeed = 1", "speed: unknown key"),
         ("pointer_bits = 32", "pointer_bits = 16", "pointer_bits: must be 32, 64 or 0"),
         ("pointer_bits = 32", "pointer_bits = true", "pointer_bits: must be a whole number"),
@@ -151,6 +158,108 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
 def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, where: str) -> None:
     edit(path, old, new)
     assert refusal(path).startswith(where)
+
+
+WRONG = """\
+name = "1st"
+region = -1
+margin = 1001
+base_alignmant = 8
+pointer_bits = 16
+colour = "red"
+
+[trained_on]
+trace = ""
+content = "md5:0"
+
+[plan]
+allocator = "class_pools"
+alignment = 3
+serch = 1
+pools = [
+    { size = 40, count = -1, exact = true },
+    { size = 64, count = 2, exact = 0, speed = 1 },
+    { count = 2, exact = true },
+]
+
+[plan.shared]
+allocator = "malloc"
+"""
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(WRONG)
+    assert [message.split(" (")[0].split(", not")[0] for message in refusals(path)] == [
+        "trained_on.trace: must be 1 to 200 printable characters",
+        "trained_on.content: must be sha256: and 64 hexadecimal digits",
+        "trained_on.events: missing",
+        "trained_on.kind: missing",
+        "name: must be a letter, then letters, digits, _ and -",
+        "plan.alignment: must be a whole number from 4 to 16",
+        "plan.pools[0].count: must be a whole number from 0 to 4294967295",
+        "plan.pools[1].exact: must be true or false",
+        "plan.pools[1].speed: unknown key",
+        "plan.pools[2].size: missing",
+        'plan.shared.allocator: no allocator "malloc"',
+        "plan.serch: unknown key",
+        "region: must be a whole number from 1 to 4294967295",
+        "pointer_bits: must be 32, 64 or 0",
+        "margin: must be a number from 0 to 1000",
+        "base_alignmant: unknown key",
+        "colour: unknown key",
+    ]
+    assert 'plan.serch: unknown key (is "search" meant?' in "\n".join(refusals(path))
+
+
+def test_sizes_that_the_plan_cannot_start_in_are_told_together(path: Path) -> None:
+    edit(path, "region = 23040", "region = 64")
+    edit(path, "r_min = 22976", "r_min = 32")
+    edit(path, "base_alignment = 8", "base_alignment = 4")
+    keys = [message.split(":")[0] for message in refusals(path)]
+    assert keys == ["base_alignment", "region", "r_min"]
+
+
+def test_the_command_line_tells_each_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(WRONG)
+    done = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 17
+    assert all(line.startswith("heapfit: plan.toml: ") for line in lines)
+    assert not (tmp_path / "code").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['allocator = "tlsf"', 'allocator = "budgeted"\nalignment = 16\npools = []'],
+)
+def test_a_plan_by_hand_needs_an_allocator_and_tunables_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "my plan.toml"
+    path.write_text(f"[plan]\n{text}\n")
+    loaded = load_plan(path)
+    assert loaded.name == "my_plan"
+    assert (loaded.region, loaded.r_min, loaded.u_max, loaded.pointer_bits) == (None, None, 0, 0)
+    assert loaded.base_alignment == loaded.plan.alignment
+    assert (loaded.trained_on, loaded.runs) == (BY_HAND, 0)
+    assert (loaded.r_safe, loaded.peak, loaded.margin) == (None, None, None)
+    assert not loaded.trained_on.has_seen("sha256:" + 64 * "0")
+    save_plan(tmp_path / "again.toml", loaded)
+    assert load_plan(tmp_path / "again.toml") == loaded
+
+
+def test_a_plan_by_hand_is_compared_and_with_a_region_becomes_code(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[plan]\nallocator = "tlsf"\nalignment = 4\n')
+    (tmp_path / "t.heap").write_text("# heap-events 1\na 0 40\na 1 100\nf 0\n")
+    content = heapfit_json("compare", "t.heap", "--plan", "mine.toml", folder=tmp_path)
+    (row,) = [row for row in content["rows"] if row["name"] == "mine"]
+    assert row["r_safe"] > 140
+    without = heapfit("generate", "mine.toml", "-o", "code", folder=tmp_path)
+    assert without.returncode == 1 and "no region" in without.stderr
+    text = (tmp_path / "mine.toml").read_text()
+    (tmp_path / "mine.toml").write_text(f"region = {row['r_safe']}\n{text}")
+    done = heapfit("generate", "mine.toml", "-o", "code", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

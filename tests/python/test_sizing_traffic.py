@@ -92,6 +92,17 @@ def test_simulation_finds_what_the_closed_form_finds(monkeypatch):
 
 
 @pytest.mark.usefixtures("few")
+def test_simulated_memories_are_judged_on_draws_they_were_not_found_on():
+    found = size_for(SMALL, Aim(0.9, replications=4)).schemes
+    for one in found:
+        if one.is_exact:
+            assert one.unseen is None and one.unseen_half_width is None
+        else:
+            assert one.unseen != one.reached
+            assert abs(one.unseen - one.reached) < one.unseen_half_width + one.half_width < 0.04
+    assert any(one.unseen is not None for one in found)
+
+
 def test_the_same_seed_gives_the_same_with_any_number_of_workers():
     traffic = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
     aim = Aim(0.95, replications=3, seed=7)

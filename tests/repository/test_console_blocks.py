@@ -18,7 +18,7 @@ import pytest
 import typer
 from test_documentation import MADE_PAGES
 
-from heapfit.cli.main import make_app
+from heapfit.cli.main import CommandGroup, make_app
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -117,6 +117,31 @@ def test_commands_stand_where_they_are_run() -> None:
         if (wrong := misplaced(name := page.relative_to(ROOT).as_posix(), page.read_text()))
     }
     assert found == {}
+
+
+NAMED = re.compile(r"(?:`|>|^\$ )heapfit ([a-z]+)\b", re.MULTILINE)
+
+
+def unknown_commands(page: str) -> set[str]:
+    """Commands that a page names and that there are not."""
+    known = {name.split()[0] for name in CommandGroup().modules}
+    return set(NAMED.findall(page)) - known
+
+
+def test_pages_name_just_the_commands_there_are() -> None:
+    templates = (ROOT / "python").rglob("*.j2")
+    found = {
+        path.relative_to(ROOT).as_posix(): unknown_commands(path.read_text())
+        for path in [*pages(), *templates]
+    }
+    assert {name: unknown for name, unknown in found.items() if unknown} == {}
+
+
+@pytest.mark.parametrize(
+    "page", ["so `heapfit verify PLAN` does", '<p class="eyebrow">heapfit report']
+)
+def test_a_command_that_there_is_not_is_found(page: str) -> None:
+    assert len(unknown_commands(page)) == 1
 
 
 @pytest.mark.parametrize(

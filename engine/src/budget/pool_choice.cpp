@@ -45,6 +45,16 @@ std::uint32_t PoolChoice::choose(Bytes size, Bytes alignment) const {
     return pool;
 }
 
+std::vector<std::uint32_t> PoolChoice::all(Bytes size) const {
+    const auto asked = static_cast<std::size_t>(std::max<Bytes>(size, 1));
+    std::vector<std::uint32_t> pools;
+    std::uint32_t pool = allocator_.next_pool(&plan_, asked, HFIT_NO_POOL);
+    for (; pool != HFIT_NO_POOL; pool = allocator_.next_pool(&plan_, asked, pool)) {
+        pools.push_back(pool);
+    }
+    return pools;
+}
+
 bool PoolChoice::is_aligned(const hfit_pool &pool, Bytes alignment) const {
     const Bytes unit = plan_.common.alignment;
     const Bytes block_size = (pool.size + unit - 1) / unit * unit;

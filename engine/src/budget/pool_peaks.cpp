@@ -5,10 +5,9 @@
 #include "heapfit/budget/pool_peaks.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "budget/pool_layout.hpp"
 #include "heapfit/budget/pool_choice.hpp"
-#include "heapfit/error.hpp"
 #include "heapfit/trace/follow.hpp"
 #include "hfit/pools.h"
 
@@ -65,28 +64,6 @@ struct Count {
         return true;
     }
 };
-
-void lay_out(std::vector<hfit_pool> &pools, std::uint32_t alignment) {
-    const auto count = static_cast<std::uint32_t>(pools.size());
-    if (hfit_pools_lay_out(pools.data(), count, alignment) == 0) {
-        throw Error("pools: " + std::to_string(count) + " pools cannot be laid out at alignment " +
-                    std::to_string(alignment) +
-                    " (sizes must differ, be above 0, and the pools end below 2 GiB)");
-    }
-}
-
-// The pools in ascending order of size, without blocks yet.
-std::vector<hfit_pool> sort_pools(std::span<const PoolShape> shapes) {
-    std::vector<hfit_pool> pools;
-    for (const PoolShape &shape : shapes) {
-        const auto size = static_cast<std::uint32_t>(std::min<Bytes>(shape.size, UINT32_MAX));
-        pools.push_back({});
-        pools.back().size = size;
-        pools.back().is_exact = shape.is_exact ? 1 : 0;
-    }
-    std::ranges::sort(pools, {}, &hfit_pool::size);
-    return pools;
-}
 
 // Raises counts to what is needed where the pools lie now. True if they had been enough.
 bool raise_counts(std::vector<hfit_pool> &pools, std::span<const std::uint32_t> peaks) {

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 
 import heapfit
 from heapfit.cli.printing import console
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, SeveralFaultsError
 
 # In the order of `--help`. Each is a module of this folder with a function `command`, which is
 # called as the module: "_" parts two words, and stands behind a word that Python keeps for itself.
@@ -172,6 +172,9 @@ def run() -> None:
     """Runs the program on the process's arguments and exits."""
     try:
         make_app()(prog_name="heapfit")
+    except SeveralFaultsError as error:
+        for message in error.messages:
+            console.fail(message)
     except HeapfitError as error:
         console.fail(str(error))
     except MemoryError:

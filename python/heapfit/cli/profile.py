@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
@@ -28,6 +32,7 @@ from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import opened_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
+from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
@@ -46,6 +51,10 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 def command(
     source: Source,
+    series: Annotated[
+        Path | None,
+        typer.Option("--series", help="Write U(t) and P_i(t) in full to this Parquet file."),
+    ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -59,8 +68,21 @@ def command(
     ):
         profile = profile_trace(trace, progress)
         frequent = _most_frequent(profile)
-        series = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
-    out_result(_parts(trace.info, profile, frequent, series), as_json)
+        sampled = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
+        written = None if series is None else write_series(trace, series, progress)
+    out_result(_parts(trace.info, profile, frequent, sampled), as_json)
+    if written is not None and not as_json:
+        out_result(_written(written, profile), as_json=False)
+
+
+def _written(series: Series, profile: Profile) -> Iterator[Part]:
+    yield Line("")
+    yield Line(
+        f"{series.path}: U(t) and P_i(t) after every event, {len(profile.sizes):,} sizes, "
+        f"{series.rows:,} rows"
+    )
+    if series.is_coarse:
+        yield Line("Sizes beyond the first million stand for the next of 16 an octave.")
 
 
 def _most_frequent(profile: Profile) -> list[int]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,13 +20,25 @@ from heapfit.cli.arguments import (
     Source,
     import_options,
 )
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    object_of,
+    out_result,
+    paragraph,
+)
 from heapfit.cli.printing.progress import progress_bars
-from heapfit.cli.printing.run_out import RUN_OUT
+from heapfit.cli.printing.run_out import RUN_OUT, between
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
+from heapfit.sizing.alone import AlonePool, AlonePools
 from heapfit.sizing.demand import require_queue
-from heapfit.sizing.pools import PoolSizing, SizedPool, size_pools
+from heapfit.sizing.pools import PoolOptions, PoolSizing, SizedPool, size_pools
+from heapfit.sizing.settings import share_told
+from heapfit.sizing.unseen import Chance, Unseen
 from heapfit.trace.stored import TraceInfo
 
 
@@ -34,6 +47,19 @@ def command(
     admission: Admission = 0.999,
     pools: Annotated[
         str | None, typer.Option("--pools", help="Sizes of the pools, as 64,512,1520.")
+    ] = None,
+    overall: Annotated[
+        bool,
+        typer.Option("--overall", help="Admit a share of all requests, not of each pool's own."),
+    ] = False,
+    draw: Annotated[
+        int | None,
+        typer.Option(
+            "--draw",
+            min=2,
+            max=1000,
+            help="Judge by so many traces drawn from this one, or seeds of a workload.",
+        ),
     ] = None,
     queue: QueueOfCapture = None,
     report: Annotated[
@@ -45,13 +71,14 @@ def command(
 ) -> None:
     """Size a trace's pools to admit a share of requests, and tell how often they run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
+    options = PoolOptions(_sizes(pools), overall, draw)
     with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        sizing = size_pools(trace, admission, _sizes(pools), progress)
+        sizing = size_pools(trace, admission, options, progress)
     if report is not None:
         from heapfit.report.sizing import write_trace_page  # plotly takes long to load
 
-        write_trace_page(report, sizing, source, _typed(source, sizing, pools, queue))
+        write_trace_page(report, sizing, source, _typed(source, sizing, options, queue))
     out_result(_parts(sizing, trace.info, source.name), as_json)
 
 
@@ -64,28 +91,90 @@ def _sizes(text: str | None) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _typed(source: Path, sizing: PoolSizing, pools: str | None, queue: str | None) -> str:
+def _typed(source: Path, sizing: PoolSizing, options: PoolOptions, queue: str | None) -> str:
     """The command that gives this, with all that decides it."""
     words = ["heapfit", "size", str(source), "--admission", f"{sizing.admission:.15g}"]
-    words += ["--pools", pools] if pools else []
+    words += ["--pools", ",".join(map(str, options.sizes))] if options.sizes else []
+    words += ["--overall"] if options.is_overall else []
+    words += ["--draw", str(options.draws)] if options.draws else []
     words += ["--queue", queue] if queue else []
     return shlex.join(words)
 
 
-_CHANCE: tuple[Column[SizedPool], ...] = tuple(
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A pool, or all together."""
+
+    name: str
+    pool: SizedPool | None
+    memory: int
+    refused: float
+    unseen: Chance
+
+    def of_pool(self, figure: Callable[[SizedPool], object]) -> object:
+        """A figure that all pools together have not."""
+        return None if self.pool is None else figure(self.pool)
+
+
+def _rows(sizing: PoolSizing) -> list[_Row]:
+    rows = [
+        _Row(_name(pool.alone), pool, pool.memory, pool.refused, pool.unseen)
+        for pool in sizing.pools
+    ]
+    return [*rows, _Row("all", None, sizing.memory, sizing.refused, sizing.unseen.overall)]
+
+
+def _name(pool: AlonePool) -> str:
+    return f"{'=' if pool.is_exact else ''}{pool.size}"
+
+
+_ROWS: tuple[Column[_Row], ...] = (
+    Column(heading="pool", shown=lambda row: row.name),
+    Column(heading="count", shown=lambda row: row.of_pool(lambda pool: pool.count)),
+    Column(heading="bytes", shown=lambda row: row.memory),
+    Column(heading="refused", shown=lambda row: share_told(row.refused)),
+    Column(heading="unseen", shown=lambda row: share_told(row.unseen.share)),
+    Column(heading="95 %", shown=lambda row: between(row.unseen)),
+    Column(
+        heading="alone", shown=lambda row: row.of_pool(lambda pool: share_told(pool.needs_more))
+    ),
+    Column(
+        heading="Erlang-B", shown=lambda row: row.of_pool(lambda pool: share_told(pool.erlang_b))
+    ),
+)
+_CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
+_UNSEEN: tuple[Column[Unseen], ...] = (
+    Column("evidence"),
+    Column("draws"),
+    Column("memory"),
+    Column("overall"),
+)
+_ALONE_RUN_OUT: tuple[Column[AlonePool], ...] = tuple(
     column.within(lambda pool: pool.run_out) for column in RUN_OUT
 )
-_COLUMNS: tuple[Column[SizedPool], ...] = (
-    Column("size", "pool", shown=lambda pool: f"{'=' if pool.is_exact else ''}{pool.size}"),
-    Column("exact", value=lambda pool: pool.is_exact),
-    Column("requests", "requests", lambda pool: pool.demand.requests),
-    Column("most_live", "most live", lambda pool: pool.demand.peak),
-    Column("independent_looks", value=lambda pool: pool.looks),
-    _CHANCE[0],
+_ALONE: tuple[Column[AlonePool], ...] = (
+    Column(heading="pool", shown=_name),
+    Column(heading="requests", shown=lambda pool: pool.demand.requests),
+    Column(heading="most live", shown=lambda pool: pool.demand.peak),
+    _ALONE_RUN_OUT[0],
     Column("bytes", "bytes", lambda pool: pool.memory),
-    *_CHANCE[1:],
+    *_ALONE_RUN_OUT[1:],
 )
-_CURVE: tuple[Column[PoolSizing], ...] = (
+_POOLS: tuple[Column[SizedPool], ...] = (
+    Column("size"),
+    Column("exact", value=lambda pool: pool.is_exact),
+    Column("requests", value=lambda pool: pool.alone.demand.requests),
+    Column("most_live", value=lambda pool: pool.alone.demand.peak),
+    Column("independent_looks", value=lambda pool: pool.alone.looks),
+    Column("count"),
+    Column("bytes", value=lambda pool: pool.memory),
+    Column("refused"),
+    Column("unseen", value=lambda pool: object_of(_CHANCE, pool.unseen)),
+    Column("needs_more"),
+    Column("erlang_b"),
+    Column("alone", value=lambda pool: object_of(_ALONE, pool.alone)),
+)
+_CURVE: tuple[Column[AlonePools], ...] = (
     Column("admission"),
     Column("memory"),
     Column("beyond_trace", value=lambda at: at.is_beyond),
@@ -94,17 +183,39 @@ _CURVE: tuple[Column[PoolSizing], ...] = (
 
 def _parts(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
     yield Fields({"trace": info.program or info.source, "events": info.events})
-    yield Fields({"queue": info.queue, "admission": sizing.admission, "memory": sizing.memory})
+    yield Fields({"queue": info.queue, "admission": sizing.admission})
+    yield Fields({"overall": sizing.is_overall, "memory": sizing.memory})
+    yield Fields({"refused": sizing.refused, "unseen": object_of(_UNSEEN, sizing.unseen)})
+    yield Table(_POOLS, sizing.pools, "pools")
+    yield Fields({"memory_alone": sizing.alone.memory})
+    yield Table(_CURVE, sizing.alone.curve(), "curve_alone")
     queue = f", released by {info.queue}" if info.queue else ""
-    yield Line(
-        f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each pool "
-        "admitted"
+    whose = "all requests" if sizing.is_overall else "the requests to each pool"
+    yield Line(f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of {whose} admitted")
+    yield Table(_ROWS, _rows(sizing))
+    yield from paragraph(_REFUSED)
+    yield from paragraph(f"unseen: {sizing.unseen.told}")
+    yield Line("")
+    yield Line("Each pool alone, without the help of larger ones:")
+    yield Table(_ALONE, sizing.alone.pools)
+    yield from paragraph(_runs_out(sizing))
+
+
+_REFUSED = (
+    "=40: for requests of just 40 bytes. refused: by these counts, a full pool's requests going to "
+    "the next larger; alone: need more than the count where no pool refuses and none helps; "
+    "Erlang-B: if they arrived independently. Bytes of blocks, bookkeeping not counted."
+)
+
+
+def _runs_out(sizing: PoolSizing) -> str:
+    saved = 1 - sizing.memory / sizing.alone.memory
+    told = f"{sizing.alone.memory:,} bytes alone; together they take " + (
+        f"{saved:.1%} less." if saved > 0 else "no less."
     )
-    yield Table(_COLUMNS, sizing.pools, "pools")
-    yield Table(_CURVE, sizing.curve(), "curve")
-    yield Line(f"{sizing.memory:,} bytes of blocks together, bookkeeping not counted.")
-    yield Line("=40: for requests of just 40 bytes. runs out: share of the pool's requests that")
-    yield Line("need more than `count` blocks when none is ever refused, so an upper bound.")
-    if sizing.is_beyond:
-        yield Line("* extrapolated: the trace is too short to show so rare an event; it shows no")
-        yield Line("  more than the end of the interval.")
+    if not sizing.alone.is_beyond:
+        return told
+    return (
+        f"{told} * extrapolated: the trace is too short to show so rare an event; it shows no more "
+        "than the end of the interval. Such a pool keeps this count together with others, too."
+    )

@@ -132,6 +132,12 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
         shown=lambda sized: None if sized.memory is None else f"{1 - sized.reached:.2e}",
     ),
     Column("half_width"),
+    Column(
+        "unseen",
+        "unseen",
+        shown=lambda sized: None if sized.unseen is None else f"{1 - sized.unseen:.2e}",
+    ),
+    Column("unseen_half_width"),
     Column("exact", value=lambda sized: sized.is_exact),
     Column("plan", value=_plan),
     Column("why_not"),
@@ -158,3 +164,4 @@ def _parts(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
         "memory: bytes, bookkeeping included; from, to: where 95 % confidence puts it; without"
     )
     yield Line("them it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool).")
+    yield Line("unseen: refused of as many other draws, on which the memory was not found.")

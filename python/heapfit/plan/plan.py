@@ -73,32 +73,41 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
         if not table.has(tunable.name):
             continue
         if tunable.kind == "scalar":
-            scalars[tunable.name] = table.whole(tunable.name, tunable.lowest, tunable.highest)
+            limits = (tunable.lowest, tunable.highest)
+            scalars[tunable.name] = table.tried(0, table.whole, tunable.name, *limits)
         elif tunable.kind == "pools":
-            pools = tuple(_read_pool(item) for item in table.tables(tunable.name))
+            pools = tuple(map(_read_pool, table.tried([], table.tables, tunable.name)))
         elif shared_left == 0:
             table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
         else:
-            shared = read_plan(table.table(tunable.name), shared_left - 1)
-    sites = _read_sites(table) if known[allocator].takes_tags and table.has("sites") else {}
+            shared = table.tried(None, _read_shared, table, tunable.name, shared_left - 1)
+    has_sites = known[allocator].takes_tags and table.has("sites")
+    sites = table.tried({}, _read_sites, table) if has_sites else {}
     table.finish()
     return Plan(allocator, scalars, pools, shared, sites)
+
+
+def _read_shared(table: Table, key: str, shared_left: int) -> Plan | None:
+    return read_plan(table.table(key), shared_left)
 
 
 def _read_sites(table: Table) -> dict[int, int]:
     listed = table.table("sites")
     sites = {}
     for key in list(listed.keys()):
-        if not _SITE.fullmatch(key):
-            listed.refuse(key, "must be the eight hexadecimal digits of a call site")
-        sites[int(key, 16)] = listed.whole(key, 1, MOST_TAGS)
+        tag = listed.tried(0, listed.whole, key, 1, MOST_TAGS)
+        if _SITE.fullmatch(key):
+            sites[int(key, 16)] = tag
+        else:
+            reason = "must be the eight hexadecimal digits of a call site"
+            listed.tried(None, listed.refuse, key, reason)
     listed.finish()
     return sites
 
 
 def _read_pool(table: Table) -> Pool:
-    size = table.whole("size", 1, LARGEST_REGION)
-    count = table.whole("count", 0, LARGEST_REGION)
-    is_exact = table.truth("exact")
+    size = table.tried(0, table.whole, "size", 1, LARGEST_REGION)
+    count = table.tried(0, table.whole, "count", 0, LARGEST_REGION)
+    is_exact = table.tried(False, table.truth, "exact")
     table.finish()
     return Pool(size, count, is_exact)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan file: a plan together with what it was made from.
 
-It is TOML, to be read and edited by hand; docs/plan-schema.md describes every key.
+It is TOML, to be read, edited or written by hand; docs/plan-schema.md describes every key.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,19 +50,22 @@ class TrainedOn:
         return content in {self.content, *(seen.content for seen in self.traces)}
 
 
+BY_HAND = TrainedOn("no recording (written by hand)", "", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan with all that generate, verify and a reader need to know of it. Sizes in bytes."""
+    """A plan with all that generate, compare and a reader need to know of it. Sizes in bytes."""
 
     name: str  # a letter, then letters, digits, "_" and "-"; at most 64
     plan: Plan
     region: int | None  # what to set the heap to, its margin included; None: none was found
     r_min: int | None
     base_alignment: int  # of the region's start: at least the plan's and the trace's largest
-    u_max: int  # most live bytes of the trace
+    u_max: int  # most live bytes of the trace; 0 where the plan is of none
     pointer_bits: int  # of the recorded program: 32, 64 or 0 (unknown)
     trained_on: TrainedOn
-    heapfit_version: str
+    heapfit_version: str  # that wrote it; "": written by hand
     r_safe: int | None = None  # R_safe on what it was trained on; None: not told
     peak: int | None = None  # live bytes that `region` is for; None: u_max
     margin: float | None = None  # percent of `region` beyond what these need; None: not told
@@ -70,7 +73,7 @@ class PlanFile:
     @property
     def runs(self) -> int:
         """How many recordings it was made from."""
-        return max(len(self.trained_on.traces), 1)
+        return 0 if self.trained_on == BY_HAND else max(len(self.trained_on.traces), 1)
 
 
 def save_plan(path: Path, plan_file: PlanFile) -> None:
@@ -85,18 +88,22 @@ def save_plan(path: Path, plan_file: PlanFile) -> None:
 
 
 def load_plan(path: Path) -> PlanFile:
-    """Reads a plan file; HeapfitError names the file, the key and what to do."""
+    """Reads a plan file; HeapfitError tells all that is wrong: the file, the key and what to do."""
     top = Table(path, _KIND, "", read_document(path, _KIND))
-    schema = top.whole("schema", 0, _LARGEST_COUNT)
+    schema = top.whole("schema", 0, _LARGEST_COUNT) if top.has("schema") else SCHEMA
     if schema != SCHEMA:
         top.refuse(
             "schema",
             f"the plan has version {schema}, heapfit {_engine.version} reads {SCHEMA} "
             "(make it anew with heapfit fit)",
         )
-    plan_file = _read_plan_file(top)
+    top.note_refusals()
+    plan_file = _read_plan_file(top, path)
     top.finish()
+    top.raise_noted()
+    plan_file = _with_alignment(top, plan_file)
     _check_region(top, plan_file)
+    top.raise_noted()
     return plan_file
 
 
@@ -111,20 +118,27 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "name": plan_file.name,
-        "heapfit": plan_file.heapfit_version,
+        **({"heapfit": plan_file.heapfit_version} if plan_file.heapfit_version else {}),
         **{key: value for key, value in found.items() if value is not None},
         "base_alignment": plan_file.base_alignment,
         "u_max": plan_file.u_max,
         "pointer_bits": plan_file.pointer_bits,
-        "trained_on": {
-            "trace": plan_file.trained_on.trace,
-            "content": plan_file.trained_on.content,
-            "events": plan_file.trained_on.events,
-            "kind": plan_file.trained_on.kind,
-            **_seen_tables(plan_file.trained_on.traces),
-        },
+        **_trained_on_table(plan_file.trained_on),
         "plan": plan_table(plan_file.plan),
     }
+
+
+def _trained_on_table(trained_on: TrainedOn) -> dict[str, Any]:
+    if trained_on == BY_HAND:
+        return {}
+    table = {
+        "trace": trained_on.trace,
+        "content": trained_on.content,
+        "events": trained_on.events,
+        "kind": trained_on.kind,
+        **_seen_tables(trained_on.traces),
+    }
+    return {"trained_on": table}
 
 
 def _seen_tables(traces: tuple[SeenTrace, ...]) -> dict[str, Any]:
@@ -132,48 +146,89 @@ def _seen_tables(traces: tuple[SeenTrace, ...]) -> dict[str, Any]:
     return {"traces": tables} if tables else {}
 
 
-def _read_plan_file(top: Table) -> PlanFile:
-    name = top.text("name")
-    if not _NAME.fullmatch(name):
-        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
-    sizes = {
-        key: top.whole(key, 1, LARGEST_REGION) if top.has(key) else None
-        for key in ("region", "r_safe", "r_min")
-    }
-    base_alignment = top.whole("base_alignment", 4, 2**31)
-    if base_alignment & (base_alignment - 1):
-        top.refuse("base_alignment", f"must be a power of two, not {base_alignment}")
-    pointer_bits = top.whole("pointer_bits", 0, 64)
-    if pointer_bits not in (0, 32, 64):
-        top.refuse("pointer_bits", f"must be 32, 64 or 0 (unknown), not {pointer_bits}")
+def _read_plan_file(top: Table, path: Path) -> PlanFile:
+    """What is left out has a value that says so; what is refused, any."""
+
+    def whole(key: str, lowest: int, highest: int) -> int | None:
+        return top.tried(None, top.whole, key, lowest, highest) if top.has(key) else None
+
+    trained_on = top.tried(BY_HAND, _read_trained_on, top) if top.has("trained_on") else BY_HAND
     return PlanFile(
-        name=name,
-        plan=read_plan(top.table("plan")),
-        **sizes,
-        base_alignment=base_alignment,
-        u_max=top.whole("u_max", 0, _LARGEST_COUNT),
-        pointer_bits=pointer_bits,
-        trained_on=_read_trained_on(top.table("trained_on")),
-        heapfit_version=top.text("heapfit"),
-        peak=top.whole("peak", 0, _LARGEST_COUNT) if top.has("peak") else None,
-        margin=top.number("margin", 0, MOST_MARGIN) if top.has("margin") else None,
+        name=top.tried("", _read_name, top) if top.has("name") else _name_of(path),
+        plan=top.tried(Plan(""), _read_own_plan, top),
+        region=whole("region", 1, LARGEST_REGION),
+        r_min=whole("r_min", 1, LARGEST_REGION),
+        base_alignment=top.tried(0, _read_base_alignment, top) if top.has("base_alignment") else 0,
+        u_max=whole("u_max", 0, _LARGEST_COUNT) or 0,
+        pointer_bits=top.tried(0, _read_pointer_bits, top) if top.has("pointer_bits") else 0,
+        trained_on=trained_on,
+        heapfit_version=top.tried("", top.text, "heapfit") if top.has("heapfit") else "",
+        r_safe=whole("r_safe", 1, LARGEST_REGION),
+        peak=whole("peak", 0, _LARGEST_COUNT),
+        margin=top.tried(None, _read_margin, top) if top.has("margin") else None,
     )
 
 
-def _read_trained_on(table: Table) -> TrainedOn:
-    trace = table.text("trace")
-    content = _read_content(table)
-    events = table.whole("events", 0, _LARGEST_COUNT)
-    kind = table.text("kind")
-    if kind not in ("heap", "packets"):
-        table.refuse("kind", f'must be "heap" or "packets", not {show(kind)}')
-    tables = table.tables("traces") if table.has("traces") else []
+def _read_name(top: Table) -> str:
+    name = top.text("name")
+    if not _NAME.fullmatch(name):
+        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
+    return name
+
+
+def _name_of(path: Path) -> str:
+    """The file's own name, as far as a plan may be called so.
+
+    >>> _name_of(Path("tlsf 8.toml")), _name_of(Path("8.toml"))
+    ('tlsf_8', 'plan_8')
+    """
+    stem = re.sub(r"[^A-Za-z0-9_-]", "_", path.stem)
+    return (stem if _NAME.match(stem) else f"plan_{stem}")[:64]
+
+
+def _read_own_plan(top: Table) -> Plan:
+    return read_plan(top.table("plan"))
+
+
+def _read_base_alignment(top: Table) -> int:
+    alignment = top.whole("base_alignment", 4, 2**31)
+    if alignment & (alignment - 1):
+        top.refuse("base_alignment", f"must be a power of two, not {alignment}")
+    return alignment
+
+
+def _read_pointer_bits(top: Table) -> int:
+    bits = top.whole("pointer_bits", 0, 64)
+    if bits not in (0, 32, 64):
+        top.refuse("pointer_bits", f"must be 32, 64 or 0 (unknown), not {bits}")
+    return bits
+
+
+def _read_margin(top: Table) -> float | None:
+    return top.number("margin", 0, MOST_MARGIN)
+
+
+def _read_trained_on(top: Table) -> TrainedOn:
+    table = top.table("trained_on")
+    trace = table.tried("", table.text, "trace")
+    content = table.tried("", _read_content, table)
+    events = table.tried(0, table.whole, "events", 0, _LARGEST_COUNT)
+    kind = table.tried("heap", _read_kind, table)
+    tables = table.tried([], table.tables, "traces") if table.has("traces") else []
     table.finish()
     return TrainedOn(trace, content, events, kind, tuple(map(_read_seen, tables)))
 
 
+def _read_kind(table: Table) -> str:
+    kind = table.text("kind")
+    if kind not in ("heap", "packets"):
+        table.refuse("kind", f'must be "heap" or "packets", not {show(kind)}')
+    return kind
+
+
 def _read_seen(table: Table) -> SeenTrace:
-    seen = SeenTrace(table.text("trace"), _read_content(table))
+    trace = table.tried("", table.text, "trace")
+    seen = SeenTrace(trace, table.tried("", _read_content, table))
     table.finish()
     return seen
 
@@ -185,25 +240,29 @@ def _read_content(table: Table) -> str:
     return content
 
 
-def _check_region(top: Table, plan_file: PlanFile) -> None:
+def _with_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
+    """With the plan's own alignment where none is told; HeapfitError if the plan is none."""
     try:
-        engine_plan = plan_file.plan.engine()
+        alignment = plan_file.plan.engine().alignment
     except HeapfitError as error:
         top.refuse("plan", str(error))
+    return replace(plan_file, base_alignment=plan_file.base_alignment or int(alignment))
+
+
+def _check_region(top: Table, plan_file: PlanFile) -> None:
+    engine_plan = plan_file.plan.engine()
     if plan_file.base_alignment < engine_plan.alignment:
-        top.refuse(
-            "base_alignment",
-            f"{plan_file.base_alignment} is below the plan's alignment of {engine_plan.alignment}",
-        )
+        below = f"{plan_file.base_alignment} is below the plan's alignment"
+        top.tried(None, top.refuse, "base_alignment", f"{below} of {engine_plan.alignment}")
     smallest = engine_plan.smallest_region
     sizes = {"region": plan_file.region, "r_safe": plan_file.r_safe, "r_min": plan_file.r_min}
     for key, size in sizes.items():
         if size is not None and size < smallest:
-            top.refuse(
-                key,
+            reason = (
                 f"{size} is below the {smallest} bytes this plan needs to start "
-                "(`heapfit compare TRACE --plan` tells the region it needs)",
+                "(`heapfit compare TRACE --plan` tells the region it needs)"
             )
+            top.tried(None, top.refuse, key, reason)
 
 
 def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:

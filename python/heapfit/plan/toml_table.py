@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOML read strictly: every key is taken once and checked.
 
-The first one that is wrong is refused with its file and its place.
+What is wrong is refused with its file, its place and what to do: at once, or noted and told all
+together, where a reader of a document asks for that and reads by `tried`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, SeveralFaultsError
+
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
 
 _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 
@@ -53,6 +57,35 @@ class Table:
         self._kind = kind
         self._where = where
         self._entries = dict(entries)
+        self._left_out: list[str] = []  # keys asked for that are not there: may be misspelt
+        self._noted: list[str] | None = None
+
+    def note_refusals(self) -> None:
+        """From now on what is refused while it is `tried`, here or further inside, is noted."""
+        self._noted = []
+
+    def raise_noted(self) -> None:
+        """HeapfitError for all that was noted, if anything was."""
+        if self._noted:
+            raise (
+                SeveralFaultsError(self._noted) if self._noted[1:] else HeapfitError(self._noted[0])
+            )
+
+    def tried(
+        self,
+        otherwise: Value,
+        read: Callable[Arguments, Value],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Value:
+        """What is read; `otherwise` where that is refused and refusals are noted."""
+        if self._noted is None:
+            return read(*args, **kwargs)
+        try:
+            return read(*args, **kwargs)
+        except HeapfitError as error:
+            self._noted.append(str(error))
+            return otherwise
 
     def refuse(self, key: str, reason: str) -> NoReturn:
         """Raises HeapfitError for the key."""
@@ -67,7 +100,10 @@ class Table:
 
     def has(self, key: str) -> bool:
         """Whether the key is there and not yet taken."""
-        return key in self._entries
+        is_there = key in self._entries
+        if not is_there:
+            self._left_out.append(key)
+        return is_there
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
         """A whole number in this range."""
@@ -127,22 +163,22 @@ class Table:
         value = self._take(key)
         if not isinstance(value, dict):
             self.refuse(key, f"must be a table, not {show(value)}")
-        return Table(self._path, self._kind, self._place(key), value)
+        return self._inside(self._place(key), value)
 
     def tables(self, key: str) -> list[Table]:
         """A list of tables inside this one."""
         value = self._take(key)
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.refuse(key, f"must be a list of tables, not {show(value)}")
-        return [
-            Table(self._path, self._kind, f"{self._place(key)}[{i}]", item)
-            for i, item in enumerate(value)
-        ]
+        return [self._inside(f"{self._place(key)}[{i}]", item) for i, item in enumerate(value)]
 
     def finish(self) -> None:
         """Refuses what is left."""
         for key in self._entries:
-            self.refuse(key, f"unknown key (take it out; {self._kind.page} lists the keys)")
+            similar = difflib.get_close_matches(key, self._left_out, 1)
+            what_to_do = f"is {show(similar[0])} meant?" if similar else "take it out;"
+            reason = f"unknown key ({what_to_do} {self._kind.page} lists the keys)"
+            self.tried(None, self.refuse, key, reason)
 
     def keys(self) -> list[str]:
         """The keys that are not yet taken."""
@@ -168,6 +204,11 @@ class Table:
         if not isinstance(value, list) or not value:
             self.refuse(key, f"must be a list of at least one, not {show(value)}")
         return value
+
+    def _inside(self, where: str, entries: dict[str, Any]) -> Table:
+        inside = Table(self._path, self._kind, where, entries)
+        inside._noted = self._noted
+        return inside
 
     def _take(self, key: str) -> object:
         if key not in self._entries:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
+from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
 from heapfit.sizing.settings import share_told
@@ -37,7 +38,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
 
 def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str) -> None:
     """Writes the page of a sizing from a trace to `path`."""
-    chart = _pool_chart(sizing.curve())
+    chart = _pool_chart(sizing)
     text = rendering.render(
         _TEMPLATE,
         f"sizing from {source.name}",
@@ -48,6 +49,7 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         admission=f"{sizing.admission:g}",
         schemes=None,
         pools=sizing,
+        judged_on=sizing.unseen.told,
         told=share_told,
         command=command,
     )
@@ -86,23 +88,40 @@ def _scheme_curve(name: str, known: Sequence[SizedScheme], place: int) -> Trace:
     return curve | {"error_y": bars, "hovertemplate": "%{y:,d} B"}
 
 
-def _pool_chart(curve: Sequence[PoolSizing]) -> Chart:
-    """The memory of all pools together; beyond what the trace shows the line is dashed."""
+def _pool_chart(sizing: PoolSizing) -> Chart:
+    """The memory of pools that help each other out, and of each alone for other admissions.
+
+    Beyond what the trace shows the line is dashed.
+    """
+    curve = sizing.alone.curve()
     shown = [one for one in curve if not one.is_beyond]
     beyond = [*shown[-1:], *(one for one in curve if one.is_beyond)]
     return Chart(
         identity="chart-memory",
-        meaning="Memory of all pools together over the share of requests that they refuse.",
+        meaning="Memory of all pools over the share of requests that they refuse.",
         data=[
-            _pool_curve("seen in the trace", shown, COLOURS[0], "solid"),
+            _pool_curve("each alone", shown, COLOURS[1], "solid"),
             _pool_curve("extrapolated", beyond, COLOURS[1], "dash"),
+            _together(sizing),
         ],
-        layout=_layout("share of each pool's requests that find it empty"),
+        layout=_layout("share refused"),
         height=420,
     )
 
 
-def _pool_curve(name: str, sizings: Sequence[PoolSizing], colour: str, dash: str) -> Trace:
+def _together(sizing: PoolSizing) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "helping each other",
+        "x": [1 - sizing.admission],
+        "y": [sizing.memory],
+        "marker": {"color": COLOURS[0], "size": 10},
+        "hovertemplate": "%{y:,d} B",
+    }
+
+
+def _pool_curve(name: str, sizings: Sequence[AlonePools], colour: str, dash: str) -> Trace:
     shares = [1 - one.admission for one in sizings]
     curve = marked_line(name, shares, [one.memory for one in sizings], colour)
     curve["line"]["dash"] = dash

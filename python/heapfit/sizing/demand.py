@@ -58,12 +58,18 @@ class Demand:
     def looks_by_variance(self) -> float:
         """Independent needs that would make the stretches' means differ as they do."""
         needs = self.needs[self.needs.sum(axis=1) > 0]
+        if len(needs) == 0:
+            return 0.0
         units = np.arange(needs.shape[1])
         means = needs @ units / needs.sum(axis=1)
         mean = needs.sum(axis=0) @ units / needs.sum()
         variance = float(needs.sum(axis=0) @ (units - mean) ** 2 / needs.sum())
         between = float(means.var(ddof=1)) if len(means) > 1 else variance
         return len(means) * variance / between if between > 0 else float(needs.sum())
+
+    def within(self, stretches: slice) -> Demand:
+        """The demand of some stretches alone, without times."""
+        return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)
 
     def time_share_from(self, count: int) -> float | None:
         """Share of the time in which `count` units or more are live; None without times."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
@@ -60,6 +60,8 @@ class SizedScheme:
     reached: float  # the admission there
     half_width: float | None  # of `reached`; None where it is exact
     why_not: str = ""
+    unseen: float | None = None  # the admission on as many draws it was not found on
+    unseen_half_width: float | None = None
 
     @property
     def memory(self) -> int | None:
@@ -164,9 +166,13 @@ class _Search:
         scheme = self._family.make(number)
         low, high = (self._family.make(end).region for end in ends)
         name = self._family.name
-        return SizedScheme(
+        sized = SizedScheme(
             name, admission, scheme, low, high, estimate.admission, estimate.half_width
         )
+        if not requests:
+            return sized
+        unseen = self._simulate(scheme, requests, self._aim.replications)
+        return replace(sized, unseen=unseen.admission, unseen_half_width=unseen.half_width)
 
     def _none(self, admission: float, why: str) -> SizedScheme:
         return SizedScheme(self._family.name, admission, None, 0, 0, 0.0, None, why)
@@ -198,11 +204,11 @@ class _Search:
         assert estimate is not None
         return _Found(estimate[METRICS[self._aim.by]], None)
 
-    def _simulate(self, scheme: Scheme, requests: int) -> _Found:
+    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> _Found:
+        """By as many replications as asked for, from that number on; each has draws of its own."""
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
-        tasks = [
-            Task(self._traffic, scheme, run, number) for number in range(self._aim.replications)
-        ]
+        numbers = range(first, first + self._aim.replications)
+        tasks = [Task(self._traffic, scheme, run, number) for number in numbers]
         seen = [one for some in self._executor.map(replicate, tasks) for one in some]
         estimate = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
         return (

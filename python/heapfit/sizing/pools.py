@@ -1,40 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools for a trace, each with the count it needs and how often it still runs out."""
+"""Pools for a trace that help each other out: the least memory that admits a share of requests.
+
+The counts are chosen by replaying the trace on finite pools, where a full pool's requests go to the
+next larger one, and then judged on what they were not chosen on. docs/sizing.md has the
+definitions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.design.pools.special_pools import pool_sizes, special_sizes
-from heapfit.errors import HeapfitError
+from heapfit import _engine
 from heapfit.progress import Progress, no_progress
-from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
-from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
-from heapfit.trace.profile import Profile, profile_trace
+from heapfit.sizing.alone import AlonePool, AlonePools, size_alone
+from heapfit.sizing.buffers import one_unit
+from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.pool_counts import Goal, chosen_counts
+from heapfit.sizing.pool_replay import PoolReplay
+from heapfit.sizing.unseen import Chance, Judge, Unseen
 from heapfit.trace.stored import Trace
 
-LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """What pools are asked for."""
+
+    sizes: Sequence[int] = ()  # bytes; none: those that `heapfit fit` would choose
+    is_overall: bool = False  # the share is of all requests together, not of each pool's own
+    draws: int | None = None  # traces to judge on; None: 8 seeds of a workload, else halves
 
 
 @dataclass(frozen=True, slots=True)
 class SizedPool:
-    """One pool of a trace's."""
+    """One pool of several. Shares are of the requests whose first choice it is."""
 
-    size: int  # bytes of a block
-    is_exact: bool  # for requests of just this size
-    demand: Demand
-    run_out: RunOut
+    alone: AlonePool  # the same pool without help from others
+    count: int
+    refused: float  # in the trace itself
+    unseen: Chance
+
+    @property
+    def size(self) -> int:
+        """Bytes of a block."""
+        return self.alone.size
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is for requests of just this size."""
+        return self.alone.is_exact
 
     @property
     def memory(self) -> int:
         """Bytes of its blocks, without any bookkeeping."""
-        return self.size * self.run_out.count
+        return self.size * self.count
 
     @property
-    def looks(self) -> float:
-        """Independent looks the trace takes at it."""
-        return looks(self.demand)
+    def needs_more(self) -> float:
+        """Share that needs more than `count` where no pool refuses or helps."""
+        return self.alone.demand.share_above(self.count)
+
+    @property
+    def erlang_b(self) -> float:
+        """Share that Erlang-B refuses: Poisson arrivals, as many live on average, no help."""
+        return _engine.erlang_b(self.count, self.alone.demand.mean_live)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +71,11 @@ class PoolSizing:
     """Every pool of a trace for one admission."""
 
     admission: float
+    is_overall: bool
     pools: tuple[SizedPool, ...]
+    refused: float  # share of all requests of the trace itself
+    unseen: Unseen
+    alone: AlonePools
 
     @property
     def memory(self) -> int:
@@ -52,62 +85,30 @@ class PoolSizing:
     @property
     def requests(self) -> int:
         """To all pools."""
-        return sum(pool.demand.requests for pool in self.pools)
-
-    @property
-    def is_beyond(self) -> bool:
-        """Whether any count is extrapolated."""
-        return any(pool.run_out.is_beyond for pool in self.pools)
-
-    def curve(self) -> tuple[PoolSizing, ...]:
-        """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
-        refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
-        return tuple(self.at(round(1 - one, 15)) for one in refused)
-
-    def at(self, admission: float) -> PoolSizing:
-        """The same pools for another admission."""
-        check_admission(admission)
-        pools = (
-            SizedPool(one.size, one.is_exact, one.demand, least_count(one.demand, admission))
-            for one in self.pools
-        )
-        return PoolSizing(admission, tuple(pools))
+        return sum(pool.alone.demand.requests for pool in self.pools)
 
 
 def size_pools(
     trace: Trace,
     admission: float,
-    sizes: Sequence[int] = (),
+    options: PoolOptions | None = None,
     progress: Progress = no_progress,
 ) -> PoolSizing:
-    """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
+    """Pools of least memory that admit that share in the trace, judged on unseen draws.
 
-    Each pool admits at least that share of its own requests. Pools nobody asks are left out.
+    Pools nobody asks are left out. The trace is held in memory, 24 bytes an event.
     """
-    check_admission(admission)
-    profile = profile_trace(trace, progress)
-    if len(profile.sizes) == 0:
-        raise HeapfitError(f"{trace.path}: nothing is ever allocated: there is no pool to size")
-    chosen = _chosen(profile, sizes)
-    demands = measure_demand(trace, len(chosen), smallest_that_fits(chosen), progress)
-    pools = (
-        SizedPool(size, is_exact, demand, least_count(demand, admission))
-        for (size, is_exact), demand in zip(chosen, demands, strict=True)
-        if demand.requests > 0
+    wanted = options or PoolOptions()
+    alone = size_alone(trace, admission, wanted.sizes, progress)
+    goal = Goal(round(1 - admission, 15), wanted.is_overall)
+    replay = PoolReplay(trace.events(), alone.shapes)
+    counts = chosen_counts(replay, alone, goal, progress)
+    found = replay.run(counts)
+    (overall,) = measure_demand(trace, 1, one_unit, progress)
+    judge = Judge(trace, replay, alone, goal, overall)
+    unseen = judge.judged(counts, wanted.draws, progress)
+    pools = tuple(
+        SizedPool(pool, count, found.share(place), unseen.pools[place])
+        for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))
     )
-    return PoolSizing(admission, tuple(pools))
-
-
-def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
-    largest = max(profile.sizes.tolist())
-    if not sizes:
-        return pool_sizes(special_sizes(profile), largest)
-    ascending = sorted(set(sizes))
-    if ascending[0] < 1 or ascending[-1] > LARGEST_POOL:
-        raise HeapfitError(f"pools: sizes must be 1 to {LARGEST_POOL:,} bytes")
-    if ascending[-1] < largest:
-        raise HeapfitError(
-            f"pools: the trace asks for {largest:,} bytes, above the largest pool of "
-            f"{ascending[-1]:,} (add a pool of {largest:,})"
-        )
-    return [(size, False) for size in ascending]
+    return PoolSizing(admission, wanted.is_overall, pools, found.together().share(0), unseen, alone)

@@ -6,6 +6,7 @@ docs/workloads.md lists them with their parameters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
+_SYNTHETIC = "synthetic workload "
+_SOURCE = re.compile(_SYNTHETIC + r"(\w+), seed (\d+): ((?:\w+=\d+ ?)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,27 @@ def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_pr
     values = " ".join(f"{name}={value}" for name, value in source.parameters.items())
     info = TraceInfo(
         program=spec.label,
-        source=f"synthetic workload {spec.name}, seed {spec.seed}: {values}",
+        source=f"{_SYNTHETIC}{spec.name}, seed {spec.seed}: {values}",
         pointer_bits=32,  # the sizes are the model's on any machine; 32 bit is what heaps are for
     )
     progress(step, 0.0)
     trace = write_trace(path, _batches(source), info)
     progress(step, 1.0)
     return trace
+
+
+def spec_of(info: TraceInfo) -> WorkloadSpec | None:
+    """The workload that a stored trace is of; None if it is of none that can be drawn here."""
+    found = _SOURCE.fullmatch(info.source)
+    if found is None:
+        return None
+    values = dict(pair.split("=") for pair in found[3].split())
+    spec = WorkloadSpec(found[1], int(found[2]), {name: int(one) for name, one in values.items()})
+    try:
+        spec.source()
+    except HeapfitError:  # a workload or parameter of another version
+        return None
+    return spec
 
 
 def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:

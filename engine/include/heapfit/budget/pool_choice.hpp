@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
@@ -27,6 +28,9 @@ class PoolChoice {
     // The number of the first pool in the allocator's order whose blocks are all so aligned;
     // HFIT_NO_POOL if the shared heap serves the request. A size of 0 counts as 1.
     [[nodiscard]] std::uint32_t choose(Bytes size, Bytes alignment) const;
+
+    // The pools to try for a request, in the allocator's order, whatever their blocks' alignment.
+    [[nodiscard]] std::vector<std::uint32_t> all(Bytes size) const;
 
   private:
     PoolChoice(const hfit_allocator &allocator, const hfit_pools_plan &plan);

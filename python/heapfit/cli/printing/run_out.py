@@ -6,6 +6,13 @@ from __future__ import annotations
 from heapfit.cli.printing.parts import Column
 from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.settings import share_told
+from heapfit.sizing.unseen import Chance
+
+
+def between(chance: RunOut | Chance) -> str:
+    """The interval of a share."""
+    return f"{share_told(chance.lowest)} to {share_told(chance.highest)}"
+
 
 RUN_OUT: tuple[Column[RunOut], ...] = (
     Column("count", "count"),
@@ -17,10 +24,7 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
     ),
     Column("lowest"),
     Column("highest"),
-    Column(
-        heading="95 %",
-        shown=lambda run_out: f"{share_told(run_out.lowest)} to {share_told(run_out.highest)}",
-    ),
+    Column(heading="95 %", shown=between),
     Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
     Column(
         "time_full",

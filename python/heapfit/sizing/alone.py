@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools for a trace, each by itself: the count it needs and how often it still runs out.
+
+None takes over what another has no block for: an upper bound, from the closed forms of run_out.py,
+which also reach beyond what the trace shows. What pools that help each other out need: pools.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heapfit.design.pools.special_pools import pool_sizes, special_sizes
+from heapfit.errors import HeapfitError
+from heapfit.progress import Progress, no_progress
+from heapfit.sizing.demand import Demand, Integers, measure_demand, smallest_that_fits
+from heapfit.sizing.pool_replay import Shape
+from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
+from heapfit.trace.profile import Profile, profile_trace
+from heapfit.trace.stored import Trace
+
+LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
+
+
+@dataclass(frozen=True, slots=True)
+class AlonePool:
+    """One pool of a trace's, without any help."""
+
+    size: int  # bytes of a block
+    is_exact: bool  # for requests of just this size
+    demand: Demand
+    run_out: RunOut
+
+    @property
+    def memory(self) -> int:
+        """Bytes of its blocks, without any bookkeeping."""
+        return self.size * self.run_out.count
+
+    @property
+    def looks(self) -> float:
+        """Independent looks the trace takes at it."""
+        return looks(self.demand)
+
+
+@dataclass(frozen=True, slots=True)
+class AlonePools:
+    """Every pool of a trace for one admission."""
+
+    admission: float
+    pools: tuple[AlonePool, ...]
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """Their sizes."""
+        return [(pool.size, pool.is_exact) for pool in self.pools]
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all blocks."""
+        return sum(pool.memory for pool in self.pools)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether any count is extrapolated."""
+        return any(pool.run_out.is_beyond for pool in self.pools)
+
+    def bytes_of(self, counts: Integers) -> int:
+        """Of so many blocks of each, without any bookkeeping."""
+        return int(counts @ [pool.size for pool in self.pools])
+
+    def within(self, stretches: slice) -> AlonePools:
+        """The same pools for some stretches of the trace."""
+        demands = [one.demand.within(stretches) for one in self.pools]
+        return replace(self, pools=self._pools(demands, self.admission))
+
+    def curve(self) -> tuple[AlonePools, ...]:
+        """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
+        refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
+        return tuple(self.at(round(1 - one, 15)) for one in refused)
+
+    def at(self, admission: float) -> AlonePools:
+        """The same pools for another admission."""
+        check_admission(admission)
+        return AlonePools(admission, self._pools([one.demand for one in self.pools], admission))
+
+    def _pools(self, demands: Sequence[Demand], admission: float) -> tuple[AlonePool, ...]:
+        return tuple(
+            AlonePool(*shape, demand, least_count(demand, admission))
+            for shape, demand in zip(self.shapes, demands, strict=True)
+        )
+
+
+def size_alone(
+    trace: Trace,
+    admission: float,
+    sizes: Sequence[int] = (),
+    progress: Progress = no_progress,
+) -> AlonePools:
+    """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
+
+    Each pool admits at least that share of its own requests. Pools nobody asks are left out.
+    """
+    check_admission(admission)
+    profile = profile_trace(trace, progress)
+    if len(profile.sizes) == 0:
+        raise HeapfitError(f"{trace.path}: nothing is ever allocated: there is no pool to size")
+    chosen = _chosen(profile, sizes)
+    demands = measure_demand(trace, len(chosen), smallest_that_fits(chosen), progress)
+    pools = (
+        AlonePool(size, is_exact, demand, least_count(demand, admission))
+        for (size, is_exact), demand in zip(chosen, demands, strict=True)
+        if demand.requests > 0
+    )
+    return AlonePools(admission, tuple(pools))
+
+
+def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
+    largest = max(profile.sizes.tolist())
+    if not sizes:
+        return pool_sizes(special_sizes(profile), largest)
+    ascending = sorted(set(sizes))
+    if ascending[0] < 1 or ascending[-1] > LARGEST_POOL:
+        raise HeapfitError(f"pools: sizes must be 1 to {LARGEST_POOL:,} bytes")
+    if ascending[-1] < largest:
+        raise HeapfitError(
+            f"pools: the trace asks for {largest:,} bytes, above the largest pool of "
+            f"{ascending[-1]:,} (add a pool of {largest:,})"
+        )
+    return [(size, False) for size in ascending]

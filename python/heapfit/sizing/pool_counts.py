@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The counts of pools that cost least and still do, found by replaying them.
+
+    1  all counts are scaled down together, as far as that does        a ray, by bisection
+    2  blocks are left out, pool by pool, the largest first            steps of 1/8 of the largest
+    3  blocks of one pool are sold for fewer bytes of another          count, halved where nothing
+                                                                       is gained, down to 1
+
+Refusals do not fall with every block that is added (it may let in a request that takes a larger
+block from another), so this is a local search, not a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from heapfit.progress import Progress, no_progress
+from heapfit.sizing.alone import AlonePools
+from heapfit.sizing.demand import Integers
+from heapfit.sizing.pool_replay import PoolReplay, Refusals
+
+_SEARCHED = 1_500_000_000  # events replayed in search of counts: some seconds
+_FEWEST_TRIES, _MOST_TRIES = 200, 20_000
+_SCALES = 1024  # a ray has so many points
+_FIRST_STEP = 8  # of the largest count: one part in so many
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What pools may refuse."""
+
+    refused: float  # share of the requests
+    is_overall: bool  # of all together; else of those that each pool is the first choice of
+
+    def is_met(self, found: Refusals) -> bool:
+        """Whether no more was refused."""
+        requests, refused = found.requests.sum(axis=0), found.refused.sum(axis=0)
+        if self.is_overall:
+            return bool(refused.sum() <= self.refused * requests.sum())
+        return bool((refused <= self.refused * requests).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where the search moves. Index of all: the pool."""
+
+    sizes: Integers  # bytes of a block
+    least: Integers  # counts that are not gone below
+    start: Integers  # at or above `least`
+    most: Integers  # counts that surely do, where `start` does not
+
+
+def chosen_counts(
+    replay: PoolReplay,
+    alone: AlonePools,
+    goal: Goal,
+    progress: Progress = no_progress,
+    stretches: slice = slice(None),
+) -> Integers:
+    """Counts that meet the goal in these stretches of the trace, which `alone` is of.
+
+    A pool that runs out too rarely for the trace to show it keeps all it ever needed, and what an
+    extrapolation adds to that is added at the end, so that no other pool lives on it.
+    """
+    peaks = np.array([pool.demand.peak for pool in alone.pools])
+    counts = np.array([pool.run_out.count for pool in alone.pools])
+    is_beyond = np.array([pool.run_out.is_beyond for pool in alone.pools])
+    room = Room(
+        sizes=np.array([pool.size for pool in alone.pools]),
+        least=np.where(is_beyond, peaks, 0),
+        start=np.minimum(counts, peaks),
+        most=peaks,
+    )
+    most_tries = min(max(_FEWEST_TRIES, _SEARCHED // replay.events), _MOST_TRIES)
+    progress("counts", 0.0)
+    chosen = least_counts(
+        room, lambda tried: goal.is_met(replay.run(tried).rows(stretches)), most_tries
+    )
+    progress("counts", 1.0)
+    return np.asarray(chosen + np.maximum(counts - peaks, 0), dtype=np.int64)
+
+
+def least_counts(room: Room, does: Callable[[Integers], bool], most_tries: int) -> Integers:
+    """Counts that do, of as few bytes as are found in so many tries."""
+    tries = _Tries(does, most_tries)
+    counts = _scaled(room, room.start if tries.do(room.start) else room.most, tries)
+    step = max(1, int(counts.max()) // _FIRST_STEP)
+    while True:
+        better = _improved(room, counts, step, tries)
+        if better is not None:
+            counts = better
+        elif step > 1:
+            step //= 2
+        else:
+            return counts
+
+
+class _Tries:
+    """Counts tried; once they are used up, nothing does any more."""
+
+    def __init__(self, does: Callable[[Integers], bool], most: int) -> None:
+        self._does = does
+        self._left = most
+
+    def do(self, counts: Integers) -> bool:
+        """Whether these counts do."""
+        self._left -= 1
+        return self._left >= 0 and self._does(counts)
+
+
+def _scaled(room: Room, counts: Integers, tries: _Tries) -> Integers:
+    """The counts scaled down as far as they do."""
+    low, high = 0, _SCALES
+    best = counts
+    while high - low > 1:
+        middle = (low + high) // 2
+        scaled = np.maximum(room.least, -(-counts * middle // _SCALES))
+        if tries.do(scaled):
+            high, best = middle, scaled
+        else:
+            low = middle
+    return best
+
+
+def _improved(room: Room, counts: Integers, step: int, tries: _Tries) -> Integers | None:
+    """After all moves of a step, each tried where the last that did has led; None if none did."""
+    found = None
+    for move in _moves(room.sizes, step):
+        moved = counts + move
+        while (moved >= room.least).all() and tries.do(moved):
+            found = counts = moved
+            moved = counts + move
+    return found
+
+
+def _moves(sizes: Integers, step: int) -> Iterator[Integers]:
+    """Changes of the counts, each of which saves bytes."""
+    pools = np.eye(len(sizes), dtype=np.int64)
+    descending = np.argsort(-sizes).tolist()
+    for sold in descending:
+        yield -step * pools[sold]
+    for sold in descending:
+        for bought in descending:
+            if sold != bought:
+                blocks, for_blocks = _trade(int(sizes[sold]), int(sizes[bought]), step)
+                yield for_blocks * pools[bought] - blocks * pools[sold]
+
+
+def _trade(sold: int, bought: int, step: int) -> tuple[int, int]:
+    """How many blocks of `sold` bytes go for how many of `bought` bytes, which are fewer bytes.
+
+    >>> _trade(1500, 1024, 1), _trade(64, 256, 1)
+    ((1, 1), (5, 1))
+    """
+    if sold > bought:
+        return step, (step * sold - 1) // bought
+    return step * bought // sold + 1, step

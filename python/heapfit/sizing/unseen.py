@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts judged on what they were not chosen on.
+
+workload     other seeds of the same model                     as good as another run
+recording    counts of each half, judged on the other half     as another day, if there was one
+recording    traces drawn from it, in blocks of its requests   chance alone: docs/drawn-traces.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from heapfit import _engine
+from heapfit.progress import Progress, no_progress
+from heapfit.sizing.alone import AlonePools
+from heapfit.sizing.demand import BLOCKS, Demand, Integers
+from heapfit.sizing.pool_counts import Goal, chosen_counts
+from heapfit.sizing.pool_replay import PoolReplay, Refusals, stacked
+from heapfit.sizing.run_out import interval, rarest_shown
+from heapfit.trace.stored import Trace
+from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, spec_of
+
+STANDARD_SEEDS = 8
+_FIRST_SEED = 1  # of drawn traces
+_HALVES = (slice(0, BLOCKS // 2), slice(BLOCKS // 2, BLOCKS))
+
+
+class Evidence(StrEnum):
+    """What counts are judged on."""
+
+    SEEDS = "seeds"
+    HALVES = "halves"
+    DRAWN = "drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How often requests are refused, of all or of those of a pool."""
+
+    share: float
+    lowest: float  # of the interval of 95 %
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What counts refuse on unseen draws. `pools` are in their order."""
+
+    evidence: Evidence
+    draws: int  # traces; halves are one together
+    overall: Chance
+    pools: tuple[Chance, ...]
+    memory: tuple[int, ...]  # bytes of the counts judged: of halves each half's own
+
+    @property
+    def told(self) -> str:
+        """What the counts were judged on, and what that can tell."""
+        match self.evidence:
+            case Evidence.SEEDS:
+                return f"the same counts on {self.draws} other seeds of the workload."
+            case Evidence.DRAWN:
+                return (
+                    f"the same counts on {self.draws} traces drawn from this one: chance variation "
+                    "of a load like it, no evidence of another run."
+                )
+        first, second = self.memory
+        return (
+            f"counts of each half of the trace ({first:,} and {second:,} B), judged on the other "
+            "half. A second recording would tell more."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A trace whose pools are sized, and what other draws of it there are."""
+
+    trace: Trace
+    replay: PoolReplay
+    alone: AlonePools
+    goal: Goal
+    overall: Demand  # on all pools together
+
+    def judged(
+        self, counts: Integers, draws: int | None, progress: Progress = no_progress
+    ) -> Unseen:
+        """By so many draws; without a number by 8 seeds of a workload, else by halves."""
+        spec = spec_of(self.trace.info)
+        if spec is not None:
+            number = draws or STANDARD_SEEDS
+            return self._by_draws(Evidence.SEEDS, counts, _seeds(spec, number, progress), number)
+        if draws is None:
+            return self._by_halves(progress)
+        with TemporaryDirectory(prefix="heapfit-") as folder:
+            drawn = draw_set(self.trace, draws, _FIRST_SEED, Path(folder), progress).traces
+            events = (trace.events() for trace in drawn)
+            return self._by_draws(Evidence.DRAWN, counts, events, draws)
+
+    def _by_draws(
+        self,
+        evidence: Evidence,
+        counts: Integers,
+        draws: Iterable[_engine.EventArray],
+        number: int,
+    ) -> Unseen:
+        found = stacked(
+            [PoolReplay(events, self.alone.shapes).run(counts).summed() for events in draws]
+        )
+        return self._told(evidence, found, number, (self.alone.bytes_of(counts),))
+
+    def _by_halves(self, progress: Progress) -> Unseen:
+        """Each half's own counts, which the other half judges."""
+        parts, memory = [], []
+        for half, other in (_HALVES, _HALVES[::-1]):
+            part = self.alone.within(half)
+            counts = chosen_counts(self.replay, part, self.goal, progress, half)
+            parts.append(self.replay.run(counts).rows(other))
+            memory.append(self.alone.bytes_of(counts))
+        return self._told(Evidence.HALVES, stacked(parts), 1, tuple(memory))
+
+    def _told(
+        self, evidence: Evidence, found: Refusals, draws: int, memory: tuple[int, ...]
+    ) -> Unseen:
+        """`draws` traces as long as this one have so many times its independent looks."""
+        pools = tuple(
+            _chance(found, place, pool.demand, draws) for place, pool in enumerate(self.alone.pools)
+        )
+        overall = _chance(found.together(), 0, self.overall, draws)
+        return Unseen(evidence, draws, overall, pools, memory)
+
+
+def _seeds(spec: WorkloadSpec, number: int, progress: Progress) -> Iterator[_engine.EventArray]:
+    """The workload with the seeds that follow its own."""
+    for i in range(number):
+        progress("other seeds", i / number)
+        yield drawn_events(replace(spec, seed=(spec.seed + 1 + i) % 2**64))
+    progress("other seeds", 1.0)
+
+
+def _chance(found: Refusals, pool: int, demand: Demand, draws: int) -> Chance:
+    share = found.share(pool)
+    none_seen = rarest_shown(demand) / draws
+    return Chance(share, *interval(share, found.shares(pool), none_seen))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""U(t) and P_i(t) of a trace in full, as a Parquet table: docs/series-schema.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from heapfit import _engine
+from heapfit.atomic_file import file_aside
+from heapfit.errors import HeapfitError
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import Trace, placed_in
+
+SCHEMA_VERSION = 1
+_METADATA_KEY = b"heapfit_series"
+_COLUMNS = ("event", "time", "live_bytes", "size", "live_blocks")
+_CLIMBING = ("event", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What was written."""
+
+    path: Path
+    rows: int
+    is_coarse: bool  # over a million sizes: later ones stand for the next of 16 an octave
+
+
+def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> Series:
+    """Stores what each event changes at `path`, which appears whole or not at all.
+
+    Memory follows the live objects and the different sizes, not the length. HeapfitError, and
+    nothing changed, if anything else lies there than a series.
+    """
+    _require_own(path)
+    changes = _engine.LiveChanges()
+    rows = 0
+    with file_aside(path) as aside, _writer(aside) as writer:
+        for batch in _batches(trace, changes, progress):
+            writer.write_batch(batch)
+            rows += batch.num_rows
+        told = {"schema": SCHEMA_VERSION, "program": trace.info.program}
+        told |= {"source": trace.info.source, "events": trace.info.events}
+        metadata = json.dumps({**told, "is_coarse": changes.is_coarse}).encode()
+        writer.add_key_value_metadata({_METADATA_KEY: metadata})
+    return Series(path, rows, changes.is_coarse)
+
+
+def _require_own(path: Path) -> None:
+    if not path.exists():
+        return
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+    except (pa.ArrowException, OSError):
+        metadata = {}
+    if _METADATA_KEY not in metadata:
+        raise HeapfitError(
+            f"{path}: was not written by heapfit profile --series (move it away, or choose "
+            "another file)"
+        )
+
+
+def _batches(
+    trace: Trace, changes: _engine.LiveChanges, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    done = 0
+    progress("series", 0.0)
+    for columns in trace.batches(("op", "object", "size", "alignment", "time")):
+        events = _engine.EventArray(done)
+        with placed_in(trace.path):
+            events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+            found = changes.feed(events)
+        event = found.take_events()
+        time = columns["time"][event - done]
+        arrays = (event, time, found.take_live_bytes(), found.take_sizes())
+        yield pa.record_batch([*arrays, found.take_live_blocks()], schema=_schema())
+        done += len(events)
+        progress("series", done / trace.info.events)
+
+
+def _schema() -> pa.Schema:
+    return pa.schema(pa.field(name, pa.uint64(), nullable=False) for name in _COLUMNS)
+
+
+def _writer(path: Path) -> pq.ParquetWriter:
+    return pq.ParquetWriter(
+        path,
+        _schema(),
+        compression="zstd",
+        use_dictionary=[name for name in _COLUMNS if name not in _CLIMBING],
+        column_encoding=dict.fromkeys(_CLIMBING, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,
+    )
