@@ -108,11 +108,17 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert "offline packing" in shown.stdout
     assert "placements tried with zones for common sizes" in shown.stdout
     assert "orders that look ahead" in shown.stdout
-    assert "any allocator, any order" in shown.stdout
-    assert "static_pools, any order" in shown.stdout
+    told = [line.split() for line in shown.stdout.splitlines()]
+    assert ["any", "allocator", "any", "number"] in [words[:4] for words in told]
+    assert ["static_pools", "these", "sizes"] in [words[:3] for words in told]
+    assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
+    assert "these sizes: any order of these sizes in these numbers;" in shown.stdout
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--effort", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
+    premises = {one["name"]: one["premise"] for one in content["worst_cases"]}
+    assert premises["static_pools"] == "any order of these sizes in these numbers"
+    assert premises["tlsf"] == "any order of any sizes up to the largest"
     none = heapfit("bounds", "t.heap", "--effort", "0", folder=tmp_path)
     assert "placed as requests come" in none.stdout
 

@@ -90,7 +90,7 @@ def ranking(
     )
     yield Fields({"bounds": comparison.bounds})
     if comparison.bounds is not None:
-        yield Line(_bounds_told(comparison.bounds))
+        yield from map(Line, _bounds_told(comparison.bounds))
     yield from map(Line, _meanings(comparison.rows))
     yield from left_out(comparison.not_applicable)
 
@@ -132,13 +132,14 @@ def _marks(row: Row) -> str:
     return ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
 
 
-def _bounds_told(bounds: BesideResult) -> str:
-    sentence = (
+def _bounds_told(bounds: BesideResult) -> Iterator[str]:
+    yield (
         f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
-        "had its own most"
+        "had its own most."
     )
     worst = bounds.worst_case
-    return sentence + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
+    if worst is not None:
+        yield f"The first needs {worst.size:,} at most in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
