@@ -201,6 +201,16 @@ void ignoring_the_end_gives_the_footprint_of_one_run() {
     CHECK(search.r_min == 5008u && search.r_safe == 5008u && !search.searched);
 }
 
+void a_trace_that_also_runs_below_its_footprint_is_searched() {
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        const bool runs = size >= 4800 && (size < 4850 || size > 4900);
+        return TrialResult{.runs = runs, .footprint = 5003};
+    };
+    const RegionSearch search = search_regions({64, 3000, true}, trial, {});
+    CHECK(search.searched && search.r_min == 4800u && search.r_safe == 4904u);
+    CHECK(search.sizes.back() == 5008); // above it nothing can fail
+}
+
 void a_descriptor_that_wrongly_ignores_the_end_is_told() {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size >= 6000, .footprint = 5000};
@@ -354,6 +364,7 @@ int main() {
     RUN(an_allocator_that_never_works_has_no_region);
     RUN(live_bytes_of_4_gib_have_no_region_and_try_none);
     RUN(ignoring_the_end_gives_the_footprint_of_one_run);
+    RUN(a_trace_that_also_runs_below_its_footprint_is_searched);
     RUN(a_descriptor_that_wrongly_ignores_the_end_is_told);
     RUN(threads_do_not_change_the_answer);
     RUN(a_callback_that_throws_stops_the_search);

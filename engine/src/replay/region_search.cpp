@@ -61,8 +61,7 @@ class Search {
             settle_by_footprint(large.footprint);
             return;
         }
-        search_.searched = true;
-        look_around(bisected(*large.region));
+        look_around(bisected(*large.region), largest_region);
     }
 
     TrialResult tried(std::uint64_t size) {
@@ -95,7 +94,8 @@ class Search {
     }
 
     // R of an allocator whose placement does not depend on the region's end, from its footprint in
-    // a larger region.
+    // a larger region, where all it placed lies. A block that has no room to grow at the end of a
+    // smaller one may find a hole, so that a trace that resizes may run there, too.
     void settle_by_footprint(std::uint64_t footprint) {
         const std::uint64_t size = std::max(round_to_region(footprint), space_.smallest_region);
         if (!tried(size).runs || failing_below(UINT64_MAX) > size) {
@@ -103,7 +103,11 @@ class Search {
                         " bytes it needed of a larger region (the allocator's descriptor is wrong "
                         "to say that it ignores the region's end: report it)");
         }
-        settle(size);
+        if (size == space_.smallest_region || !tried(size - region_unit).runs) {
+            settle(size);
+            return;
+        }
+        look_around(bisected(size), size);
     }
 
     // The smallest size that works between `working` and the largest below it that fails, as far as
@@ -113,12 +117,14 @@ class Search {
         return *bisect(once_, {failing, working, resolution, Middle::rounded_up}, {}).region;
     }
 
-    void look_around(std::uint64_t around) {
+    // No further up than `most`.
+    void look_around(std::uint64_t around, std::uint64_t most) {
+        search_.searched = true;
         search_.step = options_.every_size
                            ? region_unit
                            : tenths((around + scanned_sizes - 2) / (scanned_sizes - 1), 4);
         std::uint64_t from = std::max(tenths(around, 9), space_.smallest_region);
-        std::uint64_t to = std::min(tenths(around, 13), largest_region);
+        std::uint64_t to = std::min(tenths(around, 13), most);
         trials_.expect((to - from) / search_.step + 1);
         scan(from, to);
         while (tenths(smallest_success(), 9) < from && from > space_.smallest_region) {
@@ -126,9 +132,9 @@ class Search {
             from = std::max(tenths(smallest_success(), 9), space_.smallest_region);
             scan(from, end);
         }
-        while (failing_below(UINT64_MAX) >= to && to < largest_region) {
+        while (failing_below(UINT64_MAX) >= to && to < most) {
             const std::uint64_t begin = to;
-            to = std::min(tenths(to, 13), largest_region);
+            to = std::min(tenths(to, 13), most);
             scan(begin, to);
         }
         close_in();
