@@ -166,14 +166,14 @@ def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
     assert chosen_row(both).name == "tlsf"
     assert verdict(both) == (
-        "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8). If every run were this one, "
+        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were this one, "
         "searched would do with 1,010 B; another run may find its pools too few (--pools)."
     )
 
 
 def test_counted_blocks_that_save_nothing_are_not_mentioned() -> None:
     both = compared(row("tlsf", 1160), row("class_pools", 1400, has_pools=True))
-    assert verdict(both) == "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8)."
+    assert verdict(both) == "tlsf needs 1,160 B (1.16 x U_max, alignment 8)."
 
 
 def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:
