@@ -86,6 +86,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/bootstrap.py --recordings 3 --unseen 100 --events 10000
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/exhaustive.py
+	$(PYTHON) bench/bounds.py
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
 	$(PYTHON) bench/choice.py
