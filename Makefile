@@ -85,6 +85,8 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/adversary.py
 	$(PYTHON) bench/bootstrap.py --recordings 3 --unseen 100 --events 10000
 	$(PYTHON) bench/simulate.py
+	$(PYTHON) bench/exhaustive.py
+	$(PYTHON) bench/bounds.py
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
 	$(PYTHON) bench/choice.py

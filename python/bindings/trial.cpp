@@ -48,9 +48,9 @@ struct ArrayTrial {
     }
 };
 
-RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads,
-                          const PythonProgress &progress) {
-    const SearchOptions options{threads, reporting_to(progress)};
+RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads, const PythonProgress &progress,
+                          bool every_size, std::uint64_t also) {
+    const SearchOptions options{threads, reporting_to(progress), every_size, also};
     const nb::gil_scoped_release release;
     return scan(trial.trial(), options);
 }
@@ -78,6 +78,15 @@ TrialSeries find_descending(const ArrayTrial &trial, std::uint64_t from, std::ui
     return descend(trial.running(), {from, step, std::move(above)}, reporting_to(before));
 }
 
+Array<std::uint64_t> placement_in(const ArrayTrial &trial, std::uint64_t size) {
+    std::vector<Bytes> offsets;
+    {
+        const nb::gil_scoped_release release;
+        offsets = trial.trial().placement(size);
+    }
+    return to_array(std::move(offsets));
+}
+
 // The least size between two in which no more than a share of the requests is refused.
 std::uint64_t find_refusing(const ArrayTrial &trial, double share, std::uint64_t failing,
                             std::uint64_t working, std::uint64_t resolution) {
@@ -95,7 +104,7 @@ void bind_results(nb::module_ &module) {
     nb::class_<RegionSearch>(module, "RegionSearch", "The smallest region of a plan for a trace.")
         .def_ro("r_min", &RegionSearch::r_min, "Bytes; None: no region below 4 GiB works.")
         .def_ro("r_safe", &RegionSearch::r_safe,
-                "Bytes; every larger scanned size works. None: the largest scanned one failed.")
+                "Bytes; above every size that failed. None: the largest there is did.")
         .def_ro("step", &RegionSearch::step, "Bytes between scanned sizes; 0: none was scanned.")
         .def_ro("searched", &RegionSearch::searched,
                 "False if the region follows from the plan, or from one run.")
@@ -105,6 +114,12 @@ void bind_results(nb::module_ &module) {
         .def_prop_ro(
             "succeeded", [](const RegionSearch &search) { return to_array(search.succeeded); },
             nb::rv_policy::move)
+        .def_ro("events", &RegionSearch::events, "Of all replays.")
+        .def_ro("events_left", &RegionSearch::events_left,
+                "About what it would take to replay every size left out; 0: none was.")
+        .def_ro("height", &RegionSearch::height,
+                "Of the lowest placement that a replay made of all blocks.")
+        .def_ro("height_region", &RegionSearch::height_region, "In which; 0: none was made.")
         .def_ro("u_max", &RegionSearch::u_max, "Exact requested bytes.");
     nb::class_<TrialResult>(module, "TrialResult", "What one replay in one region came to.")
         .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
@@ -119,13 +134,36 @@ void bind_results(nb::module_ &module) {
         .def_ro("events", &TrialSeries::events, "Of all replays.");
 }
 
+void bind_searches(nb::class_<ArrayTrial> &trial) {
+    trial
+        .def("first_success", &find_first, nb::arg("start"), nb::arg("before") = nb::none(),
+             "The start, or the first size of it doubled, doubled again ... in which it runs.")
+        .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
+             nb::arg("before") = nb::none(),
+             "From the start down, by so small a part of it at a time, until one fails.")
+        .def("descend", &find_descending, nb::arg("start"), nb::arg("step"), nb::arg("above"),
+             nb::arg("before") = nb::none(),
+             "From the start down, by steps that double and then halve to `step`; from there the "
+             "least size from which all those so much `above` work. `before(replays, events)` is "
+             "called before each replay.")
+        .def("bisect_refusing", &find_refusing, nb::arg("share"), nb::arg("failing"),
+             nb::arg("working"), nb::arg("resolution"),
+             "The least size in which no more than this share of all requests is refused.")
+        .def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+             nb::arg("every_size") = false, nb::arg("also") = 0,
+             "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
+             "failed elsewhere, tried before all. `progress(done, total)` may raise to stop.");
+}
+
 } // namespace
 
 void bind_trial(nb::module_ &module) {
     module.attr("HOST_BASE_ALIGNMENT") = host_base_alignment;
     module.attr("REGION_UNIT") = region_unit;
     bind_results(module);
-    nb::class_<ArrayTrial>(module, "Trial", "Does a trace run in a region, and in which at least?")
+    nb::class_<ArrayTrial> trial(module, "Trial",
+                                 "Does a trace run in a region, and in which at least?");
+    trial
         .def(
             "__init__",
             [](ArrayTrial *place, const Plan &plan, const EventArray &events,
@@ -142,28 +180,16 @@ void bind_trial(nb::module_ &module) {
             [](const ArrayTrial &trial, std::uint64_t size) { return trial.trial().run(size); },
             nb::arg("region_size"), nb::call_guard<nb::gil_scoped_release>(),
             "One replay, up to the first refusal.")
+        .def("placement", &placement_in, nb::arg("region_size"),
+             "Offsets of the trace's lifetimes, in their order; HeapfitError if it does not run.")
         .def(
             "exceeds",
             [](const ArrayTrial &trial, std::uint64_t size, std::uint64_t accesses) {
                 return trial.trial().exceeds(size, accesses);
             },
             nb::arg("region_size"), nb::arg("accesses"), nb::call_guard<nb::gil_scoped_release>(),
-            "Whether the replay makes more metadata accesses than these.")
-        .def("first_success", &find_first, nb::arg("start"), nb::arg("before") = nb::none(),
-             "The start, or the first size of it doubled, doubled again ... in which it runs.")
-        .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
-             nb::arg("before") = nb::none(),
-             "From the start down, by so small a part of it at a time, until one fails.")
-        .def("descend", &find_descending, nb::arg("start"), nb::arg("step"), nb::arg("above"),
-             nb::arg("before") = nb::none(),
-             "From the start down, by steps that double and then halve to `step`; from there the "
-             "least size from which all those so much `above` work. `before(replays, events)` is "
-             "called before each replay.")
-        .def("bisect_refusing", &find_refusing, nb::arg("share"), nb::arg("failing"),
-             nb::arg("working"), nb::arg("resolution"),
-             "The least size in which no more than this share of all requests is refused.")
-        .def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-             "R_min and R_safe. `progress(done, total)` may raise to stop.");
+            "Whether the replay makes more metadata accesses than these.");
+    bind_searches(trial);
 }
 
 } // namespace heapfit::bindings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, Row
+from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Effort, Row
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
@@ -28,6 +28,7 @@ class FitOptions:
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
+    effort: Effort = STANDARD_EFFORT  # on each plan's regions
 
 
 @dataclass(frozen=True, slots=True)

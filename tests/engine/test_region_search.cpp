@@ -3,8 +3,9 @@
 // ones.
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <set>
+#include <map>
+#include <mutex>
+#include <random>
 #include <stdexcept>
 
 #include "check.hpp"
@@ -25,54 +26,145 @@ template <typename Works> TrialOf trial_of(Works works) {
     };
 }
 
-// The rule again, in floating point and without a thread.
-template <typename Works>
-void check_against_the_rule(const RegionSearch &search, std::uint64_t bisected, Works works) {
-    std::set<std::uint64_t> sizes{bisected};
-    for (int k = 0; k < 128; k++) {
-        const long double exact = bisected * (0.9L + 0.4L * k / 127);
-        sizes.insert(static_cast<std::uint64_t>(std::ceil(exact / 8 - 1e-9L)) * 8);
+// Sizes that work from `from` on but for the holes: both ends of each fail, too.
+struct Holes {
+    std::uint64_t from;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;
+
+    bool operator()(std::uint64_t size) const {
+        return size >= from && std::ranges::none_of(holes, [size](const auto &hole) {
+                   return size >= hole.first && size <= hole.second;
+               });
     }
-    CHECK(std::ranges::equal(search.sizes, sizes));
-    std::optional<std::uint64_t> r_min;
-    std::optional<std::uint64_t> r_safe;
-    for (const std::uint64_t size : sizes) {
-        if (works(size)) {
-            r_min = r_min ? r_min : size;
-            r_safe = r_safe ? r_safe : size;
-        } else {
-            r_safe.reset();
-        }
-    }
-    CHECK(search.r_min == r_min && search.r_safe == r_safe);
-}
+};
+
+const SearchOptions every_size = {.every_size = true};
 
 void a_monotone_allocator_has_one_answer() {
-    const auto works = [](std::uint64_t size) { return size >= 123456; };
+    const Holes works{123456, {}};
+    for (const SearchOptions &options : {SearchOptions{}, every_size}) {
+        const RegionSearch search = search_regions({64, 100000, false}, trial_of(works), options);
+        CHECK(search.searched && search.r_min == 123456u && search.r_safe == 123456u);
+    }
     const RegionSearch search = search_regions({64, 100000, false}, trial_of(works), {});
-    CHECK(search.searched && search.r_min == search.r_safe);
-    CHECK(search.r_min == 123456u);
     CHECK(search.step == 392); // 0.4 * 123,456 / 127 = 388.8, in whole 8 B
-    check_against_the_rule(search, 123456, works);
+    CHECK(search.sizes.front() == 111112 && search.sizes.back() == 160496); // 0.9 and 1.3 times
 }
 
 void holes_above_r_min_raise_r_safe() {
-    // Works from 10,000 on, but not from 10,400 to 11,000.
-    const auto works = [](std::uint64_t size) {
-        return size >= 10000 && (size < 10400 || size > 11000);
-    };
+    const Holes works{10000, {{10400, 11000}}};
     const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
-    CHECK(*search.r_min < 10100 && *search.r_safe > 11000 && *search.r_safe < 11100);
-    check_against_the_rule(search, 10000, works);
+    CHECK(search.r_min == 10000u && search.r_safe == 11008u); // edges are closed in to 8 B
 }
 
-void a_failure_at_the_largest_scanned_size_leaves_no_r_safe() {
-    const auto works = [](std::uint64_t size) {
-        return size >= 10000 && (size < 12950 || size > 14000);
-    };
+void a_failure_at_the_largest_scanned_size_makes_the_window_longer() {
+    const Holes works{10000, {{12950, 14000}}};
     const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
-    CHECK(search.r_min && !search.r_safe);
-    check_against_the_rule(search, 10000, works);
+    CHECK(search.r_min == 10000u && search.r_safe == 14008u && search.sizes.back() == 16904);
+}
+
+void a_success_below_the_bisected_size_makes_the_window_longer() {
+    const Holes works{8000, {{8300, 9200}, {9400, 10000}}};
+    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), every_size);
+    CHECK(search.r_min == 8000u && search.r_safe == 10008u && search.sizes.front() == 7200);
+}
+
+void only_the_largest_region_failing_leaves_no_r_safe() {
+    constexpr std::uint64_t size = 3'000'000'000;
+    const Holes works{size, {{size + 1000, largest_region}}};
+    const RegionSearch search = search_regions({64, size, false}, trial_of(works), {});
+    CHECK(search.r_min == size && !search.r_safe && search.sizes.back() == largest_region);
+}
+
+// What the search tries, and how often.
+struct Watched {
+    Holes works;
+    std::mutex mutex;
+    std::map<std::uint64_t, int> tried;
+
+    TrialOf trial() {
+        return [this](std::uint64_t size, const std::stop_token &) {
+            const std::lock_guard lock(mutex);
+            tried[size]++;
+            return TrialResult{.runs = works(size), .footprint = size, .events = 10};
+        };
+    }
+};
+
+// Six holes anywhere from 0.8 to 2.2 times 10,000, some so narrow that a scan steps over them.
+Holes drawn_holes(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Holes works{10000, {}};
+    for (int i = 0; i < 6; i++) {
+        const std::uint64_t begin = 8000 + random() % 14000;
+        works.holes.emplace_back(begin, begin + 8 + random() % (i < 3 ? 20 : 1500));
+    }
+    works.from = 8000 + random() % 2000;
+    return works;
+}
+
+void no_r_safe_lies_below_a_size_that_failed() {
+    for (std::uint64_t seed = 1; seed <= 200; seed++) {
+        Watched watched{drawn_holes(seed), {}, {}};
+        const RegionSearch search = search_regions({64, 7990, false}, watched.trial(), {});
+        std::optional<std::uint64_t> r_min;
+        std::optional<std::uint64_t> r_safe;
+        for (const auto &[size, times] : watched.tried) {
+            CHECK(times == 1);
+            const bool works = watched.works(size);
+            r_min = works && !r_min ? size : r_min;
+            r_safe = !works ? std::nullopt : r_safe ? r_safe : std::optional(size);
+        }
+        CHECK(search.r_min == r_min && search.r_safe == r_safe);
+        CHECK(search.events == 10 * watched.tried.size());
+        CHECK(!watched.works(*search.r_min - 8) && !watched.works(*search.r_safe - 8));
+    }
+}
+
+void every_size_tried_gives_what_trying_all_there_are_gives() {
+    for (std::uint64_t seed = 1; seed <= 200; seed++) {
+        const Holes works = drawn_holes(seed);
+        const RegionSearch search = search_regions({64, 7990, false}, trial_of(works), every_size);
+        CHECK(search.step == 8 && search.events_left == 0);
+        std::optional<std::uint64_t> r_safe;
+        for (std::uint64_t size = search.sizes.front(); size <= search.sizes.back(); size += 8) {
+            r_safe = !works(size) ? std::nullopt : r_safe ? r_safe : std::optional(size);
+        }
+        CHECK(search.r_safe == r_safe && works(*search.r_min));
+        CHECK(10 * search.sizes.front() <= 9 * *search.r_min + 80);
+        CHECK(search.sizes.size() == (search.sizes.back() - search.sizes.front()) / 8 + 1);
+    }
+}
+
+void edges_are_closed_in_to_a_part_of_u_max() {
+    const Holes works{1000000, {{1130000, 1140000}}};
+    const RegionSearch search = search_regions({64, 999000, false}, trial_of(works), {});
+    CHECK(search.step == 3152 && search.r_min == 1000000u);
+    CHECK(*search.r_safe > 1140000 && *search.r_safe <= 1140000 + 999000 / 5000);
+}
+
+void what_every_size_left_would_take_is_told() {
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        return TrialResult{.runs = size >= 100000, .events = size >= 100000 ? 100u : 40u};
+    };
+    const RegionSearch some = search_regions({64, 99000, false}, trial, {});
+    const RegionSearch all = search_regions({64, 99000, false}, trial, every_size);
+    const std::uint64_t window = 100 * (30000 / 8 + 1) + 40 * (10000 / 8);
+    CHECK(all.events_left == 0 && all.events >= window && all.events < window + 1000);
+    const std::uint64_t guess = some.events + some.events_left;
+    CHECK(guess > all.events - 2000 && guess < all.events + 2000);
+}
+
+void a_size_that_failed_elsewhere_is_below_r_safe() {
+    const Holes works{10000, {{10996, 11010}, {19000, 19000}}};
+    const SearchSpace space{64, 9990, false};
+    CHECK(search_regions(space, trial_of(works), {}).r_safe == 10000u);
+    CHECK(search_regions(space, trial_of(works), {.also = 11000}).r_safe == 11016u);
+    CHECK(search_regions(space, trial_of(works), {.also = 19000}).r_safe == 19008u);
+    CHECK(search_regions(space, trial_of(works), {.also = 15000}).r_safe == 10000u);
+    const TrialOf smallest = trial_of(Holes{64, {{80, 80}}});
+    CHECK(search_regions({64, 50, false}, smallest, {}).r_safe == 64u);
+    CHECK(search_regions({64, 50, false}, smallest, {.also = 80}).r_safe == 88u);
 }
 
 void the_smallest_region_needs_no_search() {
@@ -107,6 +199,16 @@ void ignoring_the_end_gives_the_footprint_of_one_run() {
     };
     const RegionSearch search = search_regions({64, 3000, true}, trial, {});
     CHECK(search.r_min == 5008u && search.r_safe == 5008u && !search.searched);
+}
+
+void a_trace_that_also_runs_below_its_footprint_is_searched() {
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        const bool runs = size >= 4800 && (size < 4850 || size > 4900);
+        return TrialResult{.runs = runs, .footprint = 5003};
+    };
+    const RegionSearch search = search_regions({64, 3000, true}, trial, {});
+    CHECK(search.searched && search.r_min == 4800u && search.r_safe == 4904u);
+    CHECK(search.sizes.back() == 5008); // above it nothing can fail
 }
 
 void a_descriptor_that_wrongly_ignores_the_end_is_told() {
@@ -250,11 +352,19 @@ void a_bad_trace_is_told_and_not_searched() {
 int main() {
     RUN(a_monotone_allocator_has_one_answer);
     RUN(holes_above_r_min_raise_r_safe);
-    RUN(a_failure_at_the_largest_scanned_size_leaves_no_r_safe);
+    RUN(a_failure_at_the_largest_scanned_size_makes_the_window_longer);
+    RUN(a_success_below_the_bisected_size_makes_the_window_longer);
+    RUN(only_the_largest_region_failing_leaves_no_r_safe);
+    RUN(no_r_safe_lies_below_a_size_that_failed);
+    RUN(every_size_tried_gives_what_trying_all_there_are_gives);
+    RUN(edges_are_closed_in_to_a_part_of_u_max);
+    RUN(what_every_size_left_would_take_is_told);
+    RUN(a_size_that_failed_elsewhere_is_below_r_safe);
     RUN(the_smallest_region_needs_no_search);
     RUN(an_allocator_that_never_works_has_no_region);
     RUN(live_bytes_of_4_gib_have_no_region_and_try_none);
     RUN(ignoring_the_end_gives_the_footprint_of_one_run);
+    RUN(a_trace_that_also_runs_below_its_footprint_is_searched);
     RUN(a_descriptor_that_wrongly_ignores_the_end_is_told);
     RUN(threads_do_not_change_the_answer);
     RUN(a_callback_that_throws_stops_the_search);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "heapfit/packing/lifetimes.hpp"
 #include "heapfit/replay/replay.hpp"
 #include "heapfit/replay/trial.hpp"
 #include "random_trace.hpp"
@@ -181,9 +182,24 @@ void too_many_accesses_are_told_of_a_trace_that_is_refused_as_well() {
     }
 }
 
+// Resized and empty blocks among them.
+void what_a_replay_places_is_a_placement_of_all_lifetimes() {
+    const auto events = draw(RandomTrace{.seed = 8, .events = 3000, .sizes = {0, 9, 40, 1000}});
+    const std::vector<Lifetime> lifetimes = lifetimes_of(events);
+    for (const char *const name : {"tlsf", "tailored", "best_fit", "halffit"}) {
+        const Trial trial(Plan(name, {}, {}, {}), events);
+        const TrialResult result = trial.run(1 << 17);
+        CHECK(result.runs && result.height < result.footprint);
+        CHECK(check_placement(lifetimes, trial.placement(1 << 17)) == result.height);
+        CHECK(test::error_of([&] { (void)trial.placement(2048); }) ==
+              "placement: the trace does not run in 2048 bytes");
+    }
+}
+
 } // namespace
 
 int main() {
+    RUN(what_a_replay_places_is_a_placement_of_all_lifetimes);
     RUN(the_first_success_is_a_double_of_the_start);
     RUN(the_largest_region_is_tried_last);
     RUN(lowering_ends_at_the_first_that_fails);

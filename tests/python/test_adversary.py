@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The adversary: within the limits, no worse than proven, and `compare` finds the same."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +135,7 @@ def test_a_plan_trained_on_a_trace_is_broken_and_compare_finds_the_same(tmp_path
     table2(tmp_path / "four.heap", 1500)
     asked = ("adversary", "four.heap", "budgeted", "tlsf:probes=0", "static_pools")
     content = heapfit_json(*asked, "--effort", "1", "-o", "found", folder=tmp_path)
+    shown = heapfit(*asked, "--effort", "1", "-o", "found", folder=tmp_path).stdout
     trained = open_any(tmp_path / "four.heap", ImportOptions(), tmp_path)
     attacks = {one["name"]: one for one in content["attacks"]}
     assert set(attacks) == {"budgeted_4_largest", "tlsf:probes=0", "static_pools"}
@@ -142,7 +144,8 @@ def test_a_plan_trained_on_a_trace_is_broken_and_compare_finds_the_same(tmp_path
     for attack in attacks.values():
         worst = attack["worst"]
         assert attack["region"] == attack["on_trace"]["r_safe"] <= worst["refused_in"]
-        assert worst["refused_in"] < attack["proven"]["size"]
+        assert worst["refused_in"] < worst["r_safe"] <= attack["proven"]["size"]
+        assert re.search(rf"^{attack['name']} .* {worst['refused_in']:,}  ", shown, re.MULTILINE)
         (row,) = heapfit_json("compare", worst["trace"], "--plan", worst["plan"], folder=tmp_path)[
             "rows"
         ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of a trace, and minimalloc's CSV in and out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,14 @@ import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import find_bounds, save_lifetimes
-from heapfit.compare.comparison import compare
+from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_lifetimes
+from heapfit.compare.comparison import (
+    Ground,
+    compare,
+    comparison_of,
+    ground_of,
+    measure_candidate,
+)
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
@@ -108,11 +115,17 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert "offline packing" in shown.stdout
     assert "placements tried with zones for common sizes" in shown.stdout
     assert "orders that look ahead" in shown.stdout
-    assert "any allocator, any order" in shown.stdout
-    assert "static_pools, any order" in shown.stdout
+    told = [line.split() for line in shown.stdout.splitlines()]
+    assert ["any", "allocator", "any", "number"] in [words[:4] for words in told]
+    assert ["static_pools", "these", "sizes"] in [words[:3] for words in told]
+    assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
+    assert "these sizes: any order of these sizes in these numbers;" in shown.stdout
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--effort", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
+    premises = {one["name"]: one["premise"] for one in content["worst_cases"]}
+    assert premises["static_pools"] == "any order of these sizes in these numbers"
+    assert premises["tlsf"] == "any order of any sizes up to the largest"
     none = heapfit("bounds", "t.heap", "--effort", "0", folder=tmp_path)
     assert "placed as requests come" in none.stdout
 
@@ -126,7 +139,42 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     assert beside["static"] == 10 * (2952 + 1978 + 1040 + 528)
     shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
     assert f"Bounds: {beside['packing']:,} were all lifetimes known; " in shown.stdout
-    assert f"{beside['worst_case']['size']:,}" in shown.stdout
+    worst = beside["worst_case"]
+    assert worst["premise"] == "any order of these sizes in these numbers"
+    assert f"The first needs {worst['size']:,} at most in {worst['premise']}." in shown.stdout
+
+
+@pytest.mark.parametrize("allocator", ["tlsf", "tailored", "budgeted", "djgpp_test4"])
+def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator: str) -> None:
+    loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
+    candidate = named_portfolio(loaded, [allocator], []).candidates[0]
+    ground = Ground(loaded.profile.u_max, 8)
+    poor = replace(ground, packing=10**9)  # any replay beats it
+    row = measure_candidate(candidate, loaded.events, poor)
+    assert row.placed is not None
+    assert row.r_min is not None
+    assert loaded.profile.u_max <= row.placed < row.r_min
+    best = replace(ground, packing=row.placed)
+    assert measure_candidate(candidate, loaded.events, best).placed is None
+
+
+def test_pieces_make_no_packing(tmp_path: Path) -> None:
+    loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
+    (candidate,) = named_portfolio(loaded, ["chained_pool"], []).candidates
+    row = measure_candidate(candidate, loaded.events, Ground(loaded.profile.u_max, 8, 10**9))
+    assert row.is_in_pieces
+    assert row.placed is None
+
+
+def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
+    loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
+    portfolio = named_portfolio(loaded, ["tlsf", "tailored"], [])
+    bounds = replace(quick_bounds(loaded), packing=10**9)
+    ground = ground_of(loaded, portfolio, bounds)
+    rows = tuple(measure_candidate(one, loaded.events, ground) for one in portfolio.candidates)
+    told = comparison_of(loaded.trace.info, ground, rows, portfolio, bounds).bounds
+    assert told is not None
+    assert told.packing == min(row.placed or 0 for row in rows)
 
 
 @pytest.mark.parametrize("layout", [0, 1])

@@ -2,10 +2,18 @@
 """Ranking and verdict, on rows made by hand."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, Row, ranked
+from heapfit.compare.comparison import (
+    EVENTS_TO_TRY_ALL,
+    TIMES_TO_TRY_ALL,
+    Comparison,
+    Row,
+    ranked,
+    to_look_at_closer,
+)
 from heapfit.compare.verdict import chosen_row, verdict
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo
@@ -65,6 +73,35 @@ def test_equal_regions_are_ranked_by_accesses_then_by_name() -> None:
     assert names(ranked(rows)) == ["a", "b", "slow"]
 
 
+def test_a_region_that_was_not_tried_whole_is_called_the_smallest_found() -> None:
+    guessed = replace(row("tlsf", 1160), step=24, events_left=7)
+    assert not guessed.is_exhaustive
+    assert "alignment 8, smallest found, step 24)" in told(guessed)
+    assert "smallest found" not in told(row("tlsf", 1160))
+
+
+def measured(regions: dict[str, tuple[int, int]], pools: Sequence[str] = ()) -> dict[int, Row]:
+    """Rows by number, of R_safe and the events left."""
+    return {
+        i: replace(row(name, region, has_pools=name in pools), events_left=left)
+        for i, (name, (region, left)) in enumerate(regions.items())
+    }
+
+
+def test_the_first_three_with_and_without_pools_are_looked_at_closer() -> None:
+    regions = {name: (1000 + 10 * i, 5) for i, name in enumerate("abcdefgh")}
+    rows = measured(regions, pools="acegh")
+    assert to_look_at_closer(rows, 100) == [0, 1, 2, 3, 4, 5]  # a c e, and b d f
+
+
+def test_what_is_known_or_would_take_too_long_is_not_looked_at_closer() -> None:
+    most = EVENTS_TO_TRY_ALL
+    rows = measured({"a": (1000, 0), "b": (1010, most), "c": (1020, most + 1), "d": (1030, 1)})
+    assert to_look_at_closer(rows, 100) == [1]  # d is the fourth
+    long = most // TIMES_TO_TRY_ALL + 1
+    assert to_look_at_closer(rows, long) == [1, 2]
+
+
 def test_the_order_given_does_not_matter() -> None:
     rows = [row("a", 1100), row("b", 1100, loads=300), row("c", None), row("d", 1000)]
     orders = {tuple(names(ranked(order))) for order in itertools.permutations(rows)}
@@ -82,15 +119,15 @@ def test_a_row_without_a_safe_region_has_no_ratio() -> None:
 
 def test_pools_that_win_are_told_beside_the_best_without() -> None:
     assert told(row("tlsf", 1160), row("budgeted_4_largest", 1020, has_pools=True)) == (
-        "Pools save 12.1%: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8, step 8); "
-        "without pools, tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8)."
+        "Pools save 12.1%: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8); "
+        "without pools, tlsf needs 1,160 B (1.16 x U_max, alignment 8)."
     )
 
 
 def test_no_pools_is_told_with_the_figures_of_the_best_pools() -> None:
     assert told(row("tlsf", 1160), row("class_pools", 1400, has_pools=True)) == (
-        "No pools here: tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8); "
-        "with pools, class_pools needs 1,400 B (1.40 x U_max, alignment 8, step 8)."
+        "No pools here: tlsf needs 1,160 B (1.16 x U_max, alignment 8); "
+        "with pools, class_pools needs 1,400 B (1.40 x U_max, alignment 8)."
     )
 
 
@@ -105,7 +142,7 @@ def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     rows = [row("tlsf", 1160), row("searched", 1145, has_pools=True)]
     assert chosen_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
-        "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8, step 8), 9.4% of the gap "
+        "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4% of the gap "
         "to U_max and too little to cut a heap to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
@@ -129,14 +166,14 @@ def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
     assert chosen_row(both).name == "tlsf"
     assert verdict(both) == (
-        "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8). If every run were this one, "
+        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were this one, "
         "searched would do with 1,010 B; another run may find its pools too few (--pools)."
     )
 
 
 def test_counted_blocks_that_save_nothing_are_not_mentioned() -> None:
     both = compared(row("tlsf", 1160), row("class_pools", 1400, has_pools=True))
-    assert verdict(both) == "tlsf needs 1,160 B (1.16 x U_max, alignment 8, step 8)."
+    assert verdict(both) == "tlsf needs 1,160 B (1.16 x U_max, alignment 8)."
 
 
 def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:

@@ -69,6 +69,8 @@ def check_fit(source: Path, folder: Path) -> None:
     fitted = fit([source], folder)
     plan_file = load_plan(fitted.paths.plan)
     assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
+    rows = [row for row in fitted.comparison.rows if row.r_min is not None]
+    assert fitted.comparison.bounds.packing <= min(row.r_min for row in rows)
     assert fitted.winner.replay.refusals == 0
     assert fitted.winner.replay.live_peak == fitted.profile.u_max
     assert fitted.paths.report.stat().st_size > 0

@@ -204,12 +204,22 @@ def test_the_search_reports_whole_progress(trace: Trace) -> None:
     assert search.r_min is not None
     assert search.r_safe is not None
     assert search.u_max < search.r_min <= search.r_safe
-    assert len(search.sizes) == len(search.succeeded) <= 1 + 128
-    gaps = np.diff(search.sizes)
-    assert np.count_nonzero(gaps < search.step - 8) <= 2  # before and behind the bisected size
-    assert gaps.max() <= search.step
+    assert len(search.sizes) == len(search.succeeded)
+    assert np.diff(search.sizes).max() == search.step > 8
+    assert search.events_left > 100 * trace.info.events
     assert all(done <= total for done, total in told)
     assert told[-1][0] == told[-1][1]
+
+
+def test_every_size_is_tried_where_that_is_asked_for(trace: Trace) -> None:
+    trial = _engine.Trial(_engine.Plan("tlsf"), trace.events())
+    some, whole = trial.scan(), trial.scan(every_size=True)
+    assert (np.diff(whole.sizes) == 8).all()
+    assert whole.events_left == 0
+    assert abs(whole.events - some.events - some.events_left) < 0.05 * whole.events
+    assert some.r_safe is not None
+    handed_on = trial.scan(also=some.r_safe - 8)  # which fails
+    assert handed_on.r_safe == some.r_safe
 
 
 def test_the_search_needs_no_lock_of_the_caller(trace: Trace) -> None:

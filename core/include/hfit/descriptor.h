@@ -129,7 +129,8 @@ typedef struct hfit_allocator {
     uint32_t tunable_count;
     size_t plan_size; /* bytes of the allocator's plan struct */
     /* True if no placement depends on where the region ends. One run in a large region then tells
-     * the smallest region: its footprint. */
+     * the smallest region: its footprint. (A resize that finds no room at the end of a smaller one
+     * may find a hole elsewhere, so a trace that resizes may run in less.) */
     bool ignores_region_end;
     /* For allocators of pools, else NULL: the pool that is tried for a request of `size` bytes, 1
      * or more, after pool `after` had no block. HFIT_NO_POOL for `after` begins, and as the answer

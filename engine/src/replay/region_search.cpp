@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// First success, one bisection and one scan; see region_search.hpp.
+// First success, one bisection, one window and its edges; see region_search.hpp.
 #include "heapfit/replay/region_search.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <map>
 #include <string>
 
 #include "heapfit/error.hpp"
@@ -16,60 +18,189 @@ namespace {
 
 constexpr std::uint64_t scanned_sizes = 128;     // docs/decisions/0005
 constexpr std::uint64_t doublings_expected = 32; // for progress, until it is known
+constexpr std::uint64_t edge_parts = 5000;       // of U_max: an edge is known to 0.02 %
 
-// `around` and 128 sizes, equally spaced from 0.9 to 1.3 times it, rounded up; equal ones once.
-std::vector<std::uint64_t> sizes_around(std::uint64_t around) {
-    constexpr std::uint64_t intervals = scanned_sizes - 1;
-    std::vector<std::uint64_t> sizes{around};
-    for (std::uint64_t k = 0; k <= intervals; k++) {
-        const std::uint64_t tenths = around * (9 * intervals + 4 * k);
-        sizes.push_back(round_to_region((tenths + 10 * intervals - 1) / (10 * intervals)));
-    }
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    return sizes;
+constexpr std::uint64_t tenths(std::uint64_t size, std::uint64_t count) {
+    return round_to_region((size * count + 9) / 10);
 }
 
-// Replays all sizes around `around` and reads R_min and R_safe off them.
-void scan_around(std::uint64_t around, ParallelTrials &trials, RegionSearch &search) {
-    search.searched = true;
-    search.step =
-        round_to_region((4 * around + 10 * (scanned_sizes - 1) - 1) / (10 * (scanned_sizes - 1)));
-    search.sizes = sizes_around(around);
-    trials.expect(search.sizes.size());
-    for (const TrialResult &result : trials.run(search.sizes)) {
-        search.succeeded.push_back(result.runs ? 1 : 0);
+// All sizes tried for one answer, each once.
+class Search {
+  public:
+    Search(const SearchSpace &space, const TrialOf &trial, const SearchOptions &options)
+        : space_(space), options_(options), trials_(trial, options),
+          once_([this](std::uint64_t size, const std::stop_token &) { return tried(size); }) {}
+
+    RegionSearch run() {
+        search_.u_max = space_.u_max;
+        if (std::max(space_.u_max, space_.smallest_region) <= largest_region) {
+            trials_.expect(scanned_sizes + doublings_expected);
+            find_regions();
+            trials_.finish();
+        }
+        return std::move(search_);
     }
-    for (std::size_t i = search.sizes.size(); i-- > 0;) {
-        if (search.succeeded[i] != 0) {
-            search.r_min = search.sizes[i];
-            const bool is_safe =
-                std::ranges::count(search.succeeded.begin() + static_cast<std::ptrdiff_t>(i),
-                                   search.succeeded.end(), 0) == 0;
-            search.r_safe = is_safe ? search.sizes[i] : search.r_safe;
+
+  private:
+    using Sizes = std::map<std::uint64_t, TrialResult>;
+
+    void find_regions() {
+        const std::uint64_t also = round_to_region(options_.also);
+        const bool is_broken = also > space_.smallest_region && !tried(also).runs;
+        if (tried(space_.smallest_region).runs && !is_broken) {
+            settle(space_.smallest_region);
+            return;
+        }
+        const std::uint64_t least = std::max(space_.u_max, space_.smallest_region);
+        const std::uint64_t from = is_broken ? std::max(least, also + region_unit) : least;
+        const TrialSeries large = first_success(once_, from, {});
+        if (!large.region) {
+            return;
+        }
+        if (space_.ignores_region_end) {
+            settle_by_footprint(large.footprint);
+            return;
+        }
+        look_around(bisected(*large.region), largest_region);
+    }
+
+    TrialResult tried(std::uint64_t size) {
+        const auto known = sizes_.find(size);
+        return known == sizes_.end() ? tried_now({&size, 1})[0] : known->second;
+    }
+
+    std::vector<TrialResult> tried_now(std::span<const std::uint64_t> sizes) {
+        std::vector<TrialResult> results = trials_.run(sizes);
+        for (std::size_t i = 0; i < sizes.size(); i++) {
+            sizes_[sizes[i]] = results[i];
+            search_.events += results[i].events;
+            keep_if_lower(sizes[i], results[i]);
+        }
+        return results;
+    }
+
+    void keep_if_lower(std::uint64_t size, const TrialResult &result) {
+        if (result.runs && (search_.height_region == 0 || result.height < search_.height)) {
+            search_.height = result.height;
+            search_.height_region = size;
         }
     }
-}
 
-// R that was not searched: one size, known to work.
-void settle(std::uint64_t size, RegionSearch &search) {
-    search.r_min = search.r_safe = size;
-    search.sizes.assign(1, size);
-    search.succeeded.assign(1, 1);
-}
-
-// R of an allocator whose placement does not depend on the region's end, from its footprint in a
-// larger region.
-void settle_by_footprint(const SearchSpace &space, std::uint64_t footprint, ParallelTrials &trials,
-                         RegionSearch &search) {
-    const std::uint64_t size = std::max(round_to_region(footprint), space.smallest_region);
-    if (!trials.run(size).runs) {
-        throw Error("region: the trace does not run in the " + std::to_string(size) +
-                    " bytes it needed of a larger region (the allocator's descriptor is wrong "
-                    "to say that it ignores the region's end: report it)");
+    // R that was not searched: one size, known to work.
+    void settle(std::uint64_t size) {
+        search_.r_min = search_.r_safe = size;
+        search_.sizes.assign(1, size);
+        search_.succeeded.assign(1, 1);
     }
-    settle(size, search);
-}
+
+    // R of an allocator whose placement does not depend on the region's end, from its footprint in
+    // a larger region, where all it placed lies. A block that has no room to grow at the end of a
+    // smaller one may find a hole, so that a trace that resizes may run there, too.
+    void settle_by_footprint(std::uint64_t footprint) {
+        const std::uint64_t size = std::max(round_to_region(footprint), space_.smallest_region);
+        if (!tried(size).runs || failing_below(UINT64_MAX) > size) {
+            throw Error("region: the trace does not run in the " + std::to_string(size) +
+                        " bytes it needed of a larger region (the allocator's descriptor is wrong "
+                        "to say that it ignores the region's end: report it)");
+        }
+        if (size == space_.smallest_region || !tried(size - region_unit).runs) {
+            settle(size);
+            return;
+        }
+        look_around(bisected(size), size);
+    }
+
+    // The smallest size that works between `working` and the largest below it that fails, as far as
+    // halving finds it.
+    std::uint64_t bisected(std::uint64_t working, std::uint64_t resolution = region_unit) {
+        const std::uint64_t failing = failing_below(working);
+        return *bisect(once_, {failing, working, resolution, Middle::rounded_up}, {}).region;
+    }
+
+    // No further up than `most`.
+    void look_around(std::uint64_t around, std::uint64_t most) {
+        search_.searched = true;
+        search_.step = options_.every_size
+                           ? region_unit
+                           : tenths((around + scanned_sizes - 2) / (scanned_sizes - 1), 4);
+        std::uint64_t from = std::max(tenths(around, 9), space_.smallest_region);
+        std::uint64_t to = std::min(tenths(around, 13), most);
+        trials_.expect((to - from) / search_.step + 1);
+        scan(from, to);
+        while (tenths(smallest_success(), 9) < from && from > space_.smallest_region) {
+            const std::uint64_t end = from;
+            from = std::max(tenths(smallest_success(), 9), space_.smallest_region);
+            scan(from, end);
+        }
+        while (failing_below(UINT64_MAX) >= to && to < most) {
+            const std::uint64_t begin = to;
+            to = std::min(tenths(to, 13), most);
+            scan(begin, to);
+        }
+        close_in();
+        read_off(from, to);
+    }
+
+    // Both ends and sizes between them no more than a step apart.
+    void scan(std::uint64_t from, std::uint64_t to) {
+        std::vector<std::uint64_t> sizes;
+        for (std::uint64_t size = from; size < to; size += search_.step) {
+            sizes.push_back(round_to_region(size));
+        }
+        sizes.push_back(to);
+        std::erase_if(sizes, [this](std::uint64_t size) { return sizes_.contains(size); });
+        tried_now(sizes);
+    }
+
+    // The edges of R_min and R_safe, to 0.02 % of U_max.
+    void close_in() {
+        const std::uint64_t part = space_.u_max / edge_parts / region_unit * region_unit;
+        const std::uint64_t resolution = std::max(part, region_unit);
+        bisected(smallest_success(), resolution);
+        if (const auto safe = smallest_safe(); safe != sizes_.end()) {
+            bisected(safe->first, resolution);
+        }
+    }
+
+    void read_off(std::uint64_t from, std::uint64_t to) {
+        search_.r_min = smallest_success();
+        if (const auto safe = smallest_safe(); safe != sizes_.end()) {
+            search_.r_safe = safe->first;
+        }
+        const auto end = sizes_.upper_bound(to);
+        for (auto one = sizes_.lower_bound(from); one != end; ++one) {
+            search_.sizes.push_back(one->first);
+            search_.succeeded.push_back(one->second.runs ? 1 : 0);
+            if (const auto next = std::next(one); next != end) {
+                search_.events_left += ((next->first - one->first - 1) / region_unit) *
+                                       (one->second.events + next->second.events) / 2;
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint64_t smallest_success() const {
+        return std::ranges::find_if(sizes_, [](const auto &one) { return one.second.runs; })->first;
+    }
+
+    // The smallest above all that failed; the end if the largest did.
+    [[nodiscard]] Sizes::const_iterator smallest_safe() const {
+        return sizes_.upper_bound(failing_below(UINT64_MAX));
+    }
+
+    // The largest that failed; 0: none.
+    [[nodiscard]] std::uint64_t failing_below(std::uint64_t size) const {
+        auto one = std::make_reverse_iterator(sizes_.lower_bound(size));
+        one = std::find_if(one, sizes_.rend(), [](const auto &it) { return !it.second.runs; });
+        return one == sizes_.rend() ? 0 : one->first;
+    }
+
+    const SearchSpace &space_;
+    const SearchOptions &options_;
+    ParallelTrials trials_;
+    TrialOf once_; // tries what was not tried before
+    Sizes sizes_;  // tried
+    RegionSearch search_;
+};
 
 Bytes peak_live_bytes(std::span<const Event> events) {
     Profile profile(1);
@@ -81,35 +212,7 @@ Bytes peak_live_bytes(std::span<const Event> events) {
 
 RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
                             const SearchOptions &options) {
-    RegionSearch search;
-    search.u_max = space.u_max;
-    if (std::max(space.u_max, space.smallest_region) > largest_region) {
-        return search;
-    }
-    ParallelTrials trials(trial, options);
-    const TrialOf watched = [&trials](std::uint64_t size, const std::stop_token &) {
-        return trials.run(size);
-    };
-    trials.expect(scanned_sizes + doublings_expected);
-    if (trials.run(space.smallest_region).runs) {
-        settle(space.smallest_region, search);
-        return search;
-    }
-    const TrialSeries large =
-        first_success(watched, std::max(space.u_max, space.smallest_region), {});
-    if (!large.region) {
-        return search;
-    }
-    if (space.ignores_region_end) {
-        settle_by_footprint(space, large.footprint, trials, search);
-        return search;
-    }
-    const auto steps =
-        static_cast<std::uint64_t>(std::bit_width(*large.region - space.smallest_region));
-    trials.expect(steps + scanned_sizes + 1);
-    const Bisection between{space.smallest_region, *large.region, region_unit, Middle::rounded_up};
-    scan_around(*bisect(watched, between, {}).region, trials, search);
-    return search;
+    return Search(space, trial, options).run();
 }
 
 RegionSearch scan(const Trial &trial, const SearchOptions &options) {

@@ -18,6 +18,7 @@ struct Replay::Visitor {
     int base_alignment_log2;
     bool keep_going;
     Totals totals;
+    std::vector<Bytes> *offsets; // nullptr: not kept
     std::size_t first_refused = no_event;
     std::size_t overaligned = no_event;
 
@@ -86,6 +87,13 @@ struct Replay::Visitor {
         totals.placement_hash = (totals.placement_hash ^ offset) * 0x100000001b3;
         totals.live += size;
         totals.live_peak = std::max(totals.live_peak, totals.live);
+        if (size > 0) {
+            totals.lowest = std::min<Bytes>(totals.lowest, offset);
+            totals.highest = std::max<Bytes>(totals.highest, offset + size);
+            if (offsets != nullptr) {
+                offsets->push_back(offset);
+            }
+        }
     }
 
     [[nodiscard]] void *address_of(const Block &block) const {
@@ -124,7 +132,8 @@ void Replay::feed_bucket(std::span<const Event> events) {
                     heap_.plan().allocator().alloc_at,
                     std::countr_zero(heap_.base_alignment()),
                     options_.keep_going,
-                    totals_};
+                    totals_,
+                    options_.keep_offsets ? &offsets_ : nullptr};
     const heapfit_access_counts before = heapfit_counts;
     const Followed followed = follow(events, objects_, visitor);
     count_accesses(before);
@@ -173,6 +182,14 @@ ReplaySample Replay::sample() const {
             sums.external_fragmentation()};
 }
 
+std::vector<Bytes> Replay::offsets() const {
+    std::vector<Bytes> offsets = offsets_;
+    for (Bytes &one : offsets) {
+        one -= totals_.lowest;
+    }
+    return offsets;
+}
+
 ReplayResult Replay::result() const {
     const UncountedAccesses uncounted;
     ReplayResult result{};
@@ -182,6 +199,7 @@ ReplayResult Replay::result() const {
     result.resizes = totals_.resizes;
     result.live_peak = totals_.live_peak;
     result.footprint = heap_.footprint();
+    result.height = totals_.highest - std::min(totals_.lowest, totals_.highest);
     result.loads = counts_.loads;
     result.stores = counts_.stores;
     result.payload = counts_.payload + totals_.zeroed;

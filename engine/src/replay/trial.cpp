@@ -3,7 +3,9 @@
 #include "heapfit/replay/trial.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "heapfit/error.hpp"
 #include "heapfit/replay/replay.hpp"
 
 namespace heapfit {
@@ -156,7 +158,19 @@ TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) c
     const bool runs =
         feed_pieces(replay, events_, events_until_stop, [&stop] { return !stop.stop_requested(); });
     const ReplayResult result = replay.result();
-    return {.runs = runs, .footprint = result.footprint, .events = result.events};
+    return {.runs = runs,
+            .footprint = result.footprint,
+            .height = result.height,
+            .events = result.events};
+}
+
+std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {
+    Replay replay(HostHeap::init(plan_, {region_size, base_alignment_}), {.keep_offsets = true});
+    if (!replay.feed(events_)) {
+        throw Error("placement: the trace does not run in " + std::to_string(region_size) +
+                    " bytes");
+    }
+    return replay.offsets();
 }
 
 TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {
@@ -170,6 +184,7 @@ TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {
     const auto asked = static_cast<double>(result.allocations + result.resizes);
     return {.runs = static_cast<double>(result.refusals) <= share * asked,
             .footprint = result.footprint,
+            .height = result.height,
             .events = result.events};
 }
 

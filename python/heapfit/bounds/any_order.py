@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.bounds.worst_cases import WorstCase, chunk_sizes
+from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = NDArray[np.int64]
 
+_ANY = Premise.ANY_SIZES
 _MOST_CHOICES = 8  # values of a tunable that are tried
 
 
@@ -68,24 +69,25 @@ def any_order(
 
 def _of_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     size = int(trace.rounded() @ trace.profile.peaks.astype(np.int64))
-    return WorstCase(info.name, size, "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)")
+    why = "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)"
+    return WorstCase(info.name, size, why, Premise.THESE_SIZES)
 
 
 def _of_blocks(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     size = trace.profile.live_blocks_max * int(trace.rounded().max())
-    return WorstCase(info.name, size, "the largest block as often as blocks are live")
+    return WorstCase(info.name, size, "the largest block as often as blocks are live", _ANY)
 
 
 def _of_buddies(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     size = _robson(*trace.live(_powers_of_two))
     why = "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)"
-    return WorstCase(info.name, size, why)
+    return WorstCase(info.name, size, why, _ANY)
 
 
 def _of_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     live, largest = trace.live(_powers_of_two)
     why = "2 M (1 + ceil(log2 n)), sizes powers of two (Ogasawara 1995)"
-    return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why)
+    return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why, _ANY)
 
 
 def _of_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
@@ -97,12 +99,12 @@ def _of_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     if holes.is_by_address:
         why = "M (1 + ceil(log2 n)) (Robson 1977), or M + (k + 1) n if less"
         size = min(m * (1 + trace.log2_units(n)), m + (k + 1) * n)
-        return WorstCase(f"{info.name} by address", size, why)
+        return WorstCase(f"{info.name} by address", size, why, _ANY)
     if holes.class_log2:
         why = "M + (k + 1) c: holes below n and the class it is in"
-        return WorstCase(info.name, m + (k + 1) * (n + (n >> holes.class_log2)), why)
+        return WorstCase(info.name, m + (k + 1) * (n + (n >> holes.class_log2)), why, _ANY)
     why = "M + (k + 1) n: when one is refused every hole is below n"
-    return WorstCase(info.name, m + (k + 1) * n, why)
+    return WorstCase(info.name, m + (k + 1) * n, why, _ANY)
 
 
 def _proven(info: _engine.AllocatorInfo, trace: _Trace) -> tuple[_engine.Plan, _engine.Holes]:

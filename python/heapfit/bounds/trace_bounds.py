@@ -55,7 +55,7 @@ class Bounds:
 class BesideResult:
     """Bounds quick enough to stand beside every comparison. Sizes in bytes."""
 
-    packing: int  # of lifetimes known beforehand, found with little effort
+    packing: int  # of lifetimes known beforehand: at most R of every plan beside it
     static: int  # sum S_i P_i,max
     worst_case: WorstCase | None  # of the best plan, whatever comes within the trace's limits
 
@@ -87,10 +87,13 @@ class QuickBounds:
     static: int
     limits: Limits
 
-    def beside(self, best: Plan | None) -> BesideResult:
-        """The bounds, with the worst case of the plan that needs least."""
+    def beside(self, best: Plan | None, placed: int) -> BesideResult:
+        """The bounds, with the worst case of the plan that needs least.
+
+        `placed`: height of the lowest placement that a replay made of the trace.
+        """
         worst = None if best is None else worst_case(best, self.limits)
-        return BesideResult(self.packing, self.static, worst)
+        return BesideResult(min(self.packing, placed), self.static, worst)
 
 
 def quick_bounds(loaded: LoadedTrace) -> QuickBounds:

@@ -15,6 +15,7 @@ each byte asked for (the fractional knapsack of Dantzig 1957).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from math import ceil, log2
 from typing import TypeAlias
 
@@ -69,13 +70,26 @@ class Limits:
         return Limits(self.sizes, peaks, self.live - int(self.sizes[number]))
 
 
+class Premise(StrEnum):
+    """Of which requests a bound speaks, beside the most live bytes."""
+
+    THIS_TRACE = "this trace's order"
+    THESE_SIZES = "any order of these sizes in these numbers"
+    ANY_NUMBER = "any order of such sizes in any numbers"
+    ANY_SIZES = "any order of any sizes up to the largest"
+
+
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """What is needed at most, whatever the order of requests within the limits."""
+    """What is needed at most, whatever requests come within the premise."""
 
     name: str
     size: int  # bytes
     why: str  # the formula and its source
+    premise: Premise
+
+
+_LIMITS = Premise.THESE_SIZES  # what the limits of a profile come to
 
 
 def least_of_any(limits: Limits) -> int:
@@ -116,7 +130,7 @@ def _of_region(plan: Plan, limits: Limits) -> WorstCase | None:
         return None
     needed, why = room
     region = _region_with_room(plan.engine(), needed)
-    return None if region is None else WorstCase(plan.allocator, region, why)
+    return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
 
 
 def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
@@ -124,7 +138,7 @@ def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     engine = plan.engine()
     if _never_run_out(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
-        return WorstCase(plan.allocator, engine.smallest_region, why)
+        return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
     if plan.shared is None or engine.scalars.get("growth", 0) > 0:
         return None
     left = limits if engine.tries_other_pools else _left_over(engine, limits)
@@ -133,7 +147,8 @@ def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
         return None
     needed, why = room
     region = _region_with_room(engine, needed)
-    return None if region is None else WorstCase(plan.allocator, region, f"pools, and {why}")
+    why = f"pools, and {why}"
+    return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
 
 
 def _never_run_out(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:

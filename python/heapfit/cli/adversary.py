@@ -81,8 +81,11 @@ def command(
     out_result(_parts(attacks, seed), as_json)
 
 
-def _worst_size(attack: Attack) -> int | None:
-    return None if attack.worst is None else attack.worst.r_safe
+def _broken(attack: Attack) -> int | str | None:
+    """The largest region that is known to fail."""
+    if attack.worst is None:
+        return None
+    return "any" if attack.worst.is_refused_in_any else attack.worst.refused_in
 
 
 _COLUMNS: tuple[Column[Attack], ...] = (
@@ -94,7 +97,7 @@ _COLUMNS: tuple[Column[Attack], ...] = (
         lambda attack: attack.on_trace.r_safe,
     ),
     Column("region", "attacked in"),
-    Column("worst", "worst found", shown=_worst_size),
+    Column("worst", "largest broken", shown=_broken),
     Column(
         "proven",
         "proven at most",
@@ -123,8 +126,8 @@ def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
 
 def _over_u_max(u_max: int) -> Column[Attack]:
     def shown(attack: Attack) -> float | None:
-        size = _worst_size(attack)
-        return None if size is None else size / max(u_max, 1)
+        size = _broken(attack)
+        return size / max(u_max, 1) if isinstance(size, int) else None
 
     return Column(heading="over U_max", shown=shown)
 

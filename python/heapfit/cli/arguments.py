@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from heapfit.compare.comparison import EXACT, STANDARD_EFFORT, Effort
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 
@@ -68,6 +69,13 @@ PointerBitsOption: TypeAlias = Annotated[
 CallSites: TypeAlias = Annotated[
     bool, typer.Option("--call-sites", help="The program can hand over from where it asks.")
 ]
+Exact: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Try every multiple of 8 bytes around each plan's region, however long it takes.",
+    ),
+]
 Seed: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -110,3 +118,8 @@ def import_options(
     """The choices for an import, from the three options above."""
     bits = int(pointer_bits) if pointer_bits else None
     return ImportOptions(drop_unknown, queue or STANDARD_QUEUE, bits)
+
+
+def effort_of(exact: bool) -> Effort:
+    """On each plan's regions, from the option above."""
+    return EXACT if exact else STANDARD_EFFORT

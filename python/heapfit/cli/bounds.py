@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
-from heapfit.bounds.worst_cases import WorstCase
+from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.arguments import (
     STANDARD_QUEUE,
     Alignment,
@@ -30,7 +30,13 @@ from heapfit.importers import opened_trace
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
-_LEAST_OF_ANY = "at least, sizes in any number: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
+_LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
+_REQUESTS = {
+    Premise.THIS_TRACE: "this trace",
+    Premise.THESE_SIZES: "these sizes",
+    Premise.ANY_NUMBER: "any number",
+    Premise.ANY_SIZES: "any sizes",
+}
 
 
 def command(
@@ -73,25 +79,36 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
     yield Fields({**asdict(bounds), "alignment": alignment})
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
+        Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
         Column("size", "bytes"),
         Column(heading="over U_max", shown=lambda bound: bound.size / max(bounds.u_max, 1)),
         Column("why", "what"),
     ]
     yield Table(columns, _rows(bounds))
     yield Line(_packing_told(bounds))
-    yield Line(
-        "any order: of requests with no more live bytes M, live blocks k, and bytes n of a block."
-    )
+    yield Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER};")
+    yield Line(f"any sizes: {Premise.ANY_SIZES} of n bytes; with no more live bytes M than U_max")
+    yield Line("and no more live blocks k.")
 
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
     """All of them, from the least to what allocators need at most, as rows of one table."""
     return [
-        WorstCase("U_max", bounds.u_max, "most live bytes: no region is smaller"),
-        WorstCase("offline packing", bounds.packing.height, "all lifetimes known, no headers"),
-        WorstCase("sum S_i P_i,max", bounds.static, "every size set aside for its own worst case"),
-        WorstCase("any allocator, any order", bounds.least_of_any, _LEAST_OF_ANY),
-        *(replace(one, name=f"{one.name}, any order") for one in bounds.worst_cases),
+        WorstCase("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
+        WorstCase(
+            "offline packing",
+            bounds.packing.height,
+            "all lifetimes known, no headers",
+            Premise.THIS_TRACE,
+        ),
+        WorstCase(
+            "sum S_i P_i,max",
+            bounds.static,
+            "every size set aside for its own worst case",
+            Premise.THESE_SIZES,
+        ),
+        WorstCase("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
+        *bounds.worst_cases,
     ]
 
 

@@ -21,11 +21,13 @@ from heapfit.cli.arguments import (
     AsJson,
     ClusterAddress,
     DropUnknown,
+    Exact,
     PointerBitsOption,
     Queue,
     Seed,
     SramFile,
     Workers,
+    effort_of,
     import_options,
 )
 from heapfit.cli.printing.check import run_told
@@ -95,6 +97,7 @@ def command(
     seed: Seed = 1,
     plans: _Plans = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
+    exact: Exact = False,
     granularity: _Granularity = None,
     accesses: _Accesses = False,
     sram: SramFile = None,
@@ -114,7 +117,7 @@ def command(
     step = None if granularity is None else _step(granularity)
     options = MatrixOptions(step, load_sram(sram), accesses)
     plan_files = tuple(load_plan(path) for path in plans or [])
-    contestants = Contestants(tuple(named), plan_files, int(alignment))
+    contestants = Contestants(tuple(named), plan_files, int(alignment), effort_of(exact))
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bars() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
         traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]

@@ -20,11 +20,13 @@ from heapfit.cli.arguments import (
     CallSites,
     ClusterAddress,
     DropUnknown,
+    Exact,
     PointerBitsOption,
     Queue,
     Seed,
     Sources,
     Workers,
+    effort_of,
     import_options,
 )
 from heapfit.cli.printing.class_table import class_table
@@ -107,6 +109,7 @@ def command(
     seed: Seed = 1,
     objective: _Objective = "max",
     folds: _Folds = 4,
+    exact: Exact = False,
     draw: _Draw = 0,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -123,7 +126,9 @@ def command(
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
     events = standard if search is None else search * 1_000_000
     choice = BudgetChoice(methods, seconds, events, seed)
-    options = RobustOptions(int(alignment), choice, call_sites, parse_objective(objective), folds)
+    options = RobustOptions(
+        int(alignment), choice, call_sites, effort_of(exact), parse_objective(objective), folds
+    )
     importing = import_options(queue, drop_unknown, pointer_bits)
     if len(sources) == 1 and not draw:
         parts = _for_one(sources[0], output, options, importing)

@@ -16,10 +16,12 @@ from heapfit.cli.arguments import (
     AsJson,
     CallSites,
     DropUnknown,
+    Exact,
     PointerBitsOption,
     Prefer,
     Queue,
     Sources,
+    effort_of,
     import_options,
 )
 from heapfit.cli.printing import console
@@ -87,6 +89,7 @@ def command(
     pools: _Pools = False,
     each: _Each = False,
     prefer: Prefer = None,
+    exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -105,6 +108,7 @@ def command(
         pools=pools,
         peak=peak,
         margin=margin,
+        effort=effort_of(exact),
     )
     outcomes: list[Fit | Failure] = []
     if each and len(sources) > 1:

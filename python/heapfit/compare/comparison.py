@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import BesideResult, quick_bounds
+from heapfit.bounds.trace_bounds import BesideResult, QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
 from heapfit.errors import HeapfitError
@@ -28,6 +28,33 @@ def counts_blocks(plan: Plan) -> bool:
     return limit_of(plan) in _COUNTED
 
 
+# What it may take to try every size: so many times the trace, and about a second of one core.
+TIMES_TO_TRY_ALL = 100
+EVENTS_TO_TRY_ALL = 10_000_000
+_ROWS_TO_TRY_ALL = 3  # of those cut to the trace, and of the others
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all plans measured on a trace have in common."""
+
+    u_max: int  # most live bytes of the trace
+    base_alignment: int  # of every region: the largest that the trace or a plan asks for
+    packing: int = 0  # bytes of an offline packing that replays may beat
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How well R_min and R_safe are to be known (docs/decisions/0019)."""
+
+    every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
+    also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
+
+
+STANDARD_EFFORT = Effort()
+EXACT = Effort(every_size=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One plan measured on one trace. Sizes in bytes."""
@@ -37,11 +64,13 @@ class Row:
     plan: Plan
     alignment: int  # of its blocks
     r_min: int | None  # smallest region that succeeds
-    r_safe: int | None  # smallest from which every larger scanned region succeeds
+    r_safe: int | None  # smallest that succeeds above all that failed
     step: int  # between scanned regions; 0 where R follows from the plan or one run tells it
     u_max: int  # most live bytes of the trace
     trained_on_this_trace: bool
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works
+    events_left: int = 0  # that trying every region between the scanned ones would take, about
+    placed: int | None = None  # height of its lowest placement where that beats the packing known
 
     @property
     def replay_region(self) -> int | None:
@@ -75,8 +104,12 @@ class Row:
     @property
     def is_in_pieces(self) -> bool:
         """Whether blocks may lie in pieces; R then is for callers that follow them."""
-        (info,) = find_allocators([self.plan.allocator])
-        return info.in_pieces
+        return _is_in_pieces(self.plan)
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether no multiple of 8 B was left out; else R_safe is the smallest found."""
+        return self.events_left == 0
 
     @property
     def is_monotone(self) -> bool:
@@ -114,7 +147,10 @@ class Comparison:
 
 
 def compare(
-    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
+    loaded: LoadedTrace,
+    portfolio: Portfolio,
+    progress: Progress = no_progress,
+    effort: Effort = STANDARD_EFFORT,
 ) -> Comparison:
     """Searches each plan's smallest regions and replays it once, metered, in R_safe.
 
@@ -122,7 +158,7 @@ def compare(
     """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    return measure(loaded, portfolio, progress)
+    return measure(loaded, portfolio, progress, effort)
 
 
 def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
@@ -132,23 +168,49 @@ def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
 
 
 def measure(
-    loaded: LoadedTrace, portfolio: Portfolio, progress: Progress = no_progress
+    loaded: LoadedTrace,
+    portfolio: Portfolio,
+    progress: Progress = no_progress,
+    effort: Effort = STANDARD_EFFORT,
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
-    base, u_max = base_alignment(loaded.trace, portfolio), loaded.profile.u_max
-    rows = ranked(
-        [
-            measure_candidate(one, loaded.events_for(one.plan), u_max, base, progress)
-            for one in portfolio.candidates
-        ]
-    )
+    bounds = quick_bounds(loaded)
+    ground = ground_of(loaded, portfolio, bounds)
+
+    def row(one: Candidate, effort: Effort) -> Row:
+        return measure_candidate(one, loaded.events_for(one.plan), ground, effort, progress)
+
+    found = {i: row(one, effort) for i, one in enumerate(portfolio.candidates)}
+    while closer := to_look_at_closer(found, loaded.trace.info.events):
+        whole = replace(effort, every_size=True)
+        found |= {i: row(portfolio.candidates[i], whole) for i in closer}
+    rows = ranked(list(found.values()))
+    return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
+
+
+def ground_of(loaded: LoadedTrace, portfolio: Portfolio, bounds: QuickBounds) -> Ground:
+    """What a portfolio's plans have in common on a trace."""
+    base = base_alignment(loaded.trace, portfolio)
+    return Ground(loaded.profile.u_max, base, bounds.packing)
+
+
+def comparison_of(
+    info: TraceInfo,
+    ground: Ground,
+    rows: tuple[Row, ...],
+    portfolio: Portfolio,
+    bounds: QuickBounds,
+) -> Comparison:
+    """Ranked rows with the bounds beside them; each replay's placement is a packing, too."""
+    placed = [row.placed for row in rows if row.placed is not None]
+    best = rows[0].plan if rows else None
     return Comparison(
-        trace=loaded.trace.info,
-        u_max=u_max,
-        base_alignment=base,
+        trace=info,
+        u_max=ground.u_max,
+        base_alignment=ground.base_alignment,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=quick_bounds(loaded).beside(rows[0].plan if rows else None),
+        bounds=bounds.beside(best, min(placed, default=bounds.packing)),
     )
 
 
@@ -174,6 +236,27 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
+def to_look_at_closer(found: Mapping[int, Row], events: int) -> list[int]:
+    """The numbers of rows of which every size is still to be tried, on a trace of so many events.
+
+    They are among the first three whose blocks were counted on the trace, or the first three of the
+    others: the verdict's is one of them, whichever kind it is of. Where it would take too long,
+    R_safe stays the smallest found.
+    """
+    most = max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
+    first = [*_first(found.values(), is_cut=True), *_first(found.values(), is_cut=False)]
+    return [
+        i
+        for i, row in found.items()
+        if 0 < row.events_left <= most and any(row is one for one in first)
+    ]
+
+
+def _first(rows: Iterable[Row], *, is_cut: bool) -> tuple[Row, ...]:
+    of_kind = [row for row in rows if row.is_cut_to_trace == is_cut]
+    return ranked(of_kind)[:_ROWS_TO_TRY_ALL]
+
+
 def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
     """Energy of each row's metadata accesses in an SRAM of its region's size, the least as 1.
 
@@ -190,15 +273,18 @@ def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
 def measure_candidate(
     candidate: Candidate,
     events: _engine.EventArray,
-    u_max: int,
-    base_alignment: int,
+    ground: Ground,
+    effort: Effort = STANDARD_EFFORT,
     progress: Progress = no_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
     step = f"compare {candidate.name}"
     plan = candidate.plan.engine()
-    search = _engine.Trial(plan, events, base_alignment).scan(
-        progress=lambda done, total: progress(step, done / max(total, 1))
+    trial = _engine.Trial(plan, events, ground.base_alignment)
+    search = trial.scan(
+        progress=lambda done, total: progress(step, done / max(total, 1)),
+        every_size=effort.every_size,
+        also=effort.also,
     )
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
@@ -210,10 +296,35 @@ def measure_candidate(
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
-        u_max=u_max,
+        u_max=ground.u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
-        replay=None if region is None else _replay(plan, events, region, base_alignment),
+        replay=None if region is None else _replay(plan, events, region, ground.base_alignment),
+        events_left=search.events_left,
+        placed=_lower_placement(candidate, events, trial, search, ground.packing),
     )
+
+
+def _lower_placement(
+    candidate: Candidate,
+    events: _engine.EventArray,
+    trial: _engine.Trial,
+    search: _engine.RegionSearch,
+    packing: int,
+) -> int | None:
+    """The checked height of the lowest placement that the search's replays made, if it is lower.
+
+    Only of heaps whose blocks lie in one piece each.
+    """
+    is_lower = search.height_region and search.height < packing
+    if not is_lower or _is_in_pieces(candidate.plan):
+        return None
+    offsets = trial.placement(search.height_region)
+    return _engine.check_placement(_engine.Lifetimes(events), offsets)
+
+
+def _is_in_pieces(plan: Plan) -> bool:
+    (info,) = find_allocators([plan.allocator])
+    return info.in_pieces
 
 
 def _replay(

@@ -15,9 +15,22 @@ from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, Row, base_alignment, measure_candidate, ranked
+from heapfit.compare.comparison import (
+    EXACT,
+    STANDARD_EFFORT,
+    Comparison,
+    Effort,
+    Ground,
+    Row,
+    comparison_of,
+    ground_of,
+    measure_candidate,
+    ranked,
+    to_look_at_closer,
+)
 from heapfit.plan.plan_file import PlanFile
-from heapfit.sweep import Job
+from heapfit.progress import Progress
+from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
@@ -37,6 +50,7 @@ class Contestants:
     allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
     plan_files: tuple[PlanFile, ...] = ()
     alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
+    effort: Effort = STANDARD_EFFORT  # on each plan's regions
 
 
 PlanMaker: TypeAlias = Callable[[LoadedTrace, Contestants], Portfolio]  # a function of a module
@@ -49,36 +63,23 @@ class Prepared:
     label: str
     source: Source
     info: TraceInfo
-    u_max: int
-    base_alignment: int
+    ground: Ground
     portfolio: Portfolio
-    bounds: QuickBounds | None = None
+    bounds: QuickBounds
 
     def compared(self, rows: Sequence[Row]) -> Comparison:
         """The results of the jobs together."""
-        best_first = ranked(rows)
-        best = best_first[0].plan if best_first else None
-        return Comparison(
-            self.info,
-            self.u_max,
-            self.base_alignment,
-            best_first,
-            self.portfolio.not_applicable,
-            None if self.bounds is None else self.bounds.beside(best),
-        )
+        return comparison_of(self.info, self.ground, ranked(rows), self.portfolio, self.bounds)
 
-    def jobs(self) -> list[Job]:
-        """One for each candidate; its result is a row."""
-        return [
-            Job(
-                f"{one.name} on {self.label}",
-                _measured,
-                _Measurement(_drawn(self.source), one, self.u_max, self.base_alignment),
-                _files(self.source),
-                self.info.events * REPLAYS_OF_A_SEARCH,
-            )
-            for one in self.portfolio.candidates
-        ]
+    def job(self, one: Candidate, effort: Effort) -> Job:
+        """That measures a candidate; its result is a row."""
+        return Job(
+            f"{one.name} on {self.label}",
+            _measured,
+            _Measurement(_drawn(self.source), one, self.ground, effort),
+            _files(self.source),
+            self.info.events * REPLAYS_OF_A_SEARCH,
+        )
 
 
 def preparation(label: str, source: Source, contestants: Contestants, make: PlanMaker) -> Job:
@@ -93,8 +94,8 @@ def preparation(label: str, source: Source, contestants: Contestants, make: Plan
 class _Measurement:
     spec: WorkloadSpec | None  # else the trace is a file
     candidate: Candidate
-    u_max: int
-    base_alignment: int
+    ground: Ground
+    effort: Effort
 
 
 def _files(source: Source) -> tuple[Path, ...]:
@@ -115,18 +116,41 @@ def _prepared(argument: tuple[str, Source, Contestants, PlanMaker], *paths: Path
         )
         loaded = load_trace(trace, contestants.alignment)
         portfolio = make(loaded, contestants)
-    base = base_alignment(trace, portfolio)
-    u_max = loaded.profile.u_max
-    return Prepared(label, source, trace.info, u_max, base, portfolio, quick_bounds(loaded))
+    return prepared_of(label, source, loaded, portfolio)
+
+
+def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Portfolio) -> Prepared:
+    """A loaded trace with the plans to measure on it."""
+    bounds = quick_bounds(loaded)
+    return Prepared(
+        label, source, loaded.trace.info, ground_of(loaded, portfolio, bounds), portfolio, bounds
+    )
 
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:
     sites = asked.candidate.plan.sites  # drawn traces have none
     events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
-    return measure_candidate(asked.candidate, events, asked.u_max, asked.base_alignment)
+    return measure_candidate(asked.candidate, events, asked.ground, asked.effort)
 
 
-def rows_of(prepared: Sequence[Prepared], found: Sequence[Row]) -> list[list[Row]]:
-    """The results of the jobs of all, trace by trace."""
-    rows = iter(found)
-    return [[next(rows) for _ in one.portfolio.candidates] for one in prepared]
+def measured_rows(
+    prepared: Sequence[Prepared], effort: Effort, sweep: Sweep, progress: Progress
+) -> list[list[Row]]:
+    """A row for each candidate, trace by trace; then those to be known better once more."""
+    found: list[dict[int, Row]] = [{} for _ in prepared]
+    wanted = [list(range(len(one.portfolio.candidates))) for one in prepared]
+    while any(wanted):
+        jobs = [
+            one.job(one.portfolio.candidates[i], effort)
+            for one, numbers in zip(prepared, wanted, strict=True)
+            for i in numbers
+        ]
+        rows = iter(sweep.run("compare", jobs, progress))
+        for its, numbers in zip(found, wanted, strict=True):
+            its |= {i: next(rows) for i in numbers}
+        wanted = [
+            to_look_at_closer(its, one.info.events)
+            for one, its in zip(prepared, found, strict=True)
+        ]
+        effort = EXACT
+    return [list(its.values()) for its in found]

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import Comparison, Row, refuse_nothing
-from heapfit.compare.jobs import Contestants, PlanMaker, Prepared, Source, preparation, rows_of
+from heapfit.compare.jobs import (
+    Contestants,
+    PlanMaker,
+    Prepared,
+    Source,
+    measured_rows,
+    preparation,
+)
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import numbered
@@ -63,10 +70,9 @@ def compare_traces(
     prepared: list[Prepared] = sweep.run("make plans", asked, progress)
     if not any(one.portfolio.candidates for one in prepared):
         refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
-    found = sweep.run("compare", [job for one in prepared for job in one.jobs()], progress)
+    found = measured_rows(prepared, contestants.effort, sweep, progress)
     columns = [
-        Column(one.label, one.compared(rows))
-        for one, rows in zip(prepared, rows_of(prepared, found), strict=True)
+        Column(one.label, one.compared(rows)) for one, rows in zip(prepared, found, strict=True)
     ]
     return matrix_of(columns)
 

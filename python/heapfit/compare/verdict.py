@@ -127,5 +127,5 @@ def _needs(row: Row) -> str:
     if row.r_safe is None:
         return f"{row.name} has no safe region"
     over = "" if row.over_u_max is None else f"{row.over_u_max:.2f} x U_max, "
-    step = f", step {row.step:,}" if row.step else ""
+    step = "" if row.is_exhaustive else f", smallest found, step {row.step:,}"
     return f"{row.name} needs {row.r_safe:,} B ({over}alignment {row.alignment}{step})"

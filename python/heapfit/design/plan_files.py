@@ -42,7 +42,7 @@ def design(
     loaded = load_trace(trace, options.alignment, progress)
     best = best_classes(loaded)
     portfolio = standard_portfolio(loaded, options.choice, progress, options.call_sites, best)
-    comparison = compare(loaded, portfolio, progress)
+    comparison = compare(loaded, portfolio, progress, options.effort)
     trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):

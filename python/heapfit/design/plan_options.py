@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heapfit.compare.comparison import STANDARD_EFFORT, Effort
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, BudgetChoice
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
@@ -16,3 +17,4 @@ class PlanOptions:
     alignment: int = STANDARD_ALIGNMENT
     choice: BudgetChoice = STANDARD_BUDGETS
     call_sites: bool = False  # the program can hand over from where it asks
+    effort: Effort = STANDARD_EFFORT  # on each plan's regions

@@ -54,7 +54,7 @@ def choose_for_one(
     loaded = load_trace(trace, options.alignment, progress)
     _require_allocations(name, loaded.profile.u_max)
     portfolio = standard_portfolio(loaded, progress=progress, call_sites=options.call_sites)
-    comparison = compare(loaded, portfolio, progress)
+    comparison = compare(loaded, portfolio, progress, options.effort)
     comparison, winner, sentence = _preferred(comparison, loaded, options, progress)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
@@ -79,7 +79,7 @@ def choose_for_several(
     progress: Progress = no_progress,
 ) -> Choice:
     """From several recordings, each left out once to see whether the plan holds on it."""
-    robust = RobustOptions(options.alignment, STANDARD_BUDGETS, options.call_sites)
+    robust = RobustOptions(options.alignment, STANDARD_BUDGETS, options.call_sites, options.effort)
     with Sweep() as sweep:
         designs = design_robust(traces, robust, progress, sweep)
     row = designs.choose(options.pools)
@@ -88,7 +88,7 @@ def choose_for_several(
     answer = _answer(row.region, designs.known(row), options)
     needs = [region or 0 for region in row.regions]
     shown = load_trace(traces[needs.index(max(needs))], options.alignment, progress)
-    comparison = compare(shown, _portfolio(designs), progress)
+    comparison = compare(shown, _portfolio(designs), progress, options.effort)
     trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.compare.candidate import Portfolio
-from heapfit.compare.comparison import Comparison, Row, base_alignment, refuse_nothing
-from heapfit.compare.jobs import Prepared
+from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Row, refuse_nothing
+from heapfit.compare.jobs import measured_rows, prepared_of
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.front.axes import place
@@ -85,11 +84,8 @@ def compare_all(
     """Compares every configuration on the trace; by default in this process."""
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    trace, u_max = loaded.trace, loaded.profile.u_max
-    base = base_alignment(trace, portfolio)
-    bounds = quick_bounds(loaded)
-    prepared = Prepared("the trace", trace, trace.info, u_max, base, portfolio, bounds)
-    rows = (sweep or Sweep(workers=1)).run("compare", prepared.jobs(), progress)
+    prepared = prepared_of("the trace", loaded.trace, loaded, portfolio)
+    (rows,) = measured_rows([prepared], STANDARD_EFFORT, sweep or Sweep(workers=1), progress)
     return prepared.compared(rows)
 
 

@@ -22,6 +22,12 @@ class ParallelTrials {
     // How many trials are still to come, as far as is known.
     void expect(std::uint64_t trials) { total_ = done_ + trials; }
 
+    // Reports that there are none.
+    void finish() {
+        expect(0);
+        report(0);
+    }
+
   private:
     struct Batch;
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest region in which a trace runs: R_min and R_safe, by the replay rules (DESIGN.md).
+// The smallest region in which a trace runs: R_min and R_safe, by the replay rules
+// (docs/decisions/0019-r-safe-is-what-its-name-says.md).
 //
 // Success is not monotone in the region's size: TLSF can fail in a region 8 % larger than one that
-// works. So after one bisection, to a size S, S and 128 equally spaced sizes from 0.9 S to 1.3 S
-// are replayed.
+// works. So after one bisection, to a size S, the sizes from 0.9 S to 1.3 S are replayed:
+// every multiple of 8, or 128 equally spaced ones; then the edges of R_min and R_safe are closed
+// in.
 //
 //   0.9 S                     S                                            1.3 S
 //   | . . . . . x . . x x . x x x . x x x x x x x x x x x x x x x x x x x x x x |
-//             R_min               R_safe: every larger scanned size works
+//             R_min               R_safe: above all that fail
 //                                                       x: the trace runs
+//
+// The window is made longer where it does not show enough: down while what is below the smallest
+// success was not looked at, up while its last size fails. Every replay counts, whatever it was
+// made for: R_safe lies above each size that failed in the doubling, the bisection or the window.
 //
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
 // (pools). A plan that ignores where the region ends, as pools over best_fit do, has its R at its
-// high-water mark, from one run.
+// high-water mark, from one run, unless the trace runs in 8 bytes less as well.
 #pragma once
 
 #include <cstdint>
@@ -31,17 +37,25 @@ namespace heapfit {
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SearchOptions {
-    unsigned threads = 0; // that replay at once; 0: as many as the machine has
-    Progress progress;    // may be empty
+    unsigned threads = 0;    // that replay at once; 0: as many as the machine has
+    Progress progress = {};  // may be empty
+    bool every_size = false; // each multiple of 8 of the window, however many replays these are
+    std::uint64_t also = 0;  // a size to be tried before all, as it failed elsewhere; 0: none
 };
 
 struct RegionSearch {
-    std::optional<std::uint64_t> r_min;  // none: no region below 4 GiB that was tried works
-    std::optional<std::uint64_t> r_safe; // none: the largest scanned region failed, or as for r_min
+    std::optional<std::uint64_t> r_min;  // the smallest that works; none: nothing tried does
+    std::optional<std::uint64_t> r_safe; // the smallest that works above all that fail, if any does
     std::uint64_t step = 0;              // bytes between scanned sizes; 0 if nothing was scanned
     bool searched = false;               // false: R follows from the plan or from one run
-    std::vector<std::uint64_t> sizes;    // scanned, ascending; the one size tried if not searched
+    std::vector<std::uint64_t> sizes;    // tried in the window, ascending; R if not searched
     std::vector<std::uint8_t> succeeded; // of each size: 1 if the trace runs in it
+    std::uint64_t events = 0;            // of all replays
+    std::uint64_t events_left = 0;       // that every size left out of the window would take, about
+    // The lowest placement that any replay made of the whole trace, and the region it was made in;
+    // of heaps whose blocks lie in one piece each, a bound on what a clairvoyant heap needs.
+    Bytes height = 0;
+    std::uint64_t height_region = 0; // 0: no replay came to its end
     Bytes u_max = 0;
 };
 

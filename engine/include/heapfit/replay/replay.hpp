@@ -23,6 +23,7 @@ struct ReplayOptions {
     std::size_t samples = 0;           // points of the series at least; 0: none is kept
     std::uint64_t expected_events = 0; // length of the trace where known, else 0
     bool keep_going = false;
+    bool keep_offsets = false; // see Replay::offsets
 };
 
 // The heap after `event` events. Fragmentation is in bytes.
@@ -46,6 +47,7 @@ struct ReplayResult {
     std::uint64_t resizes;
     Bytes live_peak;
     Bytes footprint;
+    Bytes height;         // from the lowest byte that a block was asked for to the highest
     std::uint64_t loads;  // of metadata words, `init` excluded
     std::uint64_t stores; // likewise
     Bytes payload;        // copied by resizes and zeroed
@@ -74,6 +76,11 @@ class Replay {
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
     [[nodiscard]] Bytes live() const { return totals_.live; }
 
+    // Where each block of a byte or more was placed, resized ones again, in the order of the
+    // trace's lifetimes (packing/lifetimes.hpp), from the lowest: a placement of them all, if
+    // nothing was refused. Empty unless they are kept.
+    [[nodiscard]] std::vector<Bytes> offsets() const;
+
   private:
     struct Block {
         std::uint32_t offset; // from the region's start, or `refused`
@@ -91,6 +98,8 @@ class Replay {
         Bytes live = 0;
         Bytes live_peak = 0;
         Bytes zeroed = 0;
+        Bytes lowest = std::numeric_limits<Bytes>::max(); // of the bytes asked for
+        Bytes highest = 0;                                // end of them
         std::uint64_t placement_hash = 0xcbf29ce484222325;
     };
 
@@ -111,6 +120,7 @@ class Replay {
     bool is_over_ = false;
     Buckets buckets_;
     std::vector<ReplaySample> series_;
+    std::vector<Bytes> offsets_; // from the region's start
 };
 
 } // namespace heapfit

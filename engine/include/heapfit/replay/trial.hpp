@@ -36,6 +36,7 @@ struct TrialResult {
     bool runs = false;           // the whole trace, with no more refused than is allowed
     bool is_region = true;       // false: the plan takes none of this size; nothing was replayed
     std::uint64_t footprint = 0; // at the end
+    Bytes height = 0;            // of the placement it made: replay.hpp
     std::uint64_t events = 0;    // done; the refused one that ends a replay is not
 };
 
@@ -105,6 +106,10 @@ class Trial {
     // The trace, up to its first refusal.
     [[nodiscard]] TrialResult run(std::uint64_t region_size,
                                   const std::stop_token &stop = {}) const;
+
+    // Where the trace's lifetimes lie in a region in which it runs: Replay::offsets. Throws Error
+    // if it does not run.
+    [[nodiscard]] std::vector<Bytes> placement(std::uint64_t region_size) const;
 
     // The whole trace, however much is refused. It runs if no more than this share of the requests
     // and resizes is.

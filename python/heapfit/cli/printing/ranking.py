@@ -45,6 +45,7 @@ _COLUMNS = (
         Column("r_min", "R_min"),
         Column("r_safe", "R_safe"),
         Column("step", "step", shown=lambda row: row.step or None),
+        Column("is_exhaustive"),
         Column("alignment", "alignment"),
         Column("over_u_max", "over U_max"),
         Column("accesses_per_operation", "accesses/operation"),
@@ -90,7 +91,7 @@ def ranking(
     )
     yield Fields({"bounds": comparison.bounds})
     if comparison.bounds is not None:
-        yield Line(_bounds_told(comparison.bounds))
+        yield from map(Line, _bounds_told(comparison.bounds))
     yield from map(Line, _meanings(comparison.rows))
     yield from left_out(comparison.not_applicable)
 
@@ -132,13 +133,14 @@ def _marks(row: Row) -> str:
     return ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
 
 
-def _bounds_told(bounds: BesideResult) -> str:
-    sentence = (
+def _bounds_told(bounds: BesideResult) -> Iterator[str]:
+    yield (
         f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
-        "had its own most"
+        "had its own most."
     )
     worst = bounds.worst_case
-    return sentence + ("." if worst is None else f"; the first, whatever comes: {worst.size:,}.")
+    if worst is not None:
+        yield f"The first needs {worst.size:,} at most in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
@@ -150,5 +152,10 @@ def _meanings(rows: Sequence[Row]) -> Iterator[str]:
         yield IN_PIECES
     if any(row.step == 0 and row.r_safe is not None for row in rows):
         yield "step -: no search; the region follows from the plan or from one run."
+    if any(row.step == _engine.REGION_UNIT for row in rows):
+        yield f"step {_engine.REGION_UNIT}: every region was tried from 0.9 R_min to above R_safe."
+    if not all(row.is_exhaustive for row in rows):
+        unit = _engine.REGION_UNIT
+        yield f"step above {unit}: R_safe is the smallest found; --exact tries what lies between."
     if any(row.r_safe is None for row in rows):
-        yield "R_safe -: the largest region scanned failed."
+        yield "R_safe -: no region below 4 GiB was found above which none failed."

@@ -17,7 +17,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.compare.comparison import Comparison, Row, measure, refuse_nothing
+from heapfit.compare.comparison import Comparison, Effort, Row, measure, refuse_nothing
 from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
@@ -50,7 +50,7 @@ class BadSequence:
     refused_in: int  # the largest region found that refuses its last request
     is_refused_in_any: bool  # no region there can be serves it
     r_min: int | None
-    r_safe: int | None  # None: no region that was tried is safe
+    r_safe: int | None  # above `refused_in`; None: no region that was tried is safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,8 @@ def _stored(
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)
-    (measured,) = measure(loaded, Portfolio((target.candidate,), ()), progress).rows
+    portfolio, broken = Portfolio((target.candidate,), ()), Effort(also=sequence.region)
+    (measured,) = measure(loaded, portfolio, progress, broken).rows
     return BadSequence(
         trace=trace.path,
         plan=plan_path,

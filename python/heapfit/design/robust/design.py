@@ -187,7 +187,8 @@ def design_robust(
     every = tuple(range(len(traces)))
     parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
     whole, *parts = make_folds(traces, [(every, ()), *parted], options, sweep, progress)
-    replays = Replays(traces, [whole, *parts], sweep, progress)
+    is_exact = options.effort.every_size
+    replays = Replays(traces, [whole, *parts], sweep, progress, is_exact=is_exact)
     candidates, hopeless = _sorted_out(whole.portfolio.candidates, replays)
     replays.measure(_pairs(candidates, [whole, *parts]))
     replays.try_out(

@@ -105,11 +105,18 @@ class Replays:
     """R_safe of plans on traces, each measured once; and whether they run in given regions."""
 
     def __init__(
-        self, traces: Sequence[Trace], folds: Sequence[Fold], sweep: Sweep, progress: Progress
+        self,
+        traces: Sequence[Trace],
+        folds: Sequence[Fold],
+        sweep: Sweep,
+        progress: Progress,
+        *,
+        is_exact: bool = False,
     ) -> None:
         self._traces = traces
         self._sweep = sweep
         self._progress = progress
+        self._is_exact = is_exact
         alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
         self.base_alignment = max([*alignments, *(trace.largest_alignment for trace in traces)])
         self._regions: dict[tuple[str, int], int | None] = {}
@@ -122,7 +129,7 @@ class Replays:
 
     def measure(self, wanted: Iterable[tuple[Plan, int]]) -> None:
         """Looks for R_safe of plans, each on a trace."""
-        plans = {(repr(plan), trace): (plan,) for plan, trace in wanted}
+        plans = {(repr(plan), trace): (plan, self._is_exact) for plan, trace in wanted}
         new = {key: plan for key, plan in plans.items() if key not in self._regions}
         self._regions |= self._spread("measure", _regions, new, REPLAYS_OF_A_SEARCH)
 
@@ -168,14 +175,16 @@ def _u_max(_: None, path: Path) -> int:
     return int(profile.result().u_max)
 
 
-def _regions(argument: tuple[int, Sequence[tuple[Plan]]], path: Path) -> list[int | None]:
+def _regions(argument: tuple[int, Sequence[tuple[Plan, bool]]], path: Path) -> list[int | None]:
     base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
-    trials = (
-        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base) for (plan,) in plans
-    )
-    return [trial.scan().r_safe for trial in trials]
+    return [
+        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base)
+        .scan(every_size=is_exact)
+        .r_safe
+        for plan, is_exact in plans
+    ]
 
 
 def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engine.EventArray:

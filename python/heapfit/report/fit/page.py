@@ -135,7 +135,13 @@ def _operations(profile: Profile) -> str:
 
 
 def _step(winner: Row) -> str:
-    return f"step {size(winner.step)}" if winner.step else "follows from the plan, not searched"
+    if winner.step == 0:
+        return "follows from the plan, not searched"
+    return (
+        "every region tried"
+        if winner.is_exhaustive
+        else f"smallest found, step {size(winner.step)}"
+    )
 
 
 def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize, ...]:
