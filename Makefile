@@ -67,10 +67,11 @@ ctest-release: $(environment) | test-packages ## the same as firmware builds it,
 ctest-quick: | test-packages
 	cmake --preset release && cmake --build --preset release && ctest --preset quick
 
-test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked: an hour
+test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked, every row of the papers: an hour
 	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
 	cmake --build --preset sanitize && ctest --preset sanitize --tests-regex contract
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
+	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder

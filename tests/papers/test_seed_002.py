@@ -98,6 +98,12 @@ def test_002_6_partitions_admit_all_when_buffers_admit_four_fifths():
     assert values("figure-5", "fixed")[at] == near(published("002-6", "fixed").number, 0.01)
 
 
+def test_002_6_the_buffers_utilisation_only_falls():
+    """By its caption figure 5b is theirs, and the text sees a maximum in it."""
+    exact = [one.exact["memory_utilisation"] for one in results("figure-5")["fixed"]]
+    assert exact == sorted(exact, reverse=True)
+
+
 def test_002_6_the_partitions_utilisation_has_a_maximum_between():
     for metric in ("memory_utilisation", "combined_utility"):
         found = values("figure-5", "contiguous", metric)
@@ -147,6 +153,18 @@ def test_002_9_utilisation_drops_at_256_bytes_by_the_bookkeeping():
     assert together[0] < together[1] == max(together)
     payload = values("figure-8-same-total", "contiguous", "pool_utilisation")
     assert payload[0] == max(payload)
+
+
+def test_002_9_scattered_partitions_drop_at_256_bytes_from_36_bytes_of_bookkeeping_on():
+    traffic = scenario_of("figure-8-same-total").points[0].traffic
+    for overhead, drops in ((32, False), (35, False), (36, True), (40, True)):
+        used = []
+        for size, count in ((256, 2048), (512, 1024)):
+            tunables = {"partition_size": size, "partitions": count, "overhead": overhead}
+            plan = Plan("chained_pool", tunables)
+            scheme = Scheme("tried", plan, plan.engine().smallest_region)
+            used.append(exact_metrics(traffic, scheme)["memory_utilisation"])
+        assert (used[0] < used[1]) == drops, overhead
 
 
 def test_002_9_among_4096_partitions_larger_ones_admit_more_and_are_used_less():

@@ -27,7 +27,7 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
-_HEADINGS = ("row", "published", "found", "verdict")
+_HEADINGS = ("row", "published", "found", "kind, verdict")
 
 
 def command(
@@ -68,14 +68,14 @@ def command(
 def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
     yield Table(_ROW, results, "rows")
     counts = verdict_counts(results)
-    yield Fields({"verdicts": {verdict.value: n for verdict, n in counts.items()}})
+    yield Fields({"verdicts": counts})
     yield Fields({"report": report})
     for number, paper in published().papers.items():
         mine = [result for result in results if result.row.paper == number]
         if mine:
             yield Line(f"{number}  {paper.title}")
             yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
-    yield Line(verdicts_in_words(results))
+    yield from map(Line, verdicts_in_words(results))
     if report is not None:
         yield Line(f"report  {report}")
 
@@ -88,7 +88,8 @@ def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
             found = [one.ours, one.why]
             if i == len(result.findings) and result.assumed:
                 found.append(f"Assumed: {result.assumed}.")
-            yield identity, _published(one), "\n".join(filter(None, found)), one.verdict.value
+            stands = f"{one.figure.kind}\n{one.verdict}"
+            yield identity, _published(one), "\n".join(filter(None, found)), stands
 
 
 def _published(one: Finding) -> str:
@@ -105,6 +106,7 @@ def _of_figure(field: str, attribute: str) -> Column[Finding]:
 
 _FINDING: tuple[Column[Finding], ...] = (
     _of_figure("name", "name"),
+    _of_figure("kind", "kind"),
     _of_figure("where", "where"),
     _of_figure("statement", "says"),
     _of_figure("published", "value"),

@@ -197,6 +197,7 @@ def _fields(run: Slotbuf) -> dict[str, object]:
 _COST: tuple[Column[_engine.CallCost], ...] = (Column("calls"), Column("accesses"), Column("worst"))
 _CLAIM: tuple[Column[Finding], ...] = (
     Column("row", value=lambda one: one.figure.row),
+    Column("kind", value=lambda one: one.figure.kind),
     Column("where", value=lambda one: one.figure.where),
     Column("statement", "claim", lambda one: one.figure.says),
     Column("published", "report", lambda one: one.figure.published),

@@ -17,7 +17,12 @@ from heapfit_papers.pages.parts import (
 from heapfit_papers.reproduce import code_sizes
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_003_budgets import example_walk
-from heapfit_papers.reproduce.paper_003_memory import all_code, bars_of, scaled_totals
+from heapfit_papers.reproduce.paper_003_memory import (
+    all_code,
+    bars_of,
+    figure_7_runs,
+    with_shared,
+)
 from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED, EVENTS, WORKLOADS, table_2
 
 
@@ -80,9 +85,10 @@ def memory_needed(laboratory: Laboratory) -> PaperFigure:
     )
 
 
-def code(_: Laboratory) -> PaperFigure:
+def code(laboratory: Laboratory) -> PaperFigure:
     """Figure 6 of Lee and Yi."""
-    sizes = {} if code_sizes.why_not() else all_code()
+    weighed = laboratory.once(all_code)
+    sizes = with_shared(weighed)
     names = [short(name) for name in ALLOCATORS]
     bars = draw_bars("code", names, [sizes.get(name, 0) for name in ALLOCATORS], ACCENT)
     return PaperFigure(
@@ -94,13 +100,14 @@ def code(_: Laboratory) -> PaperFigure:
             plain_layout("", "bytes of code", {}) | {"showlegend": False},
             320,
         ),
-        code_sizes.why_not() or f"{code_sizes.HOW}. budgeted includes its TLSF.",
+        weighed.missing or f"{code_sizes.HOW}. budgeted includes its TLSF.",
     )
 
 
 def scaled(laboratory: Laboratory) -> PaperFigure:
     """Figure 7 of Lee and Yi."""
-    totals = {} if code_sizes.why_not() else scaled_totals(laboratory)
+    found = laboratory.once(figure_7_runs)
+    totals = found.totals()
     at = [mine[BUDGETED] for mine in totals.values()]
     data = [
         dotted(
@@ -127,5 +134,5 @@ def scaled(laboratory: Laboratory) -> PaperFigure:
             layout,
             420,
         ),
-        code_sizes.why_not() or "Published: budgeted is least above 16 KB.",
+        found.weighed.missing or "Published: budgeted is least above 16 KB.",
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
+from heapfit_papers.packets.mix import drawn_sizes
 from heapfit_papers.pages.budget_charts import code, example, memory_needed, scaled
 from heapfit_papers.pages.parts import (
     Draw,
@@ -23,7 +24,7 @@ from heapfit_papers.pages.slotbuf_charts import MOST_SHOWN, end_chart, free_char
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_000_first import report_runs
 from heapfit_papers.reproduce.paper_001_costs import MODEL, POOLS, STACK, costs
-from heapfit_papers.reproduce.paper_001_pools import MOST_PACKETS, drawn_sizes
+from heapfit_papers.reproduce.paper_001_pools import MOST_PACKETS
 from heapfit_papers.reproduce.paper_002 import overhead_curves
 from heapfit_papers.reproduce.partition_study import ADMISSION, MEMORY, experiments
 from heapfit_papers.slotbuf.benchmark import SlotbufSpec, draw_sizes, report_version
@@ -96,7 +97,7 @@ def packets(_: Laboratory) -> PaperFigure:
             | {"showlegend": False},
             320,
         ),
-        f"{MOST_PACKETS:,} packets of the synthetic mix that stands for the captures.",
+        f"{MOST_PACKETS:,} packets of the fitted mix that stands for the captures.",
     )
 
 
@@ -130,8 +131,8 @@ def queue_costs(laboratory: Laboratory) -> PaperFigure:
     return PaperFigure(
         "Figure 3: time, footprint and energy",
         Chart("chart-001-3", meaning, data, layout, 620),
-        "Accesses stand for time, energy is over that of the pools. 'lea as described' is the "
-        "paper's model of the Linux allocator, 'lea' the published one.",
+        "Accesses stand for time, energy is over that of the pools. 'lea' is Lea's allocator as "
+        "published; 'blocks as described, whole' explain the paper's number for it.",
     )
 
 
@@ -179,7 +180,7 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
     return draw
 
 
-def overhead(_: Laboratory) -> PaperFigure:
+def overhead(laboratory: Laboratory) -> PaperFigure:
     """Figure 9 of Elsayed and Galal."""
     sizes = [float(16 << i) for i in range(7)]
     data = [
@@ -192,7 +193,7 @@ def overhead(_: Laboratory) -> PaperFigure:
             ),
             len(OTHERS) + 1 if "64K" in name else 0,
         )
-        for i, (name, curve) in enumerate(sorted(overhead_curves().items()))
+        for i, (name, curve) in enumerate(sorted(laboratory.once(overhead_curves).items()))
     ]
     layout = plain_layout("segment or buffer, bytes", "overhead, %", {"type": "log", "dtick": 1})
     layout["xaxis"] |= {"type": "log", "tickvals": sizes}

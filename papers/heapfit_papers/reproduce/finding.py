@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from heapfit_papers.reproduce.published import Figure, PublishedRow, Value, figure, shown
+from heapfit_papers.reproduce.published import Figure, Kind, PublishedRow, Value, figure, shown
 
 
 class Verdict(StrEnum):
-    """How a figure stands."""
+    """How a figure stands. What agrees is a match only if its kind can match."""
 
     MATCHES = "matches"
     DIFFERS = "differs"
+    NO_EVIDENCE = "no evidence"
     UNKNOWN = "cannot be known"
 
 
@@ -25,7 +26,7 @@ class Finding:
     figure: Figure
     ours: str
     verdict: Verdict
-    why: str = ""  # said of every verdict but a match, and where a match needs a word
+    why: str = ""  # said of what differs or cannot be known, and where else it needs a word
     number: Value | None = None  # ours, where it is a number
 
 
@@ -41,24 +42,28 @@ class RowResult:
     def verdict(self) -> Verdict:
         """Of the row: one figure that differs makes it differ, one that matches makes it match."""
         verdicts = {one.verdict for one in self.findings}
-        order = (Verdict.DIFFERS, Verdict.MATCHES)
+        order = (Verdict.DIFFERS, Verdict.MATCHES, Verdict.NO_EVIDENCE)
         return next((one for one in order if one in verdicts), Verdict.UNKNOWN)
 
 
 def near(row: str, name: str, ours: Value, why: str = "", facts: str = "") -> Finding:
     """A number against the published one; `facts` says more than the number alone.
 
-    >>> near("000-9", "share", 0.79).verdict
+    >>> near("000-7", "loops", 1900.0).verdict
     <Verdict.MATCHES: 'matches'>
     """
     its = figure(row, name)
-    verdict = Verdict.MATCHES if its.agrees(ours) else Verdict.DIFFERS
-    return Finding(its, facts or shown(ours, its.unit), verdict, why, ours)
+    return Finding(its, facts or shown(ours, its.unit), _verdict(its, its.agrees(ours)), why, ours)
 
 
 def holds(row: str, name: str, is_so: bool, ours: str, why: str = "") -> Finding:
-    """A statement that is true of our measurement or not."""
-    return Finding(figure(row, name), ours, Verdict.MATCHES if is_so else Verdict.DIFFERS, why)
+    """A statement that is true of our measurement or not.
+
+    >>> holds("002-4", "difference", True, "made so").verdict
+    <Verdict.NO_EVIDENCE: 'no evidence'>
+    """
+    its = figure(row, name)
+    return Finding(its, ours, _verdict(its, is_so), why)
 
 
 def unknown(row: str, name: str, why: str, ours: str = "-") -> Finding:
@@ -66,19 +71,40 @@ def unknown(row: str, name: str, why: str, ours: str = "-") -> Finding:
     return Finding(figure(row, name), ours, Verdict.UNKNOWN, why)
 
 
-def verdicts_in_words(results: Sequence[RowResult]) -> str:
-    """The counts in words."""
-    words = {
-        Verdict.MATCHES: "match",
-        Verdict.DIFFERS: "differ",
-        Verdict.UNKNOWN: "cannot be known",
-    }
+def verdicts_in_words(results: Sequence[RowResult]) -> list[str]:
+    """How many figures there are, and how each kind of them stands: a line each."""
     counts = verdict_counts(results)
-    counted = ", ".join(f"{counts[one]} {words[one]}" for one in Verdict if counts[one])
-    return f"{sum(counts.values())} figures in {len(results)} rows: {counted}."
+    total = sum(sum(some.values()) for some in counts.values())
+    lines = [f"{total} figures in {len(results)} rows."]
+    for kind, some in counts.items():
+        number = sum(some.values())
+        counted = ", ".join(f"{n} {_WORDS[verdict]}" for verdict, n in some.items() if n)
+        if number:
+            lines.append(f"{number} {_KINDS[kind][number > 1]}: {counted}.")
+    return lines
 
 
-def verdict_counts(results: Sequence[RowResult]) -> dict[Verdict, int]:
-    """How many figures have each verdict."""
-    verdicts = [one.verdict for result in results for one in result.findings]
-    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+def verdict_counts(results: Sequence[RowResult]) -> dict[Kind, dict[Verdict, int]]:
+    """How many figures of each kind have each verdict."""
+    found = [(one.figure.kind, one.verdict) for result in results for one in result.findings]
+    return {kind: {verdict: found.count((kind, verdict)) for verdict in Verdict} for kind in Kind}
+
+
+_WORDS = {
+    Verdict.MATCHES: "match",
+    Verdict.DIFFERS: "differ",
+    Verdict.NO_EVIDENCE: "agree, which is no evidence",
+    Verdict.UNKNOWN: "cannot be known",
+}
+_KINDS = {
+    Kind.RESULT: ("result", "results"),
+    Kind.MECHANISM: ("mechanism", "mechanisms"),
+    Kind.ECHO: ("echo", "echoes"),
+    Kind.CIRCULAR: ("circular", "circular"),
+}
+
+
+def _verdict(its: Figure, agrees: bool) -> Verdict:
+    if not agrees:
+        return Verdict.DIFFERS
+    return Verdict.MATCHES if its.kind.can_match else Verdict.NO_EVIDENCE

@@ -7,17 +7,21 @@ Judged by the runs of slotbuf_measures, which the laboratory does once.
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit_papers.reproduce.finding import Finding, holds, near
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.row import Row
+from heapfit_papers.reproduce.row import Row, Rows
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_REGION,
     STANDARD_LEAST,
@@ -27,6 +31,7 @@ from heapfit_papers.slotbuf.benchmark import (
     draw_sizes,
     report_version,
     run_slotbuf,
+    write_distribution,
 )
 from heapfit_papers.slotbuf.measures import (
     BUFFERS,
@@ -44,14 +49,33 @@ SMALL = 64  # bytes: "small size", of which the report gives no measure
 SAMPLES = 10_000  # sizes of figure 1
 
 
+_DRAWN = SlotbufSpec(1, 1, report_version(1))  # whose sizes figure 1 shows
+
+
+@dataclass(frozen=True, slots=True)
+class FreeLists:
+    """Sizes on the free list, in its order."""
+
+    before: Sequence[int]
+    after: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """A run, and what its dist.dat says: (size, count)."""
+
+    run: Slotbuf
+    listed: Sequence[tuple[int, int]]
+
+
 def report_runs(laboratory: Laboratory) -> ReportRuns:
     """All runs of both versions."""
     return measure_report(laboratory.progress)
 
 
-def judged(*judges: Judge) -> Callable[[Laboratory], list[Finding]]:
-    """The measurement of a row that the report's runs decide."""
-    return lambda laboratory: [judge(laboratory.once(report_runs)) for judge in judges]
+def judged(*judges: Judge) -> Callable[[ReportRuns], list[Finding]]:
+    """What judges a row that the report's runs decide."""
+    return lambda runs: [judge(runs) for judge in judges]
 
 
 def deviating(one: Spread) -> str:
@@ -78,10 +102,15 @@ def almost_all_freed(runs: ReportRuns) -> Finding:
     return holds("000-1", "freed", freed > 0.99, f"{freed:.2%} of the blocks are freed")
 
 
-def size_law(_laboratory: Laboratory) -> list[Finding]:
+def drawn_sizes(_: Laboratory) -> NDArray[np.uint64]:
+    """Of figure 1."""
+    return draw_sizes(_DRAWN, SAMPLES)
+
+
+def size_law(sizes: NDArray[np.uint64]) -> list[Finding]:
     """Row 2; sizes are whole bytes, so the lowest three tenths are too coarse to count."""
-    spec = SlotbufSpec(1, 1, report_version(1))
-    drawn = np.log(draw_sizes(spec, SAMPLES) + 0.5)  # the middle of what is rounded down to it
+    spec = _DRAWN
+    drawn = np.log(sizes + 0.5)  # the middle of what is rounded down to it
     edges = np.linspace(math.log(spec.least), math.log(spec.most + 1), 11)
     counts, _ = np.histogram(drawn, edges)
     off = float(np.abs(counts[3:] / (SAMPLES / 10) - 1).max())
@@ -90,23 +119,37 @@ def size_law(_laboratory: Laboratory) -> list[Finding]:
     return [holds("000-2", "law", off < 0.15 and int(counts.sum()) == SAMPLES, facts)]
 
 
-def seen_free_list(_: Laboratory) -> list[Finding]:
-    """Row 3: the block freed last is in front of the list of version 1."""
+def free_lists(_: Laboratory) -> FreeLists:
+    """Of version 1 with two slots of 8 B, before anything and after the first pree."""
     workload = _engine.SlotWorkload(2, 8, 8, 1)
     buffer = _engine.SlotBuffer(report_version(1).engine(), REPORT_REGION, workload)
-    whole = len(buffer.free_sizes())
+    whole = buffer.free_sizes().tolist()
     while buffer.counts.free.calls == 0:
         buffer.run(1)
-    after = buffer.free_sizes().tolist()
+    return FreeLists(whole, buffer.free_sizes().tolist())
+
+
+def seen_free_list(lists: FreeLists) -> list[Finding]:
+    """Row 3: the block freed last is in front of the list of version 1."""
+    whole, after = len(lists.before), lists.after
     facts = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
     return [holds("000-3", "outputs", whole == 1 and after[0] == 8, facts)]
 
 
-def four_outputs(_: Laboratory) -> list[Finding]:
-    """Row 4."""
+def short_run(_: Laboratory) -> Outputs:
+    """Of version 1, with its dist.dat read back."""
     run = run_slotbuf(SlotbufSpec(50, 1000, report_version(1)))
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        path = Path(folder) / "dist.dat"
+        write_distribution(path, run)
+        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    return Outputs(run, [(int(size), int(count)) for size, count in lines])
+
+
+def four_outputs(outputs: Outputs) -> list[Finding]:
+    """Row 4."""
+    run, listed = outputs.run, outputs.listed
     calls = run.counts.alloc.calls + run.counts.free.calls
-    listed = run.distribution()
     agree = (
         calls == run.counts.loops
         and sum(count for _, count in listed) == run.free_blocks
@@ -170,7 +213,8 @@ def slow_change(runs: ReportRuns) -> Finding:
 def unused(runs: ReportRuns) -> Finding:
     """Row 9."""
     share = spread([run.share_unused for run in _first(runs)])
-    return near("000-9", "share", share.mean, facts=f"{share.mean:.1%} ± {share.deviation:.1%}")
+    why = f"MAX {STANDARD_MOST} B was chosen by it."
+    return near("000-9", "share", share.mean, why, f"{share.mean:.1%} ± {share.deviation:.1%}")
 
 
 def free_at_the_end(runs: ReportRuns) -> Finding:
@@ -205,24 +249,27 @@ JUDGES: tuple[Judge, ...] = (
 )
 
 _CALIBRATED = (
-    f"MIN {STANDARD_LEAST}, MAX {STANDARD_MOST}: calibrated once by rows 7, 9 and 14, the course's "
-    "own 8 and 4000 cannot last in 64 KB; 10 seeds"
+    f"MIN {STANDARD_LEAST} is the course's own; MAX {STANDARD_MOST} makes row 9, as the course's "
+    "4000 cannot last in 64 KB; 10 seeds"
 )
 
-ROWS = {
-    "000-1": Row(judged(live_half, almost_all_freed), "the run of section 4; blocks left stay"),
-    "000-2": Row(size_law, _CALIBRATED),
-    "000-3": Row(seen_free_list, "one count for each size, no bins"),
-    "000-4": Row(four_outputs, "free space is what blocks could serve, headers apart"),
+ROWS: Rows = {
+    "000-1": Row(
+        report_runs, judged(live_half, almost_all_freed), "the run of section 4; blocks left stay"
+    ),
+    "000-2": Row(drawn_sizes, size_law, _CALIBRATED),
+    "000-3": Row(free_lists, seen_free_list, "one count for each size, no bins"),
+    "000-4": Row(short_run, four_outputs, "free space is what blocks could serve, headers apart"),
     "000-5": Row(
+        report_runs,
         judged(header, alignment, constant_free),
         "last freed first; split whenever 24 + 8 B are left; the front is returned",
     ),
-    "000-6": Row(judged(small_blocks), f"buffers {BUFFERS}, each to its end"),
-    "000-7": Row(judged(out_of_memory), _CALIBRATED),
-    "000-8": Row(judged(slow_change)),
-    "000-9": Row(judged(unused)),
-    "000-10": Row(judged(free_at_the_end, sixteen_bytes)),
+    "000-6": Row(report_runs, judged(small_blocks), f"buffers {BUFFERS}, each to its end"),
+    "000-7": Row(report_runs, judged(out_of_memory), _CALIBRATED),
+    "000-8": Row(report_runs, judged(slow_change)),
+    "000-9": Row(report_runs, judged(unused), _CALIBRATED),
+    "000-10": Row(report_runs, judged(free_at_the_end, sixteen_bytes)),
 }
 
 

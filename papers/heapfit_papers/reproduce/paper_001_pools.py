@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mamagkakis, Soudris and Catthoor, rows 1 to 9: the packets, the choice of pools, the queue.
 
-The captures of Dartmouth are not to be had. A seeded mix with the published shares stands for
-them, so what a row finds of the mix itself is what was put in, and says so.
+The captures of Dartmouth are not to be had. A mix with the published shares, fitted to the
+published totals, stands for them (packets/mix.py), so what a row finds of the mix itself is what
+was put in: such rows are echoes, or circular.
 """
 
 from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit import _engine
 from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.profile import profile_trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+from heapfit_papers.packets.mix import ACK, MTU, TRACES, drawn_sizes, queue_sizes, write_queue
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.row import Row
+from heapfit_papers.reproduce.row import Row, Rows
 from heapfit_papers.reproduce.small_heap import refusals
 
-TRACES = 18
-MOST_PACKETS = 100_000  # "samples from 1000 to 100000"
-ACK, MTU = 40, 1500
-NOT_TO_BE_HAD = "The captures are not to be had; our mix has this put in."
+MOST_PACKETS = 1_000_000  # of a trace, by the caption of figure 1
+_SAMPLES = (1000, 10_000, 100_000)  # "samples from 1000 to 100000"
+_PUT_IN = "The captures are not to be had; our mix has this put in."
 _IP_HEADERS = 40  # bytes, as the paper counts
 _DATAGRAM = 65_535
 
@@ -44,22 +44,13 @@ class Mix:
 
 
 def packets_of(seed: int) -> Mix:
-    """Draws as many packets as the longest sample has."""
+    """Draws as many packets as figure 1 has."""
     drawn = drawn_sizes(seed, MOST_PACKETS)
-    counts = [10**power for power in range(3, int(math.log10(MOST_PACKETS)) + 1)]
     return Mix(
-        tuple(float((drawn[:count] == ACK).mean()) for count in counts),
-        tuple(float((drawn[:count] == MTU).mean()) for count in counts),
+        tuple(float((drawn[:count] == ACK).mean()) for count in _SAMPLES),
+        tuple(float((drawn[:count] == MTU).mean()) for count in _SAMPLES),
         len(np.unique(drawn)),
     )
-
-
-def drawn_sizes(seed: int, packets: int) -> NDArray[np.uint64]:
-    """The sizes of so many packets of the mix."""
-    source = _engine.WorkloadSource("queue_fill", {"packets": packets}, seed)
-    columns = source.take(2 * packets)
-    sizes: NDArray[np.uint64] = columns["size"][columns["op"] == 0]
-    return sizes
 
 
 def mixes(laboratory: Laboratory) -> list[Mix]:
@@ -68,20 +59,23 @@ def mixes(laboratory: Laboratory) -> list[Mix]:
     return laboratory.map("packets", packets_of, list(seeds))
 
 
-def packet_sizes(laboratory: Laboratory) -> list[Finding]:
+def packet_sizes(drawn: Sequence[Mix]) -> list[Finding]:
     """Row 1."""
-    drawn = laboratory.once(mixes)
     count = len(drawn)
     ack = sum(one.ack[-1] for one in drawn) / count
     mtu = sum(one.mtu[-1] for one in drawn) / count
-    fewest = min(one.sizes for one in drawn)
     other = figure("001-1", "other")
     rest = 1 - figure("001-1", "ack").number - figure("001-1", "mtu").number
     each = rest / (figure("001-1", "sizes").least or 1)
     return [
-        unknown("001-1", "ack", NOT_TO_BE_HAD, f"{ack:.1%}"),
-        unknown("001-1", "mtu", NOT_TO_BE_HAD, f"{mtu:.1%}"),
-        unknown("001-1", "sizes", NOT_TO_BE_HAD, f"{fewest:,} at least"),
+        near("001-1", "ack", ack, _PUT_IN),
+        near("001-1", "mtu", mtu, _PUT_IN),
+        near(
+            "001-1",
+            "sizes",
+            float(min(one.sizes for one in drawn)),
+            "One in a hundred of the other packets is drawn from all sizes for this.",
+        ),
         holds(
             "001-1",
             "other",
@@ -92,9 +86,8 @@ def packet_sizes(laboratory: Laboratory) -> list[Finding]:
     ]
 
 
-def stability(laboratory: Laboratory) -> list[Finding]:
+def stability(drawn: Sequence[Mix]) -> list[Finding]:
     """Row 2."""
-    drawn = laboratory.once(mixes)
     moved = [
         max(means) - min(means)
         for shares in ([one.ack for one in drawn], [one.mtu for one in drawn])
@@ -108,33 +101,58 @@ def stability(laboratory: Laboratory) -> list[Finding]:
     return [near("001-2", "change", max(moved), why, facts)]
 
 
-def fragments(_: Laboratory) -> list[Finding]:
+def payloads(_: Laboratory) -> float:
+    """How many payloads of a packet a datagram is."""
+    return _DATAGRAM / (MTU - _IP_HEADERS)
+
+
+def fragments(exact: float) -> list[Finding]:
     """Row 3."""
-    exact = _DATAGRAM / (MTU - _IP_HEADERS)
-    return [near("001-3", "packets", float(math.ceil(exact)), facts=f"{exact:.3f}, so 45")]
+    packets = math.ceil(exact)
+    return [near("001-3", "packets", float(packets), facts=f"{exact:.3f}, so {packets}")]
 
 
-def selection(_: Laboratory) -> list[Finding]:
-    """Row 4: the rule on a trace of the mix."""
-    sizes = tuple(float(size) for size, _ in _pools(1, 10_000))
-    return [near("001-4", "sizes", sizes)]
+def chosen_pools(_: Laboratory) -> list[int]:
+    """Sizes of the pools that the rule chooses for a queue of 10,000 packets."""
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        profile = profile_trace(write_queue(Path(folder) / "q.parquet", queue_sizes(1, 10_000)))
+    return [size for size, _ in pool_sizes(special_sizes(profile), MTU)]
 
 
-def neither_split_nor_joined(_: Laboratory) -> list[Finding]:
-    """Row 5: two small requests do not fit one large block, a large one not many small."""
+def selection(sizes: Sequence[int]) -> list[Finding]:
+    """Row 4."""
+    return [near("001-4", "sizes", tuple(float(size) for size in sizes))]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """How many requests pools refuse."""
+
+    of_two_small: int  # 100 B twice, by one block of 1024 B
+    of_one_large: int  # 1000 B, by 16 blocks of 64 B
+
+
+def fixed_blocks(_: Laboratory) -> Refused:
+    """Whether a block is cut for two requests, or many are joined for one."""
     large = Plan("class_pools", pools=(Pool(1024, 1, False),))
     small = Plan("class_pools", pools=(Pool(64, 16, False),))
-    split = refusals(large, [100, 100]) == 0
-    joined = refusals(small, [1000], 1 << 14) == 0
-    facts = "a block of 1024 B serves one request of 100 B; 16 blocks of 64 B serve none of 1000 B"
-    return [holds("001-5", "reused", not split and not joined, facts)]
+    return Refused(refusals(large, [100, 100]), refusals(small, [1000], 1 << 14))
 
 
-def pools(_: Laboratory) -> list[Finding]:
+def neither_split_nor_joined(refused: Refused) -> list[Finding]:
+    """Row 5."""
+    facts = (
+        f"a block of 1024 B serves {2 - refused.of_two_small} of two requests of 100 B; 16 blocks "
+        f"of 64 B serve {1 - refused.of_one_large} of one of 1000 B"
+    )
+    is_so = refused.of_two_small == 1 and refused.of_one_large == 1
+    return [holds("001-5", "reused", is_so, facts)]
+
+
+def pools(sizes: Sequence[int]) -> list[Finding]:
     """Row 6: as many pools as sizes; what it takes to find one."""
-    count = len(_pools(1, 10_000))
     return [
-        near("001-6", "pools", float(count)),
+        near("001-6", "pools", float(len(sizes)), "It follows from row 4."),
         unknown(
             "001-6",
             "accesses",
@@ -145,57 +163,91 @@ def pools(_: Laboratory) -> list[Finding]:
     ]
 
 
-def fits(_: Laboratory) -> list[Finding]:
-    """Row 7: which pool each size from 1 to 1500 B goes to, by the allocator and by the text."""
-    sizes = np.arange(1, MTU + 1, dtype=np.uint64)
+def pools_by_size(_: Laboratory) -> NDArray[np.int64]:
+    """The block size of the pool that the allocator takes for each size from 1 to 1500 B."""
     chosen = _plan({}).engine()
-    chosen_sizes = [chosen.pools[int(pool)][0] for pool in chosen.pools_for(sizes)]
-    by_text = [_by_the_text(int(size)) for size in sizes]
-    same = sum(one == other for one, other in zip(chosen_sizes, by_text, strict=True))
+    sizes = np.arange(1, MTU + 1, dtype=np.uint64)
+    return np.array([chosen.pools[int(pool)][0] for pool in chosen.pools_for(sizes)], np.int64)
+
+
+def fits(chosen: NDArray[np.int64]) -> list[Finding]:
+    """Row 7: by the allocator and by the text."""
+    by_text = [_by_the_text(size) for size in range(1, MTU + 1)]
+    same = int((chosen == by_text).sum())
     return [holds("001-7", "fits", same == len(by_text), f"{same:,} of {len(by_text):,} sizes")]
 
 
-def example(_: Laboratory) -> list[Finding]:
-    """Row 8: two blocks of 1024 B are used; how many requests of 1000 B the pool then serves."""
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What figure 2's calls show."""
+
+    served: int  # requests of 1000 B by a pool of 1024 B whose first two blocks are used
+    refused_by_mtu: tuple[int, int]  # of 1200 B alone, and of 1200 and 1500 B, by a block of 1500 B
+
+
+def example_calls(_: Laboratory) -> Example:
+    """Two blocks of 1024 B are used; how many requests of 1000 B the pool then serves."""
     plan = _plan({1024: 3, 1500: 0})
-    calls = [1024, 1024, 1000]
-    third = 3.0 if refusals(plan, calls) == 0 and refusals(plan, [*calls, 1000]) == 1 else 0.0
+    calls = [1024, 1024, *[1000] * 8]
     over = _plan({1500: 1})
-    is_mtu = refusals(over, [1200]) == 0 and refusals(over, [1200, 1500]) == 1
+    return Example(
+        len(calls) - refusals(plan, calls) - 2,
+        (refusals(over, [1200]), refusals(over, [1200, 1500])),
+    )
+
+
+def example(calls: Example) -> list[Finding]:
+    """Row 8."""
+    third = 2.0 + calls.served
+    is_mtu = calls.refused_by_mtu == (0, 1)
     return [
         near("001-8", "example", third),
-        near("001-8", "overflow", 1500.0 if is_mtu else 0.0),
+        near("001-8", "overflow", float(MTU) if is_mtu else 0.0),
     ]
 
 
-def queue(_: Laboratory) -> list[Finding]:
-    """Row 9."""
-    source = _engine.WorkloadSource("queue_fill", {"packets": 1000}, 1)
-    ops = np.asarray(source.take(1 << 12)["op"])
-    allocations, frees = int((ops == 0).sum()), int((ops == 4).sum())
-    facts = f"{allocations:,} and {frees:,}"
-    return [near("001-9", "calls", float(allocations if allocations == frees else 0), facts=facts)]
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Of one queue."""
+
+    allocations: int
+    frees: int
 
 
-ROWS = {
-    "001-1": Row(packet_sizes, "size is the IP packet's; other sizes alike"),
-    "001-2": Row(stability, "packets are drawn independently"),
-    "001-3": Row(fragments),
-    "001-4": Row(selection, "powers of two from 64 B; requests below it without a pool go there"),
-    "001-5": Row(neither_split_nor_joined),
-    "001-6": Row(pools, "an access is a load or store of the allocator's own data"),
-    "001-7": Row(fits, "pools are traversed (tunable search=0); a stack is search=1"),
-    "001-8": Row(example, "a full pool hands on to the next larger (tunable overflow=0)"),
-    "001-9": Row(queue, "released in order of arrival, once"),
-}
-
-
-def _pools(seed: int, packets: int) -> list[tuple[int, bool]]:
-    """(size, is_exact) of the pools that the rule chooses for the mix."""
-    spec = WorkloadSpec("queue_fill", seed, {"packets": packets})
+def queue_calls(_: Laboratory) -> Calls:
+    """Of a queue filled and emptied."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        profile = profile_trace(generate_workload(spec, Path(folder) / "queue.parquet"))
-    return pool_sizes(special_sizes(profile), MTU)
+        trace = write_queue(Path(folder) / "q.parquet", queue_sizes(1))
+        ops = np.concatenate([columns["op"] for columns in trace.batches(("op",))])
+    return Calls(int((ops == 0).sum()), int((ops == 4).sum()))
+
+
+def queue(calls: Calls) -> list[Finding]:
+    """Row 9."""
+    both = float(calls.allocations if calls.allocations == calls.frees else 0)
+    facts = f"{calls.allocations:,} and {calls.frees:,}"
+    return [near("001-9", "calls", both, facts=facts)]
+
+
+ROWS: Rows = {
+    "001-1": Row(mixes, packet_sizes, "size is the IP packet's; the fitted mix"),
+    "001-2": Row(mixes, stability, "packets are drawn independently"),
+    "001-3": Row(payloads, fragments),
+    "001-4": Row(
+        chosen_pools,
+        selection,
+        "powers of two from 64 B; requests below it without a pool go there",
+    ),
+    "001-5": Row(fixed_blocks, neither_split_nor_joined),
+    "001-6": Row(chosen_pools, pools, "an access is a load or store of the allocator's own data"),
+    "001-7": Row(
+        pools_by_size, fits, "pools are traversed (tunable search=0); a stack is search=1"
+    ),
+    "001-8": Row(
+        example_calls, example, "a full pool hands on to the next larger (tunable overflow=0)"
+    ),
+    "001-9": Row(queue_calls, queue, "released in order of arrival, once"),
+}
 
 
 def _plan(counts: dict[int, int]) -> Plan:

@@ -22,6 +22,27 @@ ADMISSION, MEMORY = "bandwidth_admission", "memory_utilisation"
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """One metric of one scheme along the axis."""
+
+    means: tuple[float, ...]
+    half_widths: tuple[float, ...]  # of their intervals
+    exact: tuple[float, ...]  # by the closed form; empty where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """What a figure of the article shows."""
+
+    axis: tuple[float, ...]
+    drawn: Mapping[str, Mapping[str, Curve]]  # by scheme and metric
+
+    def values(self, scheme: str, metric: str = ADMISSION) -> list[float]:
+        """Simulated means along the axis."""
+        return list(self.drawn[scheme][metric].means)
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """One figure: every scheme along its axis."""
 
@@ -37,6 +58,14 @@ class Experiment:
     def values(self, scheme: str, metric: str = ADMISSION) -> list[float]:
         """Simulated means along the axis."""
         return [one.estimates[metric].mean for one in self.results[scheme]]
+
+    def curves(self) -> Curves:
+        """What is drawn of it."""
+        drawn = {
+            scheme: {metric: _curve(some, metric) for metric in (ADMISSION, MEMORY)}
+            for scheme, some in self.results.items()
+        }
+        return Curves(tuple(self.axis), drawn)
 
     def all_results(self) -> list[Result]:
         """Of all schemes."""
@@ -71,4 +100,13 @@ def _experiment(figure: str, laboratory: Laboratory) -> Experiment:
     names = [scheme.name for scheme in simulation[0].point.schemes]
     return Experiment(
         scenario, {name: [one for one in simulation if one.scheme.name == name] for name in names}
+    )
+
+
+def _curve(some: Sequence[Result], metric: str) -> Curve:
+    estimates = [one.estimates[metric] for one in some]
+    return Curve(
+        tuple(one.mean for one in estimates),
+        tuple(one.half_width or 0.0 for one in estimates),
+        tuple(one.exact[metric] for one in some if metric in one.exact),
     )

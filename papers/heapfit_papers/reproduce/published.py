@@ -6,6 +6,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -22,12 +23,27 @@ class Paper:
     title: str
 
 
+class Kind(StrEnum):
+    """What a match of a figure would say; published.toml tells them apart."""
+
+    RESULT = "result"
+    MECHANISM = "mechanism"
+    ECHO = "echo"
+    CIRCULAR = "circular"
+
+    @property
+    def can_match(self) -> bool:
+        """Whether agreement is evidence of anything."""
+        return self in {Kind.RESULT, Kind.MECHANISM}
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One statement or number, and what counts as a match."""
 
     row: str
     name: str
+    kind: Kind
     where: str  # its place in the paper
     says: str
     value: Value | None = None
@@ -53,7 +69,7 @@ class Figure:
     def agrees(self, ours: Value) -> bool:
         """Whether ours lies within the tolerance; of several, each of them.
 
-        >>> share = Figure("0-0", "share", "", "", 0.8, absolute=0.03)
+        >>> share = Figure("0-0", "share", Kind.RESULT, "", "", 0.8, absolute=0.03)
         >>> share.agrees(0.82), share.agrees(0.84)
         (True, False)
         """
@@ -77,7 +93,7 @@ class Figure:
     def published(self) -> str:
         """The number with its unit, or that there is none.
 
-        >>> Figure("0-0", "b", "", "", (0.0805, 1.8874), "more").published
+        >>> Figure("0-0", "b", Kind.ECHO, "", "", (0.0805, 1.8874), "more").published
         '8.05 %, 188.74 % more'
         """
         if self.value is None and (self.least is not None or self.most is not None):
@@ -190,7 +206,7 @@ def _several(value: Value | Sequence[float]) -> tuple[float, ...]:
 
 def _row(identity: str, table: Mapping[str, Any]) -> PublishedRow:
     figures = {
-        name: Figure(identity, name, **(entry | _value_of(entry)))
+        name: Figure(identity, name, **(entry | _value_of(entry) | {"kind": Kind(entry["kind"])}))
         for name, entry in table.items()
         if isinstance(entry, dict)
     }

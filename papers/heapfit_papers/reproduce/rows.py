@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from heapfit.errors import HeapfitError
 from heapfit_papers.reproduce import (
@@ -18,9 +19,9 @@ from heapfit_papers.reproduce import (
 from heapfit_papers.reproduce.finding import RowResult
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import PublishedRow, published
-from heapfit_papers.reproduce.row import Row
+from heapfit_papers.reproduce.row import Row, Rows
 
-_ROWS: Mapping[str, Mapping[str, Row]] = {
+_ROWS: Mapping[str, Rows] = {
     "000": paper_000_first.ROWS | paper_000_second.ROWS,
     "001": paper_001_pools.ROWS | paper_001_costs.ROWS,
     "002": paper_002.ROWS,
@@ -28,7 +29,7 @@ _ROWS: Mapping[str, Mapping[str, Row]] = {
 }
 
 
-def rows_of(paper: str) -> dict[str, Row]:
+def rows_of(paper: str) -> dict[str, Row[Any]]:
     """The rows of one paper by id, in the published order."""
     return {row.identity: _ROWS[paper][row.identity] for row in published().of_paper(paper)}
 
@@ -59,5 +60,5 @@ def reproduce(identities: Sequence[str], laboratory: Laboratory) -> list[RowResu
     return results
 
 
-def _measured(row: PublishedRow, how: Row, laboratory: Laboratory) -> RowResult:
-    return RowResult(row, how.assumed, tuple(how.measure(laboratory)))
+def _measured(row: PublishedRow, how: Row[Any], laboratory: Laboratory) -> RowResult:
+    return RowResult(row, how.assumed, tuple(how.judge(laboratory.once(how.measure))))

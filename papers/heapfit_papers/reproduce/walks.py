@@ -98,3 +98,33 @@ def greedy_by_the_equations(walk: Walked) -> list[int]:
         least = int((walk.u_max - before - after).min())  # M_i,min
         budgets.append(min(int(walk.peaks[i]), least // size))
     return budgets
+
+
+@dataclass(frozen=True, slots=True)
+class CountedGreedy:
+    """Budgets by equations 17 and 18, and the steps that two ways to add them up take."""
+
+    budgets: list[int]
+    running: int  # a step: M_i(t) at one moment, from a sum that is kept, and that sum raised
+    literal: int  # a step: one other size added up for M_i(t), as figure 4 has it
+
+
+def counted_greedy(walk: Walked) -> CountedGreedy:
+    """As `greedy_by_the_equations`, in plain loops whose turns are counted."""
+    sizes, live, peaks = walk.sizes.tolist(), walk.live.tolist(), walk.peaks.tolist()
+    used = walk.used.tolist()  # U(t), then U^B(t) with the budgets found so far
+    budgets: list[int] = []
+    running = literal = 0
+    for i, size in enumerate(sizes):
+        least = walk.u_max
+        for at, sum_of_all in zip(live, used, strict=True):
+            least = min(least, walk.u_max - (sum_of_all - size * at[i]))
+            running += 1
+            literal += sum(1 for other in range(len(sizes)) if other != i)
+        budget = min(peaks[i], least // size)
+        used = [
+            sum_of_all + size * max(budget - at[i], 0)
+            for at, sum_of_all in zip(live, used, strict=True)
+        ]
+        budgets.append(budget)
+    return CountedGreedy(budgets, running, literal)
