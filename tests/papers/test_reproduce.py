@@ -30,7 +30,7 @@ DIFFERS = {
     *("000-17.utilisation", "000-17.services"),
     *("001-10.described", "001-14.saved", "001-16.code"),
     "002-6.maximum",
-    *("003-5.fragmentation", "003-8.infeasible", "003-13.trial"),
+    *("003-5.fragmentation", "003-8.infeasible"),
     *("003-14.lea_least", "003-14.lea_most", "003-14.test1", "003-14.test6", "003-14.tlsf"),
     *("003-16.start", "003-16.crossing", "003-17.saving"),
 }

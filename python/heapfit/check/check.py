@@ -73,7 +73,7 @@ class Needed:
 
     r_min: int | None  # None: none below 4 GiB that was tried
     r_safe: int | None  # smallest from which every larger one tried works
-    replays: int  # that the search took
+    events: int  # that the search replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Check:
         return sum(one.run.replayed for one in self.recordings)
 
     @property
-    def replays_of_searches(self) -> int:
-        """For R, of recordings that failed or were to be measured."""
-        return sum(one.needed.replays for one in self.recordings if one.needed)
+    def events_of_searches(self) -> int:
+        """Replayed for R, of recordings that failed or were to be measured."""
+        return sum(one.needed.events for one in self.recordings if one.needed)
 
 
 def check_recordings(
@@ -182,7 +182,7 @@ def _checked(trace: Trace, name: str, asked: _Asked, progress: Progress) -> Chec
     growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
     failures = _failures(run, growth, asked)
     loaded = load_trace(trace, progress=progress) if failures or options.measure else None
-    needed = _needed(loaded, plan, progress) if loaded else None
+    needed = _needed(loaded, plan, run, progress) if loaded else None
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
     return Checked(
         run,
@@ -204,19 +204,16 @@ def _failures(run: Run, growth: float | None, asked: _Asked) -> tuple[Finding, .
     return tuple(finding for finding, is_found in found.items() if is_found)
 
 
-def _needed(loaded: LoadedTrace, plan: PlanFile, progress: Progress) -> Needed:
+def _needed(loaded: LoadedTrace, plan: PlanFile, run: Run, progress: Progress) -> Needed:
+    """By a search that knows of the plan's region, if that was too small."""
     base_alignment = max(plan.base_alignment, loaded.trace.largest_alignment)
-    replays = 0
-
-    def count(done: int, total: int) -> None:
-        nonlocal replays
-        replays = done
-        progress("search R", done / max(total, 1))
-
     trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
-    search = trial.scan(progress=count)
+    search = trial.scan(
+        progress=lambda done, total: progress("search R", done / max(total, 1)),
+        also=plan.region if run.refusal is not None and plan.region is not None else 0,
+    )
     progress("search R", 1.0)
-    return Needed(search.r_min, search.r_safe, replays)
+    return Needed(search.r_min, search.r_safe, search.events)
 
 
 def _changes(loaded: LoadedTrace, asked: _Asked) -> Changes:
