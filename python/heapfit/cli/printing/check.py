@@ -23,7 +23,7 @@ def check_parts(check: Check) -> Iterator[Part]:
     yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.is_passed, "events_replayed": check.events_replayed})
-    yield Fields({"replays_of_searches": check.replays_of_searches})
+    yield Fields({"events_of_searches": check.events_of_searches})
     yield from _heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
     for one in check.recordings:
