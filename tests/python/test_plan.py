@@ -314,6 +314,22 @@ def test_plans_nested_without_end_are_refused(tmp_path: Path) -> None:
     refusal(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 50_000 + "a = 1", "[" + "'a' . " * 1000 + "b]", 'x = {"a".b' + ".c" * 90 + " = 1}"],
+)
+def test_a_key_of_endless_parts_is_refused_before_it_is_parsed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    assert "nested too deeply" in refusal(path)
+
+
+def test_many_numbers_are_no_endless_key(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"sizes = [{'1.5, ' * 1000}]\n[plan]\nallocator = 'tlsf'\n")
+    assert "sizes: unknown key" in refusal(path)
+
+
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     assert "cannot be read" in refusal(tmp_path / "none.toml")
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from heapfit.compare.candidate import Candidate, Portfolio
@@ -22,6 +22,7 @@ from heapfit.design.robust.design import (
     robust_plan_file,
     trained_on_traces,
 )
+from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
 from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
@@ -83,23 +84,32 @@ def choose_for_several(
     with Sweep() as sweep:
         designs = design_robust(traces, robust, progress, sweep)
     row = designs.choose(options.pools)
+    needs = [region or 0 for region in row.regions]
+    most = needs.index(max(needs))
+    shown = load_trace(traces[most], options.alignment, progress)
+    comparison = compare(shown, _portfolio(designs), progress, options.effort)
+    winner = next(one for one in comparison.rows if one.name == row.name)
+    row = _looked_at_closer(row, most, winner.r_safe)
     if row.region is None:
         _refuse_all(names[0], designs.u_max_objective)
     answer = _answer(row.region, designs.known(row), options)
-    needs = [region or 0 for region in row.regions]
-    shown = load_trace(traces[needs.index(max(needs))], options.alignment, progress)
-    comparison = compare(shown, _portfolio(designs), progress, options.effort)
     trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
         comparison=comparison,
-        winner=next(one for one in comparison.rows if one.name == row.name),
+        winner=winner,
         r_safe=row.regions,
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
         verdict=_verdict_of_several(row, designs),
     )
+
+
+def _looked_at_closer(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
+    """With R_safe of one trace as the comparison has it, which may have tried every size."""
+    regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
+    return replace(row, regions=regions, region=LARGEST.of(regions))
 
 
 def _require_allocations(name: str, u_max: int) -> None:
@@ -140,7 +150,10 @@ def _portfolio(designs: RobustDesigns) -> Portfolio:
 
 def _verdict_of_several(row: RobustRow, designs: RobustDesigns) -> str:
     """Which plan, what it needs, and what it needed where it was made without a recording."""
-    sentence = f"{row.name} needs {row.region:,} B for all {designs.traces} recordings"
+    sentence = (
+        f"{row.name} needs {row.region:,} B, the smallest found, for all "
+        f"{designs.traces} recordings"
+    )
     if row.unseen_region is not None and row.is_trained:
         sentence += f", and {row.unseen_region:,} B for those that it was made without"
     counted = next((one for one in designs.rows if one.is_cut and one is not row), None)

@@ -23,6 +23,10 @@ Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
 
 _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
+# A key such as a.b.c of more parts: each makes a table, so a file of dots took 9.6 GB.
+_MOST_PARTS = 32
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,10 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
     if len(content) > _LARGEST_FILE:
         raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a {kind.name}")
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        if _DEEP_KEY.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise HeapfitError(f"{path}: not TOML: {reason} (is this a {kind.name}?)") from error

@@ -79,6 +79,7 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
         f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
+    yield Line("R_safe of each is the smallest found, to 0.02 % of U_max (--exact: every size).")
     yield Line("over U_max: the most of any trace, each over its own U_max.")
     yield Line("* made from the traces; unseen: made without the trace it is measured on.")
     if any(row.region is None or row.unseen_region is None for row in designs.rows):
