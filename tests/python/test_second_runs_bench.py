@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/second_runs.py on the pairs of examples/second-runs: what is learned holds elsewhere."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ BENCH = Path(__file__).parents[2] / "bench/second_runs.py"
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, dict[str, float]]:
-    """R over U_max of both runs, by program and column."""
+def printed() -> str:
+    """What it prints of the verdict from one run, and then of the designs."""
     done = subprocess.run(
         [sys.executable, str(BENCH)],
         capture_output=True,
@@ -21,7 +22,15 @@ def rows() -> dict[str, dict[str, float]]:
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    head, *lines = [line for line in done.stdout.splitlines() if "  " in line]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def rows(printed: str) -> dict[str, dict[str, float]]:
+    """R over U_max of both runs, by program and column."""
+    lines = [line for line in printed.splitlines() if "  " in line]
+    start = next(i for i, line in enumerate(lines) if "best rival" in line)
+    head, *lines = lines[start:]
     names = [name for name in head.split("  ") if name.strip()]
     found = {}
     for line in lines:
@@ -31,6 +40,12 @@ def rows() -> dict[str, dict[str, float]]:
             name: float(value) for name, value in told.items() if value[0].isdigit()
         }
     return found
+
+
+def test_the_heap_that_fit_says_serves_the_run_it_has_not_seen(printed: str) -> None:
+    verdicts = re.findall(r"^run out: (\d+) of (\d+)", printed, re.MULTILINE)
+    assert verdicts == [("0", "2"), ("0", "2")]  # two programs at each alignment
+    assert "RAN OUT" not in printed
 
 
 def test_a_plan_from_one_run_needs_less_for_both_than_rivals_chosen_for_each(

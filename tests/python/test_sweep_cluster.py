@@ -154,7 +154,7 @@ def guarded(tmp_path_factory):
         threads_per_worker=1,
         processes=False,
         protocol="tls://",
-        dashboard_address=None,
+        dashboard_address=":0",
         security=security,
     ) as made:
         yield made.scheduler_address, known
