@@ -65,7 +65,7 @@ class Choice:
     name: str
     u_max: int
     tlsf: int
-    single: int  # the best allocator without pools
+    single: int  # the best allocator as it is
     single_name: str
     chosen: int
     chosen_name: str
@@ -99,15 +99,16 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
     comparison = compare(loaded, standard_portfolio(loaded, budgets))
     chosen = chosen_row(comparison)
     served = [row for row in comparison.rows if row.r_safe is not None]
-    singles = [row for row in served if not row.plan.pools]
+    singles = [row for row in served if not row.trained_on_this_trace]
+    single = min(singles, key=lambda row: row.r_safe or 0)
     counted = min(served, key=lambda row: row.r_safe or 0)
     assert chosen.r_safe is not None
     return Choice(
         name=name,
         u_max=comparison.u_max,
         tlsf=next(row.r_safe or 0 for row in singles if row.name == "tlsf"),
-        single=singles[0].r_safe or 0,
-        single_name=singles[0].name,
+        single=single.r_safe or 0,
+        single_name=single.name,
         chosen=chosen.r_safe,
         chosen_name=told_plan(chosen.name, chosen.plan),
         lower=tuple(lower_baselines(loaded, chosen.r_safe, comparison)),
