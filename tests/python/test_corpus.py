@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-LINES = 20_000
+LINES = 10_000
 ENDINGS = (".gz", ".pcap", ".pcapng", ".csv", ".parquet")
 
 # What cannot be fitted, and what the one line says of it. All others are fitted.
@@ -62,7 +62,7 @@ def named(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory) -> Path:
-    return table2(tmp_path_factory.mktemp("corpus") / "four.heap", events=20_000, seed=2)
+    return table2(tmp_path_factory.mktemp("corpus") / "four.heap", events=10_000, seed=2)
 
 
 def check_fit(source: Path, folder: Path) -> None:
