@@ -16,7 +16,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench format docs lint clean build-packages test-packages
+        pytest-quick bench format wheel docs lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -98,6 +98,9 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
+
+wheel: $(extension) ## the wheel in dist/, and the list of what ships in it (SPDX)
+	$(PYTHON) scripts/build_wheel.py dist
 
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generated folder consists of, as SPDX 2.3: each file with its licence and hashes.
+"""What a folder of ours consists of, as SPDX 2.3: each file with its licence and hashes.
 
 So a firmware's own list of parts can take it in. Nothing in it depends on when it was made.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
@@ -18,34 +20,58 @@ _NO_DATE = "1970-01-01T00:00:00Z"  # the form wants one, and equal inputs give e
 _PACKAGE = "SPDXRef-heap"
 
 
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A package of others that a folder's code needs when it runs."""
+
+    name: str
+    version: str
+    licence: str  # an SPDX expression; NOASSERTION where its own description has none
+
+
 def write_parts_list(folder: Path, prefix: str, stamp: str) -> None:
     """Lists every file that is in `folder` by now; `stamp` is the design's."""
+    document = parts_list(folder, f"{prefix}_heap", f"{prefix}:{stamp}")
+    (folder / PARTS_LIST).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def parts_list(
+    folder: Path, name: str, stamp: str, needed: Sequence[Needed] = ()
+) -> dict[str, object]:
+    """Every file below `folder`, and what it needs, as an SPDX document.
+
+    Args:
+        folder: What is listed; paths are told from here.
+        name: Of the package that the files are.
+        stamp: Tells this list from those of other contents.
+        needed: Packages that are not in the folder.
+    """
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [_file(path, folder, number) for number, path in enumerate(paths)]
-    document = {
+    others = [_needed_package(one, number) for number, one in enumerate(needed)]
+    return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"{prefix}_heap",
-        "documentNamespace": f"urn:heapfit:{_engine.version}:{prefix}:{stamp}",
+        "name": name,
+        "documentNamespace": f"urn:heapfit:{_engine.version}:{stamp}",
         "creationInfo": {"created": _NO_DATE, "creators": [f"Tool: heapfit-{_engine.version}"]},
-        "packages": [_package(prefix, paths)],
+        "packages": [_package(name, paths), *others],
         "files": files,
         "relationships": [
             _relation("SPDXRef-DOCUMENT", "DESCRIBES", _PACKAGE),
             *(_relation(_PACKAGE, "CONTAINS", str(file["SPDXID"])) for file in files),
+            *(_relation(_PACKAGE, "DEPENDS_ON", str(other["SPDXID"])) for other in others),
         ],
     }
-    text = json.dumps(document, indent=2) + "\n"
-    (folder / PARTS_LIST).write_text(text, encoding="utf-8")
 
 
-def _package(prefix: str, paths: list[Path]) -> dict[str, object]:
+def _package(name: str, paths: list[Path]) -> dict[str, object]:
     digests = "".join(sorted(hashlib.sha1(path.read_bytes()).hexdigest() for path in paths))
     code = hashlib.sha1(digests.encode()).hexdigest()  # as SPDX 2.3, 7.9 has it
     return {
         "SPDXID": _PACKAGE,
-        "name": f"{prefix}_heap",
+        "name": name,
         "versionInfo": _engine.version,
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": True,
@@ -54,6 +80,26 @@ def _package(prefix: str, paths: list[Path]) -> dict[str, object]:
         "licenseDeclared": _LICENCE,
         "licenseInfoFromFiles": [_LICENCE],
         "copyrightText": "NOASSERTION",
+    }
+
+
+def _needed_package(needed: Needed, number: int) -> dict[str, object]:
+    return {
+        "SPDXID": f"SPDXRef-needed-{number}",
+        "name": needed.name,
+        "versionInfo": needed.version,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": needed.licence,
+        "copyrightText": "NOASSERTION",
+        "externalRefs": [
+            {
+                "referenceCategory": "PACKAGE-MANAGER",
+                "referenceType": "purl",
+                "referenceLocator": f"pkg:pypi/{needed.name}@{needed.version}",
+            }
+        ],
     }
 
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the wheel into a folder, and beside it the list of what ships in it (SPDX 2.3).
+
+  scripts/build_wheel.py FOLDER
+
+The list has each file with its hashes, and the packages that pip installs with it, in the versions
+of requirements.lock, by which the tests ran.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from heapfit.generate.parts_list import Needed, parts_list
+
+ROOT = Path(__file__).parents[1]
+_BUILD = "build/wheel"
+_PINNED = re.compile(r"^([a-z0-9.-]+)==([^\s;]+)", re.MULTILINE)
+
+
+def build_wheel(folder: Path) -> Path:
+    """Builds the wheel into `folder`, which exists; returns its path."""
+    before = set(folder.glob("*.whl"))
+    options = ["--quiet", "--no-build-isolation", "--no-deps", f"--wheel-dir={folder.resolve()}"]
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            *options,
+            f"--config-settings=build-dir={_BUILD}",
+            ".",
+        ],
+        check=True,
+        cwd=ROOT,
+    )
+    wheels = set(folder.glob("*.whl"))
+    return (wheels - before or wheels).pop()
+
+
+def _licence(name: str) -> str:
+    try:
+        return metadata(name).get("License-Expression") or "NOASSERTION"
+    except PackageNotFoundError:
+        return "NOASSERTION"
+
+
+def needed_packages(unpacked: Path) -> list[Needed]:
+    """What the wheel's own description asks for, extras apart, as it is locked."""
+    locked = dict(_PINNED.findall((ROOT / "requirements.lock").read_text()))
+    described = next(unpacked.glob("*.dist-info/METADATA")).read_text()
+    asked = [Requirement(one) for one in re.findall(r"^Requires-Dist: (.*)$", described, re.M)]
+    names = sorted(canonicalize_name(one.name) for one in asked if one.marker is None)
+    return [Needed(name, locked[name], _licence(name)) for name in names]
+
+
+def list_parts(wheel: Path) -> Path:
+    """Writes the list beside the wheel; returns its path."""
+    name, version, *tags = wheel.stem.split("-")
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        unpacked = Path(folder)
+        archive.extractall(unpacked)
+        document = parts_list(unpacked, name, "-".join(tags), needed_packages(unpacked))
+    listed = wheel.with_name(f"{name}-{version}.spdx.json")
+    listed.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return listed
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    made = build_wheel(target)
+    print(made, list_parts(made), sep="\n")
