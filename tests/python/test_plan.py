@@ -342,6 +342,17 @@ def test_a_failed_write_leaves_the_old_plan_and_nothing_else(path: Path) -> None
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_plan_is_written_over_an_unedited_one_alone(path: Path) -> None:
+    save_plan(path, replace(PLAN_FILE, name="other"))
+    assert load_plan(path).name == "other"
+    for edited in ("# mine\n" + path.read_text(), path.read_text() + "\n", "", "\udcff"):
+        path.write_text(edited, errors="surrogateescape")
+        before = path.read_bytes()
+        with pytest.raises(HeapfitError, match="was edited, or not written by this heapfit"):
+            save_plan(path, PLAN_FILE)
+        assert path.read_bytes() == before
+
+
 def test_a_plan_cannot_be_written_into_a_file(path: Path) -> None:
     with pytest.raises(HeapfitError, match="cannot be written"):
         save_plan(path / "plan.toml", PLAN_FILE)
