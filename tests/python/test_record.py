@@ -207,6 +207,53 @@ def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_p
     ]
 
 
+CONFINED_ROOM = (64 << 20) // 32  # records
+
+
+@pytest.mark.parametrize("way", ["strict", "filter", "own"])
+def test_a_program_that_confines_itself_runs_on_and_is_recorded(build, tmp_path, way):
+    command = [str(build("confined")), str(EVENTS), str(EVENTS), way]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert recording.status == 0
+    assert recording.trace.info.events == 2 * EVENTS
+    assert recording.trace.info.notes == ()
+
+
+def test_what_a_confined_program_asks_beyond_the_room_is_counted(build, tmp_path):
+    window = (1 << 20) // 32
+    command = [str(build("confined")), "10", str(CONFINED_ROOM + window), "strict"]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert recording.status == 0
+    assert recording.trace.info.events == CONFINED_ROOM + window
+    assert recording.trace.info.notes == (
+        "The recording ended early (the program confined itself, by seccomp or no_new_privs): "
+        "10 later events are missing.",
+    )
+
+
+def test_a_program_that_its_own_filter_kills_keeps_its_recording_and_the_cause(build, tmp_path):
+    out = tmp_path / "out.parquet"
+    done = heapfit("record", "-o", out, "--", build("confined"), str(EVENTS), "0", "filter")
+    assert done.returncode == 0, done.stderr
+    assert f"{EVENTS:,} events of confined, which was killed by SIGSYS" in done.stdout
+    assert "killed by a seccomp filter: the program's own" in done.stderr
+
+
+def test_room_that_cannot_be_had_ends_the_recording_not_the_program(build, tmp_path):
+    limit = PAGE + 2 * (1 << 20)
+    ended = subprocess.run(
+        [build("confined"), "10", str(EVENTS), "filter"],
+        env=preloaded(tmp_path),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        check=False,
+    )
+    assert ended.returncode == 0
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    assert len(columns["op"]) == (1 << 20) // 32
+    assert "confined itself" in reader.notes[0]
+
+
 def test_blocks_of_library_constructors_are_known(tmp_path):
     library = tmp_path / "liblate.so"
     source = (

@@ -17,6 +17,11 @@ from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers.record import Recording, record
 from heapfit.trace.names import source_name
 
+_BY_FILTER = (
+    "It was killed by a seccomp filter: the program's own, or its sandbox's, which may forbid what "
+    "the recorder needs (mmap, fallocate, munmap). What came before is kept."
+)
+
 
 def command(
     program: Annotated[
@@ -52,6 +57,8 @@ def _parts(recording: Recording) -> Iterator[Part]:
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
         f"which {_ending(recording.status)}"
     )
+    if recording.status == -signal.SIGSYS:
+        yield Note(_BY_FILTER)
     yield from map(Note, info.notes)
     for trace in children:
         yield Line(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
