@@ -265,7 +265,6 @@ static bool is_recording(struct state *state) {
 
 static bool next_window(struct state *state) {
     if (file.is_confined) {
-        state->header->flags |= HFIT_WIRE_CONFINED;
         errno = EPERM;
         return false;
     }
@@ -376,5 +375,8 @@ void recording_confine(bool is_strict) {
     pthread_mutex_lock(&state->lock);
     file.is_confined = true;
     file.is_clockless = file.is_clockless || is_strict;
+    if (state->header != NULL) {
+        state->header->flags |= HFIT_WIRE_CONFINED;
+    }
     pthread_mutex_unlock(&state->lock);
 }
