@@ -8,13 +8,22 @@
  *
  * Calls made within a call (by an allocator that uses itself, or by a signal handler that
  * interrupted one) are passed on and not recorded. C++ operator new comes through malloc.
+ *
+ * prctl is passed on, too: it tells when a program confines itself, after which a system call of
+ * the recorder could kill it.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "next_heap.h"
@@ -167,4 +176,42 @@ INTERPOSED void *pvalloc(size_t size) {
 /* Not recorded: it asks for nothing. Interposed because blocks may be the next heap's or early. */
 INTERPOSED size_t malloc_usable_size(void *block) {
     return next_malloc_usable_size(block);
+}
+
+/*
+ * Whether the call leads to a filter of system calls. Only programs with the rights of root may set
+ * one without giving up new rights before, so those who call SYS_seccomp themselves are known.
+ */
+static bool does_confine(int option, unsigned long value) {
+    return option == PR_SET_SECCOMP || (option == PR_SET_NO_NEW_PRIVS && value == 1);
+}
+
+static int next_prctl(int option, const unsigned long value[4]) {
+    static int (*_Atomic found)(int, ...);
+    int (*next)(int, ...) = atomic_load(&found);
+    if (next == NULL) {
+        void *symbol = dlsym(RTLD_NEXT, "prctl");
+        memcpy(&next, &symbol, sizeof(next));
+        atomic_store(&found, next);
+    }
+    return next(option, value[0], value[1], value[2], value[3]);
+}
+
+INTERPOSED int prctl(int option, ...) {
+    unsigned long value[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++) { /* as the C library does, however many there are */
+        value[i] = va_arg(list, unsigned long);
+    }
+    va_end(list);
+    const bool confines = does_confine(option, value[0]);
+    if (confines) {
+        recording_prepare();
+    }
+    const int result = next_prctl(option, value);
+    if (confines && result == 0) {
+        recording_confine(option == PR_SET_SECCOMP && value[0] == SECCOMP_MODE_STRICT);
+    }
+    return result;
 }

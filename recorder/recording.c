@@ -27,8 +27,8 @@
 
 enum {
     WINDOW_SIZE = 1 << 20,
-    WINDOW_RECORDS = WINDOW_SIZE / sizeof(hfit_wire_record),
-    HIGH_DESCRIPTOR = 200, /* above those that programs and shells choose by number */
+    CONFINED_SIZE = 64 << 20, /* 2 million records: what a confined program may still be told of */
+    HIGH_DESCRIPTOR = 200,    /* above those that programs and shells choose by number */
     MOST_IMAGES = 10000
 };
 
@@ -41,8 +41,10 @@ struct state {
     uint64_t start;           /* us of the monotonic clock */
     off_t file_size;          /* allocated */
     hfit_wire_header *header; /* NULL when no file could be made */
-    hfit_wire_record *window; /* the last WINDOW_SIZE bytes of the file, or NULL */
+    hfit_wire_record *window; /* the last bytes of the file, or NULL */
+    size_t window_size;       /* bytes */
     size_t used;              /* records of the window */
+    uint64_t last_time;       /* us after the start, of the last record */
 };
 
 /* Inherited by a child, unlike the state. Changed only with the lock held. */
@@ -53,6 +55,8 @@ static struct {
     dev_t device;
     ino_t inode;
     uint32_t generation; /* processes since the last exec, this one included; 0 = none yet */
+    bool is_confined;    /* a system call could kill the program */
+    bool is_clockless;
 } file = {.descriptor = -1};
 
 static struct state off_state = {.phase = OFF};
@@ -186,18 +190,18 @@ static bool extend_file(int descriptor, off_t from, off_t size) {
     return error == 0;
 }
 
-/* Extends the file and maps the new bytes; NULL when it cannot. */
-static void *append_mapping(struct state *state, size_t size) {
+/* Extends the file and maps the new bytes, behind `kept` that it has; NULL when it cannot. */
+static void *append_mapping(struct state *state, size_t size, size_t kept) {
     const int descriptor = own_descriptor();
     if (descriptor < 0 || !extend_file(descriptor, state->file_size, (off_t)size)) {
         return NULL;
     }
-    void *mapping =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, state->file_size);
+    const off_t from = state->file_size - (off_t)kept;
+    void *mapping = mmap(NULL, kept + size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, from);
     if (mapping == MAP_FAILED) {
         return NULL;
     }
-    madvise(mapping, size, MADV_DONTFORK);
+    madvise(mapping, kept + size, MADV_DONTFORK);
     state->file_size += (off_t)size;
     return mapping;
 }
@@ -232,7 +236,7 @@ static void close_inherited(void) {
 }
 
 static enum phase open_recording(struct state *state) {
-    if (!read_folder()) {
+    if (file.is_confined || !read_folder()) {
         return OFF;
     }
     close_inherited();
@@ -242,7 +246,7 @@ static enum phase open_recording(struct state *state) {
         return OFF;
     }
     const size_t header_size = (size_t)sysconf(_SC_PAGESIZE);
-    state->header = append_mapping(state, header_size);
+    state->header = append_mapping(state, header_size, 0);
     if (state->header == NULL) {
         unlink(file.path);
         return OFF;
@@ -260,17 +264,37 @@ static bool is_recording(struct state *state) {
 }
 
 static bool next_window(struct state *state) {
-    if (state->window != NULL) {
-        munmap(state->window, WINDOW_SIZE);
+    if (file.is_confined) {
+        errno = EPERM;
+        return false;
     }
-    state->window = append_mapping(state, WINDOW_SIZE);
+    if (state->window != NULL) {
+        munmap(state->window, state->window_size);
+    }
+    state->window = append_mapping(state, WINDOW_SIZE, 0);
+    state->window_size = WINDOW_SIZE;
     state->used = 0;
     return state->window != NULL;
 }
 
+/* More room behind the window's records; without effect when the file cannot grow so much. */
+static void widen_window(struct state *state) {
+    const size_t kept = state->window == NULL ? 0 : state->window_size;
+    hfit_wire_record *window = append_mapping(state, CONFINED_SIZE, kept);
+    if (window == NULL) {
+        return;
+    }
+    if (state->window != NULL) {
+        munmap(state->window, kept);
+    }
+    state->window = window;
+    state->window_size = kept + CONFINED_SIZE;
+}
+
 /* The next record to write, or NULL, once and for all, when the file cannot grow. */
 static hfit_wire_record *next_record(struct state *state) {
-    const bool has_room = state->window != NULL && state->used < WINDOW_RECORDS;
+    const bool has_room =
+        state->window != NULL && state->used < state->window_size / sizeof(hfit_wire_record);
     if (!has_room && !next_window(state)) {
         state->header->stopped = (uint32_t)errno;
         state->phase = OFF;
@@ -306,7 +330,10 @@ static void append(struct state *state, const hfit_wire_record *told) {
         }
         return;
     }
-    const uint64_t time = microseconds(CLOCK_MONOTONIC) - state->start;
+    if (!file.is_clockless) {
+        state->last_time = microseconds(CLOCK_MONOTONIC) - state->start;
+    }
+    const uint64_t time = state->last_time;
     record->address = told->address;
     record->size = told->size;
     record->site = told->site;
@@ -330,4 +357,26 @@ void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
         pthread_mutex_unlock(&state->lock);
     }
     errno = kept_errno;
+}
+
+void recording_prepare(void) {
+    const int kept_errno = errno;
+    struct state *state = shared_state();
+    pthread_mutex_lock(&state->lock);
+    if (!file.is_confined && is_recording(state)) {
+        widen_window(state);
+    }
+    pthread_mutex_unlock(&state->lock);
+    errno = kept_errno;
+}
+
+void recording_confine(bool is_strict) {
+    struct state *state = shared_state();
+    pthread_mutex_lock(&state->lock);
+    file.is_confined = true;
+    file.is_clockless = file.is_clockless || is_strict;
+    if (state->header != NULL) {
+        state->header->flags |= HFIT_WIRE_CONFINED;
+    }
+    pthread_mutex_unlock(&state->lock);
 }

@@ -6,6 +6,7 @@
 #ifndef HFIT_RECORDING_H
 #define HFIT_RECORDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -19,5 +20,17 @@ void recording_start(void);
  */
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
                       unsigned alignment_log2, uint32_t site);
+
+/*
+ * To call before the program confines itself (seccomp): takes room for the records that follow.
+ * A call without effect costs disk space only.
+ */
+void recording_prepare(void);
+
+/*
+ * To call after it: from now on no system call is made. Where the room ends, the recording does,
+ * and tells why. `is_strict`: even the clock may be forbidden, so time stands still.
+ */
+void recording_confine(bool is_strict);
 
 #endif

@@ -29,7 +29,8 @@ enum hfit_wire_op {
 
 /* Header flags. */
 enum hfit_wire_flag {
-    HFIT_WIRE_ATTACHED = 1 /* blocks were live before the first record, and are unknown here */
+    HFIT_WIRE_ATTACHED = 1, /* blocks were live before the first record, and are unknown here */
+    HFIT_WIRE_CONFINED = 2  /* the program gave up system calls, or rights, on its way */
 };
 
 typedef struct hfit_wire_header {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes, in chunks of any size, give packets that keep the promises of packets.hpp or an Error,
 // and the queue models take what the readers give. The first byte of an input sets the chunk size.
-//
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-//       -Iengine/include -Iengine/src tests/fuzz/fuzz_capture.cpp engine/src/capture/*.cpp
-//       engine/src/random.cpp -o fuzz_capture
 #include <cstdlib>
 #include <optional>
 #include <string>

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, in chunks of any size, give the text, .rep and CSV readers a trace that keeps the
-// rules of docs/trace-schema.md or an Error of one line. The first byte of an input sets the chunk
-// size, the second whether events of unknown objects are dropped.
-//
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-//       -Iengine/include tests/fuzz/fuzz_text_trace.cpp
-//       engine/src/trace/{line,text,rep,csv,builder,live_table}.cpp -o
-//       fuzz_text_trace
+// Any bytes, in chunks of any size, give the text, .rep, CSV and minimalloc readers a trace that
+// keeps the rules of docs/trace-schema.md or an Error of one line. The first byte of an input sets
+// the chunk size, the second whether events of unknown objects are dropped.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -16,6 +11,7 @@
 #include <vector>
 
 #include "heapfit/trace/csv.hpp"
+#include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
 
@@ -99,5 +95,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     require_promises<TextTrace>(text, chunk, on_unknown);
     require_promises<RepTrace>(text, chunk, on_unknown);
     require_promises<CsvTrace>(text, chunk, on_unknown);
+    require_promises<LifetimeTrace>(text, chunk, on_unknown);
     return 0;
 }

@@ -3,10 +3,6 @@
 // and the same whatever the chunks. The first byte of an input sets the chunk size, the second
 // whether events of unknown objects are dropped (bit 0) and whether a sound header stands before
 // the rest (bit 1).
-//
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-//       -Iengine/include -Irecorder tests/fuzz/fuzz_wire_trace.cpp
-//       engine/src/trace/{wire,line,builder,live_table}.cpp -o fuzz_wire_trace
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

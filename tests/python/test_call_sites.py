@@ -2,20 +2,25 @@
 """Call sites: what each asks for, and the line of the program that it is."""
 
 import json
+import os
 import random
 import shutil
+import struct
 import subprocess
 
+import numpy as np
 import pytest
 from test_record import heapfit
 
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
-from heapfit.importers.source_lines import places_of
+from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.trace.loaded import load_trace
+
+PT_LOAD, PF_X = 1, 1
 
 LIBRARY = """
 #include <stdlib.h>
@@ -116,6 +121,36 @@ def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
             assert "\n" not in str(error)
             refused += 1
     assert refused > 100
+
+
+def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
+    """No call returns to address 0, but a damaged file may say that code lies there."""
+    content = bytearray(program.read_bytes())
+    (table,) = struct.unpack_from("<Q", content, 32)
+    size, count = struct.unpack_from("<HH", content, 54)
+    for at in range(table, table + size * count, size):
+        kind, flags = struct.unpack_from("<II", content, at)
+        if kind == PT_LOAD and flags & PF_X:
+            struct.pack_into("<Q", content, at + 16, 0)
+    (tmp_path / "low").write_bytes(content)
+    extent = _mapping_of(tmp_path / "low").extent
+    (site,) = site_hash(np.zeros(1, np.uint64), extent).tolist()
+    assert places_of(tmp_path / "low", {site})[site].address == 0
+
+
+def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path, monkeypatch):
+    tool = tmp_path / "addr2line"
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    known = {one.site for one in sites}
+    tool.write_text("#!/bin/sh\necho 'a line'\necho another >&2\nexit 1\n")
+    tool.chmod(0o755)
+    with pytest.raises(
+        HeapfitError, match=r"program: its lines cannot be told: addr2line.*another"
+    ):
+        places_of(program, known)
+    tool.write_text("#!/bin/sh\nprintf 'f\\377\\n??:0\\n'\n")
+    (place,) = places_of(program, {sites[1].site}).values()
+    assert place.function == "f\ufffd"
 
 
 def test_the_command_tells_tag_end_and_line(program, recording, sites):

@@ -11,6 +11,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
+from heapfit.fitting.folder import _exchange
+from heapfit.generate import generate
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -270,3 +272,92 @@ def test_a_failed_fit_leaves_nothing_half_written(tmp_path):
     source.write_text("a 0 64\na 1 64\nr 5 3\n")
     assert heapfit("fit", source, "-o", "out", folder=tmp_path).returncode == 1
     assert [path for path in everything(tmp_path) if path.is_file()] == [source]
+
+
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """A source that is fitted in a second; code sizes are test_generate's business."""
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    return table2(tmp_path / "small.heap", events=60)
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in everything(folder) if path.is_file()}
+
+
+def test_an_interrupt_while_it_writes_leaves_nothing(quick, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("heapfit.fitting.fit.write_report", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fit([quick], quick.parent / "out")
+    assert everything(quick.parent) == [quick]
+
+
+def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
+    folder = quick.parent / "out"
+    fit([quick], folder)
+    (folder / "mine.txt").write_text("kept")
+    before = contents(folder)
+    moves = []
+
+    def stop_at(last):
+        def rename(path, target, move=Path.rename):
+            moves.append(target)
+            if len(moves) == last:
+                raise KeyboardInterrupt
+            return move(path, target)
+
+        moves.clear()
+        return rename
+
+    entries = [path for path in folder.iterdir() if path.name != "mine.txt"]
+    for last in range(1, 2 * len(entries) + 1):
+        new = quick.parent / "new"
+        shutil.copytree(folder, new)
+        (new / "mine.txt").unlink()
+        (old := quick.parent / "old").mkdir()
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(Path, "rename", stop_at(last))
+            _exchange(new, folder, old)
+        assert contents(folder) == before
+        assert everything(old) == []
+        shutil.rmtree(new)
+        old.rmdir()
+    fit([quick], folder)
+    assert contents(folder) == before
+
+
+def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick, monkeypatch):
+    folder = quick.parent / "out"
+    paths = fit([quick], folder).paths
+    monkeypatch.setattr("heapfit.fitting.fit.open_any", None)  # not reached
+    for path in (paths.plan, paths.code / "app_heap.h"):
+        written = path.read_text()
+        path.write_text(written + "# mine\n")
+        before = contents(folder)
+        with pytest.raises(HeapfitError, match=rf"{path.name}: was edited"):
+            fit([quick], folder)
+        assert contents(folder) == before
+        path.write_text(written)
+
+
+def test_a_plan_edited_and_made_into_code_is_refused_all_the_same(quick):
+    """The code's own copy of the plan then agrees with the edited one."""
+    paths = fit([quick], quick.parent / "out").paths
+    edited = paths.plan.read_text().replace("margin = ", "margin = 1")
+    paths.plan.write_text(edited)
+    generate(load_plan(paths.plan), paths.code)
+    with pytest.raises(HeapfitError, match=r"plan.toml: was edited"):
+        fit([quick], quick.parent / "out")
+    assert paths.plan.read_text() == edited
+
+
+def test_a_source_is_not_replaced_by_its_own_trace(quick):
+    (folder := quick.parent / "out").mkdir()
+    source = quick.rename(folder / "small.parquet")
+    before = source.read_bytes()
+    with pytest.raises(HeapfitError, match=r"small.parquet: is the file to import"):
+        fit([source], folder)
+    assert contents(folder) == {source: before}

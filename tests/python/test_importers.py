@@ -228,9 +228,19 @@ def test_a_well_packed_honest_file_is_no_bomb(tmp_path, monkeypatch):
 
 
 def bomb_of_comments(path):
-    """A little over 1 GiB of comment lines; gzip members of 16 MiB each."""
+    """1 GiB of comment lines in 1 MiB; gzip members of 16 MiB each."""
     member = gzip.compress((b"#" * 4095 + b"\n") * 4096)
-    path.write_bytes(gzip.compress(b"a 0 8\n") + member * 70)
+    path.write_bytes(gzip.compress(b"a 0 8\n") + member * 64)
+
+
+def test_a_bomb_is_refused_after_64_mib_above_the_cap(tmp_path):
+    bomb = tmp_path / "bomb.gz"
+    bomb_of_comments(bomb)
+    given = 0
+    with ByteStream(bomb) as opened, pytest.raises(HeapfitError, match="decompression bomb"):
+        for chunk in opened.chunks():
+            given += len(chunk)
+    assert 64 << 20 < given <= (64 << 20) + 100 * bomb.stat().st_size
 
 
 # Runs the command line and tells the most memory the process ever held. Not getrusage: its figure

@@ -324,6 +324,30 @@ def test_a_key_of_endless_parts_is_refused_before_it_is_parsed(tmp_path: Path, t
     assert "nested too deeply" in refusal(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 100_000,
+        "x = " + "[" * 50_000 + "]" * 50_000,
+        "x = " + "{a = " * 20_000,
+        "x = " + "[{a.b.c = " * 10_000,
+        "x = " + "[{'' = " * 140_000,
+    ],
+)
+def test_endless_arrays_and_tables_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    assert "nested too deeply" in refusal(path)
+
+
+def test_many_keys_of_many_parts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("".join(f"[{i}{'.a' * 30}]\n" for i in range(2200)))
+    assert "too many dots" in refusal(path)
+    path.write_text("".join(f"[{i}{'.a' * 30}]\n" for i in range(2100)))
+    assert "plan: missing" in refusal(path)
+
+
 def test_many_numbers_are_no_endless_key(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(f"sizes = [{'1.5, ' * 1000}]\n[plan]\nallocator = 'tlsf'\n")
@@ -340,6 +364,17 @@ def test_a_failed_write_leaves_the_old_plan_and_nothing_else(path: Path) -> None
         save_plan(path, replace(PLAN_FILE, u_max=object()))  # type: ignore[arg-type]
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_plan_is_written_over_an_unedited_one_alone(path: Path) -> None:
+    save_plan(path, replace(PLAN_FILE, name="other"))
+    assert load_plan(path).name == "other"
+    for edited in ("# mine\n" + path.read_text(), path.read_text() + "\n", "", "\udcff"):
+        path.write_text(edited, errors="surrogateescape")
+        before = path.read_bytes()
+        with pytest.raises(HeapfitError, match="was edited, or not written by this heapfit"):
+            save_plan(path, PLAN_FILE)
+        assert path.read_bytes() == before
 
 
 def test_a_plan_cannot_be_written_into_a_file(path: Path) -> None:

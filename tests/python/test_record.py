@@ -207,6 +207,64 @@ def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_p
     ]
 
 
+CONFINED_ROOM = (64 << 20) // 32  # records
+
+
+@pytest.mark.parametrize("way", ["strict", "filter", "own"])
+def test_a_program_that_confines_itself_runs_on_and_is_recorded(build, tmp_path, way):
+    command = [str(build("confined")), str(EVENTS), str(EVENTS), way]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert recording.status == 0
+    assert recording.trace.info.events == 2 * EVENTS
+    assert recording.trace.info.notes == ()
+
+
+def test_what_a_confined_program_asks_beyond_the_room_is_counted(build, tmp_path):
+    window = (1 << 20) // 32
+    command = [str(build("confined")), "10", str(CONFINED_ROOM + window), "strict"]
+    recording = record.record(command, tmp_path / "out.parquet")
+    assert recording.status == 0
+    assert recording.trace.info.events == CONFINED_ROOM + window
+    assert recording.trace.info.notes == (
+        "The recording ended early (the program confined itself, by seccomp or no_new_privs): "
+        "10 later events are missing.",
+    )
+
+
+@pytest.mark.parametrize(("way", "by"), [("strict", "SIGKILL"), ("filter", "SIGSYS")])
+def test_a_program_that_its_filter_kills_keeps_its_recording_and_the_cause(
+    build, tmp_path, way, by
+):
+    out = tmp_path / "out.parquet"
+    done = heapfit("record", "-o", out, "--", build("confined"), str(EVENTS), "0", way)
+    assert done.returncode == 0, done.stderr
+    assert f"{EVENTS:,} events of confined, which was killed by {by}" in done.stdout
+    assert "probably by its own seccomp filter" in done.stderr
+
+
+def test_a_filter_that_was_not_seen_being_set_is_named_all_the_same(tmp_path):
+    """The signal alone tells; the filter came from elsewhere."""
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGSYS)"
+    out = tmp_path / "out.parquet"
+    done = heapfit("record", "-o", out, "--", sys.executable, "-c", script)
+    assert "seccomp filter that the recorder did not see being set" in done.stderr
+
+
+def test_room_that_cannot_be_had_ends_the_recording_not_the_program(build, tmp_path):
+    limit = PAGE + 2 * (1 << 20)
+    ended = subprocess.run(
+        [build("confined"), "10", str(EVENTS), "filter"],
+        env=preloaded(tmp_path),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        check=False,
+    )
+    assert ended.returncode == 0
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    assert len(columns["op"]) == (1 << 20) // 32
+    assert "confined itself" in reader.notes[0]
+
+
 def test_blocks_of_library_constructors_are_known(tmp_path):
     library = tmp_path / "liblate.so"
     source = (

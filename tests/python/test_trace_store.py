@@ -297,3 +297,46 @@ def test_a_stored_trace_with_a_bit_flipped_is_read_or_refused_in_one_line(tmp_pa
             assert rows == len(ROWS["op"])
             outcomes["read"] += 1
     assert outcomes["refused"] > outcomes["read"] > 0
+
+
+def loop(folder, events, row_group):
+    """The same block allocated and freed: seven columns that pack to next to nothing."""
+    op = np.tile(np.array([0, 4], np.uint8), events // 2)
+    rows = {name: np.zeros(events, kind) for name, kind in COLUMNS.items()}
+    rows |= {"op": op, "object": np.repeat(np.arange(events // 2, dtype=np.uint32), 2)}
+    path = folder / "loop.parquet"
+    with pq.ParquetWriter(path, stored._schema(), compression="zstd") as writer:
+        arrays = [pa.array(rows[name]) for name in COLUMNS]
+        table = pa.Table.from_arrays(arrays, schema=stored._schema())
+        writer.write_table(table, row_group_size=row_group)
+        writer.add_key_value_metadata({b"heapfit": stored._metadata_of(TraceInfo(events=events))})
+    return path
+
+
+def test_row_groups_that_take_much_memory_are_refused(tmp_path, monkeypatch):
+    most = 2 << 20
+    assert Trace.open(loop(tmp_path, most, most)).info.events == most
+    told = refusal(loop(tmp_path, most + 2, most + 2))
+    assert "row group 0 holds 2,097,154 events" in told
+    monkeypatch.setattr(stored, "_MOST_OF_COLUMN", 1 << 20)
+    told = refusal(loop(tmp_path, most, most))
+    assert "B of one column (at most 2,097,152 and 1,048,576 B" in told
+
+
+def test_more_events_than_a_file_of_this_size_can_hold_are_a_bomb(tmp_path, monkeypatch):
+    path = loop(tmp_path, 200_000, 1 << 20)
+    assert Trace.open(path).info.events == 200_000
+    monkeypatch.setattr(stored, "_UNSUSPECTED", 1000)
+    monkeypatch.setattr(stored, "_MOST_EVENTS_A_BYTE", 0)
+    assert "200,000 events are more than 0 for each byte" in refusal(path)
+
+
+def test_the_densest_honest_trace_is_no_bomb(tmp_path, monkeypatch):
+    """A loop as heapfit stores it, without a change in anything but time, which goes evenly."""
+    monkeypatch.setattr(stored, "_UNSUSPECTED", 0)
+    events = 1 << 20
+    op = np.tile(np.array([0, 4], np.uint8), events // 2)
+    rows = {"op": op, "object": np.repeat(np.arange(events // 2, dtype=np.uint32), 2)}
+    trace = write_trace(tmp_path / "t.parquet", [rows | {"time": np.arange(events)}], TraceInfo())
+    assert 20 < events / trace.path.stat().st_size < 100
+    assert Trace.open(trace.path).info.events == events

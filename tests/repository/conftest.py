@@ -33,10 +33,10 @@ def files(root: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def texts(files: list[Path]) -> dict[Path, str]:
-    """The files that are text, with what they say."""
+    """The files that are text, with what they say; inputs of the fuzzers are none."""
     contents = {}
     for file in files:
         raw = file.read_bytes()
-        if b"\0" not in raw:
+        if b"\0" not in raw and "corpus" not in file.parts:
             contents[file] = raw.decode()
     return contents

@@ -122,6 +122,7 @@ void WireTrace::take_header(const char *bytes) {
     header_.source = "heapfit record";
     header_.pointer_bits = header.pointer_bits;
     is_attached_ = (header.flags & HFIT_WIRE_ATTACHED) != 0;
+    is_confined_ = (header.flags & HFIT_WIRE_CONFINED) != 0;
     stopped_ = header.stopped;
     unrecorded_ = header.unrecorded;
     to_skip_ = header.header_size - sizeof(header);
@@ -233,7 +234,8 @@ std::vector<std::string> WireTrace::notes() const {
     }
     if (stopped_ != 0) {
         const std::string reason =
-            std::generic_category().message(static_cast<int>(stopped_ & 0x7fffffff));
+            is_confined_ ? "the program confined itself, by seccomp or no_new_privs"
+                         : std::generic_category().message(static_cast<int>(stopped_ & 0x7fffffff));
         told.push_back(
             "The recording ended early (" + reason +
             "): " + counted(unrecorded_, "later event is missing.", "later events are missing."));

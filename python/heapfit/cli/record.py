@@ -46,17 +46,34 @@ def command(
 def _parts(recording: Recording) -> Iterator[Part]:
     info, children = recording.trace.info, recording.children
     yield Fields({"trace": recording.trace.path, **asdict(info)})
-    yield Fields({"status": recording.status, "others": recording.others})
+    yield Fields({"status": recording.status, "confined": recording.is_confined})
+    yield Fields({"others": recording.others})
     yield Fields({"children": [trace.path for trace in children]})
     yield Line(
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
         f"which {_ending(recording.status)}"
     )
+    yield from map(Note, _by_filter(recording))
     yield from map(Note, info.notes)
     for trace in children:
         yield Line(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
     if recording.others and not children:
         yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
+
+
+def _by_filter(recording: Recording) -> Iterator[str]:
+    """What a filter of system calls had to do with the end: SIGSYS is its signal alone, SIGKILL
+    that of the strict mode, among others."""
+    if recording.status == -signal.SIGSYS and not recording.is_confined:
+        yield (
+            "Killed by a seccomp filter that the recorder did not see being set: it may forbid "
+            "what the recorder needs (mmap, munmap, fallocate). What came before is kept."
+        )
+    elif recording.is_confined and recording.status in (-signal.SIGSYS, -signal.SIGKILL):
+        yield (
+            "Killed after it had confined itself, probably by its own seccomp filter: the recorder "
+            "makes no system call after that. What came before is kept."
+        )
 
 
 def _processes(count: int) -> str:

@@ -7,7 +7,7 @@ sources -> import -> profile -> candidates -> comparison -> plan.toml, code/, re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
@@ -16,6 +16,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
+from heapfit.fitting.folder import paths_in, results_aside
 from heapfit.generate import generate
 from heapfit.importers import open_any
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
@@ -51,32 +52,33 @@ def fit(
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.
 
-    HeapfitError if it cannot be done. Recordings with equal requests count as one.
+    HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
+    Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
     options = options or FitOptions()
-    recordings = _opened(sources, folder, options, progress)
-    different, repeats = _different(recordings)
-    if len(different) == 1:
-        choice = choose_for_one(different[0].trace, different[0].name, options, progress)
-    else:
-        traces, names = [one.trace for one in different], [one.name for one in different]
-        choice = choose_for_several(traces, names, options, progress)
-    fitted = Fit(
-        name=source_name(sources[0]),
-        runs=_runs(different, choice),
-        trace=choice.shown.trace,
-        profile=choice.shown.profile,
-        comparison=choice.comparison,
-        winner=choice.winner,
-        answer=choice.answer,
-        plan_file=choice.plan_file,
-        verdict=choice.verdict,
-        firmer=firmer(choice, options, progress),
-        warnings=(*repeats, *_warnings(different, choice)),
-        paths=_paths(folder, different),
-        options=options,
-    )
-    _write(fitted, choice.shown.events, progress)
+    with results_aside(folder) as aside:
+        recordings = _opened(sources, aside, options, progress)
+        _require_apart(recordings, folder)
+        different, repeats = _different(recordings)
+        choice = _chosen(different, options, progress)
+        fitted = Fit(
+            name=source_name(sources[0]),
+            runs=_runs(different, choice),
+            trace=_placed(choice.shown.trace, aside, folder),
+            profile=choice.shown.profile,
+            comparison=choice.comparison,
+            winner=choice.winner,
+            answer=choice.answer,
+            plan_file=choice.plan_file,
+            verdict=choice.verdict,
+            firmer=firmer(choice, options, progress),
+            warnings=(*repeats, *_warnings(different, choice)),
+            paths=paths_in(
+                folder, tuple(_placed(one.trace, aside, folder).path for one in different)
+            ),
+            options=options,
+        )
+        _write(fitted, paths_in(aside, ()), choice.shown.events, progress)
     return fitted
 
 
@@ -117,18 +119,32 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
 def _opened(
     sources: Sequence[Path], folder: Path, options: FitOptions, progress: Progress
 ) -> list[_Recording]:
-    """Every source as a trace; what was imported into `folder` is gone again if one is no trace."""
-    recordings: list[_Recording] = []
-    try:
-        for name, source in zip(different_names(sources), sources, strict=True):
-            trace = open_any(source, options.importing, folder, progress, name)
-            recordings.append(_Recording(name, source, trace))
-    except BaseException:
-        for one in recordings:
-            if one.trace.path != one.source:
-                one.trace.path.unlink()
-        raise
-    return recordings
+    """Every source as a trace, imported into `folder` where it is none yet."""
+    return [
+        _Recording(name, source, open_any(source, options.importing, folder, progress, name))
+        for name, source in zip(different_names(sources), sources, strict=True)
+    ]
+
+
+def _require_apart(recordings: Sequence[_Recording], folder: Path) -> None:
+    """Refuses a trace that would replace the file it was imported from."""
+    for one in recordings:
+        output = folder / one.trace.path.name
+        if one.trace.path != one.source and output.exists() and output.samefile(one.source):
+            raise HeapfitError(f"{output}: is the file to import (choose another output)")
+
+
+def _placed(trace: Trace, aside: Path, folder: Path) -> Trace:
+    """The trace as it will lie in `folder`, if it was imported; else where it is."""
+    is_imported = trace.path.parent == aside
+    return replace(trace, path=folder / trace.path.name) if is_imported else trace
+
+
+def _chosen(recordings: Sequence[_Recording], options: FitOptions, progress: Progress) -> Choice:
+    if len(recordings) == 1:
+        return choose_for_one(recordings[0].trace, recordings[0].name, options, progress)
+    traces, names = [one.trace for one in recordings], [one.name for one in recordings]
+    return choose_for_several(traces, names, options, progress)
 
 
 def _different(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list[str]]:
@@ -151,17 +167,12 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def _paths(folder: Path, recordings: Sequence[_Recording]) -> FitPaths:
-    traces = tuple(one.trace.path for one in recordings)
-    return FitPaths(folder, traces, folder / "plan.toml", folder / "code", folder / "report.html")
-
-
-def _write(fitted: Fit, events: _engine.EventArray, progress: Progress) -> None:
+def _write(fitted: Fit, paths: FitPaths, events: _engine.EventArray, progress: Progress) -> None:
     progress("write plan, code and report", 0.0)
-    save_plan(fitted.paths.plan, fitted.plan_file)
-    generate(fitted.plan_file, fitted.paths.code)
+    save_plan(paths.plan, fitted.plan_file)
+    generate(fitted.plan_file, paths.code)
     progress("write plan, code and report", 0.3)
-    write_report(fitted.paths.report, fitted, events)
+    write_report(paths.report, fitted, events)
     progress("write plan, code and report", 1.0)
 
 

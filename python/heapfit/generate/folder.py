@@ -26,7 +26,7 @@ _BUILT = {".o", ".a", ".d", ".su"}
 def folder_aside(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
     try:
-        _require_replaceable(folder)
+        require_replaceable(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}-", dir=folder.parent))
     except OSError as error:
@@ -75,7 +75,8 @@ def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _require_replaceable(folder: Path) -> None:
+def require_replaceable(folder: Path) -> None:
+    """HeapfitError if the folder holds what `generate` did not write, or what was edited since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")
     if not folder.is_dir() or not any(folder.iterdir()):

@@ -24,6 +24,7 @@ def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE)
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=patience,
             check=False,
         )

@@ -32,6 +32,7 @@ _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
 
 _PRELOAD_SEPARATORS = frozenset(" :")
 _ELF_32_BIT = 1
+_CONFINED = 2  # HFIT_WIRE_CONFINED
 _PT_INTERP = 3  # the program header of a dynamically linked program
 
 
@@ -41,6 +42,7 @@ class Recording:
 
     trace: Trace
     status: int  # its exit status; below 0: the signal that ended it, negated
+    is_confined: bool  # it gave up system calls, by seccomp, or rights
     others: int  # other processes, and programs replaced by exec, that asked for memory
     children: tuple[Trace, ...]  # theirs, where they were to be kept
 
@@ -78,10 +80,11 @@ def record(
         if not own:
             raise HeapfitError(_unrecorded(program, status))
         main = own[-1]  # of a shell that ends in exec, the program it became
+        is_confined = _is_confined(main.path)
         trace = import_file(main.path, output, ImportOptions(), progress)
         others = [image for image in images if image != main]
         kept = [_keep(image, output, progress) for image in others] if keep_children else []
-    return Recording(trace, status, len(others), tuple(kept))
+    return Recording(trace, status, is_confined, len(others), tuple(kept))
 
 
 def _found(name: str) -> Path:
@@ -196,6 +199,13 @@ def _has_records(path: Path) -> bool:
         (header_size,) = struct.unpack_from("<I", head, 12)
         file.seek(header_size)
         return any(file.read(32)[28:])
+
+
+def _is_confined(path: Path) -> bool:
+    """As the recorder saw it: a flag of the header."""
+    with path.open("rb") as file:
+        (flags,) = struct.unpack_from("<I", file.read(28), 24)
+    return bool(flags & _CONFINED)
 
 
 def _keep(image: _Image, output: Path, progress: Progress) -> Trace:

@@ -28,6 +28,7 @@ _MOST_CODE = 1 << 30  # bytes of a program that are looked at
 _HASHED_AT_ONCE = 1 << 20
 _LOOKED_UP_AT_ONCE = 1000  # addresses on one command line
 _TOOL = "addr2line"
+_PATIENCE = 60  # seconds; a damaged file may send it round in circles
 _UNKNOWN = "??"
 
 
@@ -141,9 +142,11 @@ def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
     words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
-    answers = run(
-        [*words, *(f"{address - 1:#x}" for address in addresses)], program.resolve().parent
-    )
+    calls = (f"{max(address - 1, 0):#x}" for address in addresses)
+    try:
+        answers = run([*words, *calls], program.resolve().parent, _PATIENCE)
+    except HeapfitError as error:
+        raise HeapfitError(f"{program}: its lines cannot be told: {error}") from error
     lines = answers.splitlines()
     if len(lines) != 2 * len(addresses):
         raise HeapfitError(f"{program}: {_TOOL} told {len(lines)} lines of {len(addresses)} places")

@@ -16,10 +16,10 @@ from heapfit.errors import HeapfitError
 CHUNK = 1 << 20  # bytes handed on at a time
 HEAD = 1 << 16  # bytes a format is told by
 
-# Real traces pack 5 to 30 times, a bomb up to 1,032 times. Past this many bytes, a file that has
-# unpacked to more than this many times its own size is refused.
-UNSUSPECTED = 1 << 30
+# Real traces pack 5 to 30 times, a bomb up to 1,032 times. A file that unpacks to more than this
+# many times its own size, and this many bytes beyond, is refused: counted, so everywhere alike.
 LARGEST_RATIO = 100
+UNSUSPECTED = 64 << 20
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -82,7 +82,7 @@ class ByteStream:
         except (EOFError, zlib.error, OSError) as error:
             raise HeapfitError(f"byte {self._file.count}: cannot be read on: {error}") from error
         self._given += len(chunk)
-        if self._given > UNSUSPECTED and self._given > LARGEST_RATIO * self._file.count:
+        if self._given > UNSUSPECTED + LARGEST_RATIO * self._file.count:
             raise HeapfitError(
                 f"byte {self._file.count}: unpacks to more than {LARGEST_RATIO} times its size "
                 "(a decompression bomb? unpack it yourself if you trust it)"

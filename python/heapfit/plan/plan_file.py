@@ -6,6 +6,7 @@ It is TOML, to be read, edited or written by hand; docs/plan-schema.md describes
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/plan-schema.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
+_SEAL = "sha256 "
+_SEALED = re.compile(rf"(?:#[^\n]*\n){{2}}#[^\n]*{_SEAL}([0-9a-f]{{64}})[^\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +79,41 @@ class PlanFile:
         return 0 if self.trained_on == BY_HAND else max(len(self.trained_on.traces), 1)
 
 
-def save_plan(path: Path, plan_file: PlanFile) -> None:
-    """Writes a plan file, aside and then renamed."""
-    text = (
+def plan_text(plan_file: PlanFile) -> str:
+    """What is written of a plan file: comments, with a hash of the rest, then TOML."""
+    rest = tomli_w.dumps(_document(plan_file))
+    return (
         "# A heapfit plan; docs/plan-schema.md describes every key. Sizes are in bytes.\n"
         "# After an edit, `heapfit compare TRACE --plan THIS` tells the region it needs now.\n"
-        + tomli_w.dumps(_document(plan_file))
+        f"# As written {_SEAL}{_hash(rest)}: once edited, it is not overwritten.\n{rest}"
     )
+
+
+def save_plan(path: Path, plan_file: PlanFile) -> None:
+    """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
+    require_unedited(path)
     with file_aside(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+        aside.write_text(plan_text(plan_file), encoding="utf-8")
+
+
+def require_unedited(path: Path) -> None:
+    """Refuses a file that is there and is not, byte for byte, what `save_plan` once wrote."""
+    if not path.exists():
+        return
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    sealed = _SEALED.match(text)
+    if not sealed or _hash(text[sealed.end() :]) != sealed[1]:
+        raise HeapfitError(
+            f"{path}: was edited, or not written by this heapfit, so it is not overwritten "
+            "(move it away, or choose another place)"
+        )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def load_plan(path: Path) -> PlanFile:

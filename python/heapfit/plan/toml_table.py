@@ -25,6 +25,7 @@ Arguments = ParamSpec("Arguments")
 _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 # A key such as a.b.c of more parts: each makes a table, so a file of dots took 9.6 GB.
 _MOST_PARTS = 32
+_MOST_DOTS = 1 << 16  # of a file, those of numbers included; half a million keys took 523 MiB
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
 
@@ -48,11 +49,12 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
         raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a {kind.name}")
     try:
         text = content.decode("utf-8")
-        if _DEEP_KEY.search(text):
+        if text.count(".") > _MOST_DOTS or _DEEP_KEY.search(text):
             raise RecursionError
         return tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        is_deep = isinstance(error, RecursionError)
+        reason = "nested too deeply, or too many dots" if is_deep else str(error)
         raise HeapfitError(f"{path}: not TOML: {reason} (is this a {kind.name}?)") from error
 
 

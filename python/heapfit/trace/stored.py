@@ -41,6 +41,12 @@ REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
+# What a reader believes of a table from elsewhere. Encodings know no cap on their ratio: a loop
+# without a change takes 1 byte for 38 events, a bomb for millions.
+_MOST_OF_GROUP = 2 * _ROW_GROUP  # events
+_MOST_OF_COLUMN = 32 << 20  # bytes of one column of a row group, unpacked
+_UNSUSPECTED = 20_000_000  # events, of any file
+_MOST_EVENTS_A_BYTE = 100  # beyond these
 BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
@@ -80,6 +86,7 @@ class Trace:
                 )
             info = _info_from(metadata, path)
             _require_table(file, info, path)
+            _require_bounded(file.metadata, path)
         return cls(path, info)
 
     @property
@@ -196,6 +203,24 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
             f"{path}: {file.metadata.num_rows} events where the metadata say {info.events} "
             "(import the source again)"
         )
+
+
+def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
+    """Refuses what would take much memory or, for its size, a long time to read."""
+    if metadata.num_rows > _UNSUSPECTED + _MOST_EVENTS_A_BYTE * path.stat().st_size:
+        raise HeapfitError(
+            f"{path}: {metadata.num_rows:,} events are more than {_MOST_EVENTS_A_BYTE} for each "
+            "byte of the file (a decompression bomb?)"
+        )
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        columns = map(group.column, range(group.num_columns))
+        unpacked = max((one.total_uncompressed_size for one in columns), default=0)
+        if group.num_rows > _MOST_OF_GROUP or unpacked > _MOST_OF_COLUMN:
+            raise HeapfitError(
+                f"{path}: row group {i} holds {group.num_rows:,} events, {unpacked:,} B of one "
+                f"column (at most {_MOST_OF_GROUP:,} and {_MOST_OF_COLUMN:,} B: write smaller ones)"
+            )
 
 
 def _info_from(metadata: bytes, path: Path) -> TraceInfo:

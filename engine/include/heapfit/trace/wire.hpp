@@ -59,6 +59,7 @@ class WireTrace {
     std::uint64_t position_ = 0; // records taken
     std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
     bool is_attached_ = false;
+    bool is_confined_ = false;
     std::uint32_t stopped_ = 0;
     std::uint64_t unrecorded_ = 0;
     std::uint64_t refused_ = 0; // requests the program's heap could not serve

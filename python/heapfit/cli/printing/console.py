@@ -6,6 +6,7 @@ Names come from files and may be hostile, so all text passes `printable`. NO_COL
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import unicodedata
@@ -37,8 +38,10 @@ def out(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """One line beside the result."""
-    print(printable(text), file=sys.stderr)
+    """One line beside the result; lost where stderr is closed or full, as the result is not."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(printable(text), file=sys.stderr, flush=True)
 
 
 def fail(text: str) -> None:

@@ -19,7 +19,7 @@ from heapfit.progress import Progress, no_progress
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
     """What library functions tell their progress to; silent where stderr is no terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
     steps: dict[str, TaskID] = {}

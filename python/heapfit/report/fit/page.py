@@ -13,6 +13,7 @@ from heapfit.compare.comparison import Row
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.fit_result import Fit
 from heapfit.front.preference import Preference
+from heapfit.plan.plan_file import plan_text
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.live_blocks import LiveBlocks, live_blocks
@@ -116,7 +117,7 @@ def gather(fit: Fit, events: _engine.EventArray) -> Content:
         pool_charts=_pool_charts(pools, profile.events),
         pool_count=len(pools),
         layers=plan_layers(winner),
-        plan_lines=tuple(fit.paths.plan.read_text(encoding="utf-8").splitlines()),
+        plan_lines=tuple(plan_text(fit.plan_file).splitlines()),
         commands=_commands(fit),
     )
 

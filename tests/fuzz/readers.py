@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package's readers of foreign files under mutated input, one reader a process.
+
+    python tests/fuzz/readers.py NAME SCRATCH --seed SEED [--seconds S] [--executions N]
+
+What a reader is given lies in SCRATCH/NAME while it reads. So whatever ends this process (a
+signal, the alarm after 10 s, an exception that is no HeapfitError), that file is the reproducer.
+Inputs that are answered in a new way join those that the next are made from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from mutation import mutated
+
+from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
+from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.simulation.scenario import load_scenario
+from heapfit.trace.stored import Trace
+
+CORPUS = Path(__file__).with_name("corpus")
+_PATIENCE = 10  # seconds for one input
+_MOST_MEMORY = 256 << 20  # bytes that reading may add to what the process took before
+_LONGEST_LINE = 1000
+_MOST_KEPT = 3000  # inputs that others are made from
+_SEVERAL = re.compile(r"\d+|\"[^\"]*\"|'[^']*'")  # differs between answers of one kind
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a file is read and what must hold then; HeapfitError is a sound answer, too."""
+
+    read: Callable[[Path], None]
+    words: tuple[bytes, ...]  # put into mutated files
+    longest: int  # bytes of a mutated file
+
+
+def _read_plan(path: Path) -> None:
+    plan_file = load_plan(path)
+    plan_file.plan.engine()
+    again = path.with_name("again.toml")
+    save_plan(again, plan_file)
+    assert load_plan(again) == plan_file, "a plan that is saved is read otherwise"
+
+
+def _read_scenario(path: Path) -> None:
+    scenario = load_scenario(path)
+    assert scenario.points, "a scenario without a point"
+    assert all(point.schemes for point in scenario.points), "a point without a scheme"
+
+
+def _read_parquet(path: Path) -> None:
+    trace = Trace.open(path)
+    counted = sum(len(batch["op"]) for batch in trace.batches(["op", "object", "size", "time"]))
+    assert counted == trace.info.events, "rows are not those that were told"
+    assert len(trace.events()) == counted, "events are not the rows"
+
+
+def _read_program(path: Path) -> None:
+    places = places_of(path, _sites())
+    assert all(place.file == path.name for place in places.values())
+
+
+@cache
+def _sites() -> frozenset[int]:
+    """Call sites all over the first pages of the corpus's programs."""
+    offsets = np.arange(0, 8192, 16, dtype=np.uint64)
+    extents = [_mapping_of(program).extent for program in (CORPUS / "program").iterdir()]
+    return frozenset(site for one in extents for site in site_hash(offsets, one).tolist())
+
+
+_TOML_WORDS = (
+    *b"-1 0 1 nan -inf 1e999 1e-320 0.5 9223372036854775807 9223372036854775808".split(),
+    *b'true false \'\' "" "\\u0000" "\\u202e" 1_000 0x7f 07 1979-05-27T07:32:00Z'.split(),
+    *b'""" # = . , [ ] [[ ]] { } {} [] [[[[ a.a.a.a.a.a \xff'.split(),
+    *(b"\r\n", b"\n", b"\t", b" "),
+)
+_BINARY_WORDS = (b"PAR1", b"heapfit", b"\0" * 8, b"\xff" * 8, b"\x15\x00", b"\x7fELF", b".debug_")
+READERS = {
+    "plan": Reader(_read_plan, _TOML_WORDS, 4096),
+    "scenario": Reader(_read_scenario, _TOML_WORDS, 4096),
+    "parquet": Reader(_read_parquet, _BINARY_WORDS, 16384),
+    "program": Reader(_read_program, _BINARY_WORDS, 32768),
+}
+
+
+def answer(reader: Reader, path: Path) -> str:
+    """Of which kind the reader's answer is; asserts that a refusal is one clear line."""
+    before = _most_memory()
+    signal.alarm(_PATIENCE)
+    try:
+        reader.read(path)
+        told = "read"
+    except HeapfitError as error:
+        told = str(error)
+        for line in error.messages if isinstance(error, SeveralFaultsError) else [told]:
+            assert line.startswith(f"{path}: "), f"names no file: {line!r}"
+            assert line.isprintable() and len(line) <= _LONGEST_LINE, f"no clear line: {line!r}"
+    finally:
+        signal.alarm(0)
+    assert _most_memory() - before <= _MOST_MEMORY, "took more than 256 MiB"
+    return _SEVERAL.sub("", told)
+
+
+def _most_memory() -> int:
+    """The most bytes that this process ever held; getrusage's figure may be its parent's."""
+    told = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert told
+    return int(told[1]) << 10
+
+
+def inputs(reader: Reader, pool: list[bytes], draw: random.Random) -> Iterator[bytes]:
+    """The pool's first, then without end what is made from it and from what the caller adds."""
+    yield from list(pool)
+    words = reader.words
+    while True:
+        yield mutated(draw, pool, words, reader.longest)
+
+
+def run(name: str, scratch: Path, seed: int, seconds: float, executions: int) -> str:
+    """Reads until the time or the number of executions is reached; what was done, in a line."""
+    reader, path = READERS[name], scratch / name
+    pool = [file.read_bytes() for file in sorted((CORPUS / name).iterdir())]
+    seen: set[str] = set()
+    kept = len(pool)
+    start, done = time.monotonic(), 0
+    for content in inputs(reader, pool, random.Random(seed)):
+        if done == executions or (done >= kept and time.monotonic() - start >= seconds):
+            break
+        path.write_bytes(content)
+        kind = answer(reader, path)
+        if kind not in seen and len(seen) < _MOST_KEPT:
+            seen.add(kind)
+            pool.append(content)
+        done += 1
+    return f"{done} executions, {len(seen)} kinds of answers"
+
+
+def main() -> None:
+    """Runs one reader as the command line says."""
+    parser = argparse.ArgumentParser(description="Fuzzes one reader of the package.")
+    parser.add_argument("name", choices=READERS)
+    parser.add_argument("scratch", type=Path)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--executions", type=int, default=-1)
+    asked = parser.parse_args()
+    print(run(asked.name, asked.scratch, asked.seed, asked.seconds, asked.executions))
+
+
+if __name__ == "__main__":
+    main()
