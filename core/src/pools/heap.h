@@ -194,7 +194,9 @@ bool HFIT_THIS(complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
     }
     make_index(plan, table, room);
     plan->seal = seal_of(plan);
-    return is_plan_sound(plan);
+    const bool is_sound = is_plan_sound(plan);
+    plan->seal = is_sound ? plan->seal : ~plan->seal;
+    return is_sound;
 }
 
 static void clear_words(hfit_heap *heap, uint32_t from, uint32_t to) {
