@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 4096, STANDARD_STEPS = 10000 };
+enum { MOST_BYTES = 4096, STANDARD_STEPS = 100000 };
 
 typedef struct wish {
     uint64_t steps;
