@@ -5,7 +5,8 @@
  *   heap [--steps N] [--seed S] [--allocator NAME]    steps an allocator; those of seed 1, unless
  *                                                     told otherwise
  *
- * Prints a line an allocator. A failure names the seed of its program: --seed with --steps 1 runs
+ * Prints a line an allocator, with the heaps, the regions and plans that were refused, and how many
+ * blocks were live in the mean. A failure names the seed of its program: --seed with --steps 1 runs
  * that one alone.
  */
 #include "attack/heap_program.h"
@@ -56,9 +57,10 @@ static void attack(const hfit_allocator *allocator, const wish *w) {
         run_program_of(now_running, allocator, &count);
     }
     now_running = 0;
-    printf("%-16s %10llu %10llu %8llu %8llu\n", allocator->name, (unsigned long long)count.steps,
-           (unsigned long long)count.misuses, (unsigned long long)count.heaps,
-           (unsigned long long)count.refused_regions);
+    printf("%-16s %10llu %10llu %8llu %8llu %6llu\n", allocator->name,
+           (unsigned long long)count.steps, (unsigned long long)count.misuses,
+           (unsigned long long)count.heaps, (unsigned long long)count.refused_regions,
+           (unsigned long long)(count.live / count.steps));
     fflush(stdout);
 }
 
@@ -84,7 +86,8 @@ int main(int count, char **words) {
     const hfit_allocator *const *all = hfit_allocators(&allocators);
     size_t attacked = 0;
     atexit(tell_seed);
-    printf("%-16s %10s %10s %8s %8s\n", "allocator", "steps", "misuses", "heaps", "refused");
+    printf("%-16s %10s %10s %8s %8s %6s\n", "allocator", "steps", "misuses", "heaps", "refused",
+           "live");
     for (size_t i = 0; i < allocators; i++) {
         if (w.allocator == NULL || strcmp(w.allocator, all[i]->name) == 0) {
             attack(all[i], &w);

@@ -15,6 +15,9 @@ enum {
     MEMORY_ALIGNMENT_LOG2 = 17,
     BASES = 4096, /* the first byte of a region is any below this that its plan allows */
     DEAD_KEPT = 64,
+    SERVED_KEPT = 8,
+    MOST_TIMES = 8, /* a region may have so many times the bytes of the smallest */
+    MOST_ROOM = 16 * 1024,
     GUARD = 0x5a,
 };
 
@@ -32,6 +35,8 @@ typedef struct program {
     uint32_t most_alignment_log2;
     uint32_t dead[DEAD_KEPT]; /* offsets of blocks that were freed or moved */
     uint32_t dead_count;
+    size_t served[SERVED_KEPT]; /* sizes of requests, which may be served again */
+    uint32_t served_count;
 } program;
 
 static program p;
@@ -42,26 +47,33 @@ static model *first_model(void) {
 
 static size_t draw_size(void) {
     byte_source *source = &p.source;
-    switch (draw_below(source, 16)) {
+    switch (draw_below(source, 24)) {
     case 0:
         return draw_below(source, 2);
     case 1:
-    case 2:
         return draw_below(source, (uint32_t)p.region_size + 1);
-    case 3:
+    case 2:
         return p.region_size + 64 - draw_below(source, 128);
-    case 4:
+    case 3:
         return SIZE_MAX - draw_below(source, 300);
-    case 5:
+    case 4:
         return PTRDIFF_MAX - (size_t)150 + draw_below(source, 300);
-    case 6:
+    case 5:
         return ((size_t)1 << (16 + draw_below(source, sizeof(size_t) * 8 - 16))) - 40 +
                draw_below(source, 80);
+    case 6:
     case 7:
     case 8:
         return 8 * draw_below(source, 16);
     case 9:
+    case 10:
         return draw_below(source, 500);
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+    case 15:
+        return p.served[draw_below(source, SERVED_KEPT)] + draw_below(source, 8) / 7;
     default:
         return draw_below(source, 70);
     }
@@ -78,6 +90,9 @@ static void request(size_t alignment, size_t size) {
     CHECK(model_alloc(&p.heaps[1].m, alignment, size) == is_served);
     CHECK(!is_served || size <= p.region_size);
     CHECK(!is_served || alignment < (size_t)1 << MEMORY_ALIGNMENT_LOG2);
+    if (is_served) {
+        p.served[p.served_count++ % SERVED_KEPT] = size;
+    }
 }
 
 static void request_aligned(void) {
@@ -200,26 +215,33 @@ static void misuse(program_count *count) {
 
 /* ---- A program ---- */
 
+/* Three quarters of a program's bytes let the heap fill up. */
+static bool is_growing(void) {
+    return p.source.left / 256 % 4 != 0;
+}
+
 static void take_step(program_count *count) {
     const size_t live = first_model()->live_count;
+    const uint32_t requests = is_growing() ? 16 : 5; /* of 23, 3 are resizes and the rest frees */
     const uint32_t kind = draw_below(&p.source, 32);
     const size_t index = live == 0 ? 0 : draw_below(&p.source, (uint32_t)live);
     if (kind >= 24) {
         misuse(count);
     } else if (kind == 23) {
         use_null();
-    } else if (live == 0 || (kind < 10 && live < MOST_LIVE)) {
+    } else if (live == 0 || (kind < requests && live < MOST_LIVE)) {
         if (kind % 5 == 0) {
             request_aligned();
         } else {
             request(0, draw_size());
         }
-    } else if (kind < 14) {
+    } else if (kind < requests + 3) {
         resize_one(index);
     } else {
         free_one(index);
     }
     count->steps++;
+    count->live += first_model()->live_count;
 }
 
 /* The heap is as the model says, and the second one as the first, to the byte. */
@@ -308,17 +330,19 @@ static void check_changed_plan(void) {
     *changed ^= change;
 }
 
-/* From 0 bytes on; most often some more than the plan's smallest region. */
+/* From 0 bytes on; most often large enough for some blocks. */
 static size_t draw_region_size(size_t smallest) {
-    static const uint32_t rooms[] = {16, 64, 256, 600, 2000, 5000};
+    static const uint32_t rooms[] = {64, 600, 2000, 6000};
     const uint32_t kind = draw_below(&p.source, 8);
     if (smallest == 0 || smallest > LARGEST_SMALLEST_REGION) {
         return draw_below(&p.source, 8192);
     }
-    if (kind < 6) {
-        return smallest + draw_below(&p.source, rooms[kind]);
+    if (kind == 0) {
+        return draw_below(&p.source, (uint32_t)smallest);
     }
-    return kind == 6 ? smallest : draw_below(&p.source, (uint32_t)smallest);
+    const uint32_t most = kind < 4 ? 0 : MOST_TIMES * (uint32_t)smallest;
+    const uint32_t room = draw_below(&p.source, rooms[kind % 4] + (most < MOST_ROOM ? most : 0));
+    return kind == 1 ? smallest : smallest + room;
 }
 
 /* The plan, of pools or not, is believed as it is, and the smallest region serves. */

@@ -25,6 +25,7 @@
 
 typedef struct program_count {
     uint64_t steps;   /* calls of a heap, of both as one */
+    uint64_t live;    /* blocks after each of them, added up */
     uint64_t misuses; /* of them, such as must be told */
     uint64_t heaps;
     uint64_t refused_regions; /* too small, or for a malformed plan */

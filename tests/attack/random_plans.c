@@ -23,9 +23,9 @@ static const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
     return NULL;
 }
 
-/* From the lowest value on: small ones are as likely as large ones. */
+/* From the lowest value on: the smaller the likelier. */
 static uint32_t draw_in_range(const hfit_tunable *tunable, byte_source *source) {
-    const uint32_t bits = draw_below(source, 33);
+    const uint32_t bits = draw_below(source, 1 + draw_below(source, 33));
     const uint32_t above = bits == 0 ? 0 : draw_below(source, UINT32_MAX) >> (32 - bits);
     const uint32_t span = tunable->highest - tunable->lowest;
     return above <= span ? tunable->lowest + above : tunable->highest;
