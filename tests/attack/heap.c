@@ -13,6 +13,7 @@
 
 #include "check.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,13 @@ static void tell_seed(void) {
     }
 }
 
+/* A false invariant of core, or an access that goes astray. */
+static void tell_seed_and_die(int signal_number) {
+    tell_seed();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 static void attack(const hfit_allocator *allocator, const wish *w) {
     program_count count = {0};
     for (now_running = w->seed; count.steps < w->steps; now_running++) {
@@ -86,6 +94,8 @@ int main(int count, char **words) {
     const hfit_allocator *const *all = hfit_allocators(&allocators);
     size_t attacked = 0;
     atexit(tell_seed);
+    signal(SIGABRT, tell_seed_and_die);
+    signal(SIGSEGV, tell_seed_and_die);
     printf("%-16s %10s %10s %8s %8s %6s\n", "allocator", "steps", "misuses", "heaps", "refused",
            "live");
     for (size_t i = 0; i < allocators; i++) {
