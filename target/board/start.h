@@ -10,4 +10,10 @@ _Noreturn void run_main(void);
 /* Any trap: an image enables no interrupt, so this is a fault. */
 _Noreturn void end_by_fault(void);
 
+/* On Cortex-M: those three traps that an image may take itself. By default a fault ends it, and so
+ * do PendSV and SysTick. */
+void on_fault(void);
+void on_pended(void);
+void on_tick(void);
+
 #endif

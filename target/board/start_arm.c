@@ -10,9 +10,13 @@ _Noreturn void start(void) {
     run_main();
 }
 
-static void fault(void) {
+/* What an image may have of its own. */
+__attribute__((weak)) void on_fault(void) {
     end_by_fault();
 }
+
+__attribute__((weak, alias("on_fault"))) void on_pended(void);
+__attribute__((weak, alias("on_fault"))) void on_tick(void);
 
 typedef struct vector_table {
     uint32_t *stack;
@@ -23,6 +27,6 @@ typedef struct vector_table {
 __attribute__((section(".start"), used)) static const vector_table vectors = {
     .stack = &stack_end,
     .reset = start,
-    .others = {fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault,
-               fault, fault},
+    .others = {on_fault, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault,
+               on_fault, on_fault, on_fault, on_fault, on_pended, on_tick},
 };

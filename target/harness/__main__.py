@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.board import BOARDS
 from harness.cases import cases_of, shipped_allocators
 from harness.code_size import code_size
+from harness.interrupts import PLANS, interrupt, interrupts_image
 from harness.packed_trace import pack
 from harness.report import lines_of
 from harness.verify import Case, verify
@@ -39,6 +40,11 @@ def _arguments() -> argparse.Namespace:
         command.add_argument("--plan", type=Path, action="append", default=[], help="a plan file")
         command.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
         command.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
+    interrupts = commands.add_parser(
+        "interrupts", help="one at every instruction of an operation, which uses the heap, too"
+    )
+    interrupts.set_defaults(run=_interrupts)
+    interrupts.add_argument("--count", type=int, default=10_000, help="interrupts a heap")
     return parser.parse_args()
 
 
@@ -67,6 +73,17 @@ def _size(wish: argparse.Namespace, folder: Path) -> None:
             for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
         )
         print(f"{case.name:32}" + "".join(f"{size.total:9,}" for size in sizes))
+
+
+def _interrupts(wish: argparse.Namespace, folder: Path) -> None:
+    print("heap                  interrupts  corrupt with a lock  without")
+    workbench = Workbench(folder)
+    for name, plan in PLANS.items():
+        locked, bare = (
+            interrupt(interrupts_image(workbench, plan, locks), wish.count)
+            for locks in (True, False)
+        )
+        print(f"{name:20} {locked.inside:11,} {locked.corrupt:20,} {bare.corrupt:8,}", flush=True)
 
 
 def main() -> None:

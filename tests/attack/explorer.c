@@ -10,8 +10,10 @@
  * bits is kept. Blocks are written in full with 0xa5, or left as they were handed out.
  */
 #include "hfit/best_fit.h"
+#include "hfit/first_fit.h"
 #include "hfit/fixed_pool.h"
 #include "hfit/partition_pool.h"
+#include "hfit/segregated_fit.h"
 #include "hfit/tailored.h"
 #include "hfit/tlsf.h"
 
@@ -45,6 +47,10 @@ static const hfit_fixed_pool_plan pool = {{8}, 8, 0, 0};
 static const hfit_partition_pool_plan partitions = {{4}, 8, 0, 0, 0, 0};
 static const hfit_tlsf_plan tlsf = {{8}, 1, 2};
 static const hfit_best_fit_plan best_fit_4 = {{4}};
+static const hfit_first_fit_plan first_fit = {{8}, 1, HFIT_FIRST_FIT_LIFO, 4, 0};
+static const hfit_first_fit_plan by_address = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
+static const hfit_first_fit_plan never_joined = {{8}, 0, HFIT_FIRST_FIT_LIFO, 4, 0};
+static const hfit_segregated_fit_plan segregated = {{8}, 2, 0, 0, 4, 0};
 static const hfit_tailored_plan map = {.common = {8}, .ends = 1};
 static const hfit_tailored_plan headers = {
     .common = {8}, .ends = 1, .layout = HFIT_TAILORED_HEADERS};
@@ -59,6 +65,12 @@ static const exploration explorations[] = {
     EXPLORE("tlsf, left", tlsf, tlsf, 128, 136, {8, 20, 36}, true),
     EXPLORE("best_fit 4", best_fit, best_fit_4, 196, 224, {8, 16, 24}, false),
     EXPLORE("best_fit 4, left", best_fit, best_fit_4, 196, 204, {8, 16, 24}, true),
+    EXPLORE("first_fit", first_fit, first_fit, 84, 108, {8, 20, 36}, false),
+    EXPLORE("first_fit, left", first_fit, first_fit, 84, 92, {8, 20, 36}, true),
+    EXPLORE("by address", first_fit, by_address, 92, 108, {8, 20, 36}, false),
+    EXPLORE("never joined", first_fit, never_joined, 116, 132, {8, 20, 36}, false),
+    EXPLORE("segregated_fit", segregated_fit, segregated, 108, 116, {8, 20, 36}, false),
+    EXPLORE("segregated_fit, left", segregated_fit, segregated, 100, 116, {8, 20, 36}, true),
     EXPLORE("map", tailored, map, 120, 160, {8, 24, 40}, false),
     EXPLORE("map, left", tailored, map, 120, 144, {8, 24, 40}, true),
     EXPLORE("headers", tailored, headers, 120, 144, {8, 20, 36}, false),

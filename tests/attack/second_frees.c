@@ -17,7 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_FREES = 100000, STEPS = 300, WITH_ALL = 32, MOST_IDLE = 4, MOST_ROOM = 2048 };
+enum {
+    STANDARD_FREES = 100000,
+    STEPS = 300,
+    WITH_ALL = 32,   /* steps from one state in which every word's address is freed to the next */
+    MOST_OTHERS = 8, /* of addresses never handed out, for each second free */
+    MOST_IDLE = 4,
+    MOST_ROOM = 2048
+};
 
 typedef struct tally {
     uint64_t second;   /* frees of dead addresses */
@@ -57,7 +64,7 @@ static void attack_one_heap(const test_plan *plan, payload written, tally *t, ui
     attack_start(&heap, plan, random_below(MOST_ROOM), written);
     for (uint32_t step = 0; step < STEPS && t->second < enough; step++) {
         attack_step(&heap);
-        free_again(t, step % WITH_ALL == 0);
+        free_again(t, step % WITH_ALL == 0 && t->other <= MOST_OTHERS * t->second);
     }
 }
 

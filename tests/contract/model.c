@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include "check.h"
+#include "contract_config.h"
 
 #include <string.h>
 
@@ -63,20 +64,24 @@ static uint64_t region_hash(const model *m) {
     return hash;
 }
 
-void model_start(model *m, const test_plan *plan, size_t region_size) {
+bool model_start_in(model *m, const test_plan *plan, unsigned char *region, size_t region_size) {
     memset(m, 0, sizeof *m);
     m->plan = plan;
     m->operations = plan->allocator->operations;
+    m->region = region;
     m->region_size = region_size;
+    memset(m->region, 0xa5, region_size);
+    m->heap = m->operations->init(m->region, region_size, plan_of(plan));
+    CHECK(m->heap == NULL || (void *)m->heap == (void *)m->region);
+    return m->heap != NULL;
+}
+
+void model_start(model *m, const test_plan *plan, size_t region_size) {
     CHECK(region_size <= LARGEST_REGION);
     /* Just as long as the region, so that the sanitizer sees a step beyond it. */
     void *memory = NULL;
     CHECK(posix_memalign(&memory, REGION_ALIGNMENT, region_size) == 0);
-    m->region = memory;
-    memset(m->region, 0xa5, region_size);
-    m->heap = m->operations->init(m->region, region_size, plan_of(plan));
-    CHECK(m->heap != NULL);
-    CHECK((void *)m->heap == (void *)m->region);
+    CHECK(model_start_in(m, plan, memory, region_size));
 }
 
 void model_end(model *m) {
@@ -192,6 +197,9 @@ static void *alloc_in(const model *m, size_t alignment, size_t size) {
     if (m->plan->allocator->alloc_at != NULL && tag != 0) {
         return m->plan->allocator->alloc_at(m->heap, plan, size, tag);
     }
+    if (m->allocs_by_resize) {
+        return m->operations->resize(m->heap, plan, NULL, size);
+    }
     return m->operations->alloc(m->heap, plan, size);
 }
 
@@ -232,14 +240,57 @@ bool model_resize(model *m, size_t index, size_t size) {
     return true;
 }
 
-void model_free(model *m, size_t index, bool sized) {
-    const hfit_plan *plan = plan_of(m->plan);
+/* Takes a block, which must still hold what was written, off the list of live ones. */
+static live_block take_off(model *m, size_t index) {
     const live_block block = m->live[index];
     CHECK(keeps_pattern(m, &block, block.size));
     m->live[index] = m->live[--m->live_count];
+    return block;
+}
+
+void model_free(model *m, size_t index, bool sized) {
+    const live_block block = take_off(m, index);
     if (sized) {
-        m->operations->free_sized(m->heap, plan, block.address, block.size);
+        m->operations->free_sized(m->heap, plan_of(m->plan), block.address, block.size);
     } else {
-        m->operations->free(m->heap, plan, block.address);
+        m->operations->free(m->heap, plan_of(m->plan), block.address);
     }
+}
+
+void model_free_sized(model *m, size_t index, size_t size) {
+    const live_block block = take_off(m, index);
+    m->operations->free_sized(m->heap, plan_of(m->plan), block.address, size);
+}
+
+bool model_is_live(const model *m, const void *address) {
+    return live_at(m, address) != NULL;
+}
+
+void model_misuses(const model *m, model_misuse how, void *address, size_t size) {
+    const hfit_plan *plan = plan_of(m->plan);
+    const uint64_t before = region_hash(m);
+    const uint32_t misuses = misuse_count;
+    switch (how) {
+    case MISUSED_FREE:
+        m->operations->free(m->heap, plan, address);
+        break;
+    case MISUSED_FREE_SIZED:
+        m->operations->free_sized(m->heap, plan, address, size);
+        break;
+    case MISUSED_RESIZE:
+        CHECK(m->operations->resize(m->heap, plan, address, size) == NULL);
+        break;
+    default:
+        CHECK(m->operations->usable_size(m->heap, plan, address) == 0);
+    }
+    const bool may_be_silent =
+        how == MISUSED_USABLE_SIZE || (how == MISUSED_RESIZE && size > m->region_size);
+    CHECK(misuse_count == misuses + 1 || may_be_silent);
+    CHECK(region_hash(m) == before);
+}
+
+void model_misaligns(const model *m, size_t alignment, size_t size) {
+    const uint64_t before = region_hash(m);
+    CHECK(m->operations->alloc_aligned(m->heap, plan_of(m->plan), alignment, size) == NULL);
+    CHECK(region_hash(m) == before);
 }

@@ -378,7 +378,13 @@ static void plans_that_contradict_themselves_are_refused(void) {
                          {.size = 24, .count = 1, .is_exact = 1}};
     hfit_pools_plan one_block_size = plan_of(twice, 2, false);
     CHECK(!hfit_budgeted_complete(&one_block_size, NULL, 0));
+    CHECK(hfit_budgeted_init(region, sizeof region, &one_block_size.common) == NULL);
     CHECK(hfit_class_pools_complete(&one_block_size, NULL, 0));
+    hfit_pools_plan unaligned = plan_of(budgets, 2, false);
+    for (unaligned.common.alignment = 0; unaligned.common.alignment < 3;
+         unaligned.common.alignment++) {
+        CHECK(!hfit_budgeted_complete(&unaligned, index_table, sizeof index_table));
+    }
     hfit_pools_plan unknown_policy = plan_of(wireless, 7, false);
     unknown_policy.overflow = 3;
     CHECK(!hfit_class_pools_complete(&unknown_policy, NULL, 0));

@@ -193,6 +193,93 @@ static void check_bad_frees(void) {
     app_free(behind);
 }
 
+/* ---- Wrong calls on a heap after random ones: each is told and changes nothing. ---- */
+
+enum { SLOTS = 40, TURNS = 1500, MOST_SEEN = 300, LARGEST = 260 };
+
+static unsigned char *live[SLOTS];
+static unsigned char *seen[MOST_SEEN]; /* addresses that were handed out */
+static int seen_count;
+
+static unsigned random_below(unsigned n) {
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u; /* Numerical Recipes' LCG */
+    return (unsigned)((uint64_t)state * n >> 32);
+}
+
+static int is_live(const unsigned char *address) {
+    for (int i = 0; i < SLOTS; i++) {
+        if (live[i] == address) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Between the first and the last block that there was; the control words lie before it. */
+static uint32_t hash_of_blocks(void) {
+    unsigned char *first = seen[0];
+    unsigned char *last = seen[0];
+    uint32_t hash = 2166136261u;
+    for (int i = 1; i < seen_count; i++) {
+        first = seen[i] < first ? seen[i] : first;
+        last = seen[i] > last ? seen[i] : last;
+    }
+    for (const unsigned char *at = first; at < last; at++) {
+        hash = (hash ^ *at) * 16777619u;
+    }
+    return hash;
+}
+
+static void check_wrong_call(unsigned char *address) {
+    const uint32_t before = hash_of_blocks();
+    misuses = 0;
+    app_free(address);
+    CHECK(app_realloc(address, 0) == NULL);
+    CHECK(app_realloc(address, random_below(LARGEST)) == NULL);
+    CHECK(misuses == 3);
+    CHECK(app_usable_size(address) == 0);
+    CHECK(hash_of_blocks() == before);
+}
+
+static void take_turn(void) {
+    unsigned char **block = &live[random_below(SLOTS)];
+    if (*block != NULL) {
+        app_free(*block);
+        *block = NULL;
+        return;
+    }
+    const size_t size = random_below(LARGEST);
+    *block = random_below(8) == 0 ? app_aligned_alloc(32, size) : app_malloc(size);
+    CHECK(*block != NULL);
+    if (random_below(2) == 0) {
+        memset(*block, 0xa5, size);
+    }
+    if (seen_count < MOST_SEEN) {
+        seen[seen_count++] = *block;
+    }
+}
+
+static void check_wrong_calls(void) {
+    for (int turn = 0; turn < TURNS; turn++) {
+        take_turn();
+        unsigned char *dead = seen[random_below((unsigned)seen_count)];
+        if (!is_live(dead)) {
+            check_wrong_call(dead);
+        }
+        unsigned char *inside = live[random_below(SLOTS)];
+        if (inside != NULL && app_usable_size(inside) > 8) {
+            check_wrong_call(inside + 4 * (1 + random_below(2)));
+            check_wrong_call(inside + 1);
+        }
+    }
+    CHECK(app_heap_check());
+    for (int i = 0; i < SLOTS; i++) {
+        app_free(live[i]);
+        live[i] = NULL;
+    }
+}
+
 static void check_locks(void) {
     void *block = app_malloc(40);
     CHECK(LOCKS_ONCE(app_heap_init()));
@@ -219,7 +306,7 @@ int main(void) {
     check_service();
     void (*const checks[])(void) = {check_large_sizes, check_products,   check_clearing,
                                     check_realloc,     check_alignments, check_bad_frees,
-                                    check_locks};
+                                    check_wrong_calls, check_locks};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         checks[i]();
         CHECK(app_heap_footprint() <= APP_HEAP_BYTES);

@@ -90,8 +90,8 @@ uint32_t hfit_pools_lay_out(hfit_pool *pools, uint32_t count, uint32_t alignment
 /* Declares the function that completes a plan of an allocator of pools once all else in it is set:
  * makes the index in `table`, which has `room` entries and is to live as long as the plan, and
  * seals the plan. Where the index would need more than `room` or HFIT_LARGEST_POOL_INDEX there is
- * none. False if the plan is malformed. `init` takes a sealed plan only, so that firmware does not
- * carry what checks one; at safety level 0 it takes any. */
+ * none. False, and the plan is not sealed, if it is malformed. `init` takes a sealed plan only, so
+ * that firmware does not carry what checks one; at safety level 0 it takes any. */
 #define HFIT_DECLARE_POOLS_PLAN(name)                                                              \
     bool hfit_##name##_complete(hfit_pools_plan *plan, uint8_t *table, uint32_t room)
 

@@ -189,12 +189,14 @@ static uint32_t told_pool(const hfit_pools_plan *plan, size_t size, uint32_t aft
 }
 
 bool HFIT_THIS(complete)(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
-    if (!is_pool_count_sound(plan)) {
+    if (!is_alignment_allowed(plan->common.alignment) || !is_pool_count_sound(plan)) {
         return false;
     }
     make_index(plan, table, room);
     plan->seal = seal_of(plan);
-    return is_plan_sound(plan);
+    const bool is_sound = is_plan_sound(plan);
+    plan->seal = is_sound ? plan->seal : ~plan->seal;
+    return is_sound;
 }
 
 static void clear_words(hfit_heap *heap, uint32_t from, uint32_t to) {

@@ -79,7 +79,9 @@ static inline bool is_pool_count_sound(const hfit_pools_plan *plan) {
 static inline uint32_t seal_of(const hfit_pools_plan *plan) {
     uint32_t seal =
         mix(mix(mix(2166136261u, plan->common.alignment), plan->pools.count), plan->pools.end);
-    seal = mix_words(seal, plan->pools.items, plan->pools.items + plan->pools.count);
+    if (plan->pools.count != 0) { /* `items` may be NULL, to which nothing, not even 0, is added */
+        seal = mix_words(seal, plan->pools.items, plan->pools.items + plan->pools.count);
+    }
     seal = mix_words(seal, &plan->index.entries, &plan->seal);
     for (uint32_t entry = 0; entry < plan->index.entries; entry++) {
         seal = mix(seal, plan->index.table[entry]);

@@ -298,7 +298,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     hfit_heap *heap = region;
     if (!is_region_usable(region, region_size, plan) || !is_second_level_sound(plan) ||
-        region_size < MAP) {
+        region_size < MAP + CHUNK_LEAST) {
         return NULL;
     }
     const uint32_t end = sentinel_of(plan, region_size);
