@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
 constexpr std::size_t most_resizing = 1 << 16; // threads at once
 constexpr std::size_t longest_header = 1 << 20;
+constexpr std::uint32_t operation_not_permitted = 1; // Linux's EPERM
 
 Op to_op(std::uint8_t wire_op) {
     switch (wire_op) {
@@ -234,8 +235,9 @@ std::vector<std::string> WireTrace::notes() const {
     }
     if (stopped_ != 0) {
         const std::string reason =
-            is_confined_ ? "the program confined itself, by seccomp or no_new_privs"
-                         : std::generic_category().message(static_cast<int>(stopped_ & 0x7fffffff));
+            is_confined_ && stopped_ == operation_not_permitted
+                ? "the program confined itself, by seccomp or no_new_privs"
+                : std::generic_category().message(static_cast<int>(stopped_ & 0x7fffffff));
         told.push_back(
             "The recording ended early (" + reason +
             "): " + counted(unrecorded_, "later event is missing.", "later events are missing."));
