@@ -140,19 +140,13 @@ static inline uint32_t key_of(uint32_t secret, uint32_t offset) {
     return key ^ key >> 13;
 }
 
-/* What is known of a block that the inner heap gave or knows, with `usable` bytes, which are more
- * than GUARD_A_BLOCK. */
-static inline guarded_block read_block(const hfit_heap *inner, const hfit_plan *plan,
-                                       uint32_t secret, const void *block, size_t usable) {
-    guarded_block b;
-    b.inner = inner;
-    b.plan = plan;
-    b.block = block;
-    b.key = key_of(secret, (uint32_t)((uintptr_t)block - (uintptr_t)inner));
-    b.room = ((uint32_t)usable & ~3u) - TAIL_SIZE;
-    b.tail = word_of_block(&b, b.room);
-    b.size = b.tail == NO_OFFSET ? WAITING - 1 : load_word(inner, b.tail) ^ b.key;
-    return b;
+/* Stores what is known of the block that `b` names, with `usable` bytes, which are more than
+ * GUARD_A_BLOCK. (Field by field: a copy of the whole would call memcpy.) */
+static inline void read_guard(guarded_block *b, uint32_t secret, size_t usable) {
+    b->key = key_of(secret, (uint32_t)((uintptr_t)b->block - (uintptr_t)b->inner));
+    b->room = ((uint32_t)usable & ~3u) - TAIL_SIZE;
+    b->tail = word_of_block(b, b->room);
+    b->size = b->tail == NO_OFFSET ? WAITING - 1 : load_word(b->inner, b->tail) ^ b->key;
 }
 
 /* What the block's own bytes say of it. */

@@ -46,10 +46,10 @@ static hfit_heap *guarded_init(void *region, size_t region_size, const hfit_plan
 static void *guard_block(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     hfit_heap *inner = inner_of(heap);
     const size_t usable = block == NULL ? 0 : heap_usable_size(inner, plan, block);
-    if (usable == 0) {
+    guarded_block b;
+    if (!find_guard(heap, plan, block, usable, &b)) {
         return NULL;
     }
-    guarded_block b = block_of(heap, plan, block, usable);
     seal_live(inner, &b, size == 0 ? 1 : (uint32_t)size);
     return block;
 }
@@ -99,11 +99,10 @@ static bool find_guarded(const hfit_heap *heap, const hfit_plan *plan, const voi
     if (usable == 0) {
         return false; /* which the inner heap has told */
     }
-    if (usable <= GUARD_A_BLOCK) {
+    if (!find_guard(heap, plan, block, usable, b)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
         return false;
     }
-    *b = block_of(heap, plan, block, usable);
     if (b->size == WAITING || guard_state(b) != BLOCK_LIVE) {
         HFIT_ON_MISUSE(heap, b->size == WAITING ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_DAMAGED,
                        block);
@@ -204,13 +203,9 @@ typedef struct guarded_tour {
 
 static void tell_guarded(void *context, const void *block, size_t usable_size, bool is_used) {
     const guarded_tour *w = context;
-    if (usable_size <= GUARD_A_BLOCK) {
-        w->visitor(w->context, block, 0, is_used);
-        return;
-    }
-    size_t size = usable_size - GUARD_A_BLOCK;
-    if (is_used) {
-        const guarded_block b = block_of(w->heap, w->plan, block, usable_size);
+    size_t size = usable_size < GUARD_A_BLOCK ? 0 : usable_size - GUARD_A_BLOCK;
+    guarded_block b;
+    if (is_used && find_guard(w->heap, w->plan, block, usable_size, &b)) {
         size = b.size < b.room ? b.size : size;
         is_used = b.size != WAITING;
     }
@@ -224,10 +219,10 @@ static void guarded_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visi
 }
 
 static bool is_block_sound_in(guarded_tour *w, const void *block, size_t usable_size) {
-    if (usable_size <= GUARD_A_BLOCK) {
+    guarded_block b;
+    if (!find_guard(w->heap, w->plan, block, usable_size, &b)) {
         return false;
     }
-    const guarded_block b = block_of(w->heap, w->plan, block, usable_size);
     const enum block_state state = guard_state(&b);
     if (state != BLOCK_WAITING) {
         return state == BLOCK_LIVE;

@@ -52,15 +52,38 @@ static inline void init_guard(hfit_heap *heap) {
     }
 }
 
-/* Whose turn it is; no flipped bit leaves a multiple of 3. */
-static inline uint32_t load_turn(const hfit_heap *heap) {
-    return load_word(heap, GUARD_TURN) / 3 % HFIT_QUARANTINE;
+/* Whose turn it is, HFIT_QUARANTINE or more if that is damaged: no flipped bit leaves a multiple of
+ * 3. */
+static inline uint32_t stored_turn(const hfit_heap *heap) {
+    return load_word(heap, GUARD_TURN) * 0xaaaaaaabu; /* 1 / 3 modulo 2^32 */
 }
 
-/* What is known of a block of the inner heap, of more than GUARD_A_BLOCK bytes. */
-static inline guarded_block block_of(const hfit_heap *heap, const hfit_plan *plan,
-                                     const void *block, size_t usable) {
-    return read_block(inner_of(heap), plan, load_word(heap, GUARD_SECRET), block, usable);
+static inline uint32_t load_turn(const hfit_heap *heap) {
+    const uint32_t turn = stored_turn(heap);
+    return turn < HFIT_QUARANTINE ? turn : 0;
+}
+
+static inline uint32_t slot_behind(uint32_t number) {
+    return number + 1 < HFIT_QUARANTINE ? number + 1 : 0;
+}
+
+/* Any slot, where there is a source of randomness; else the one whose turn it is. */
+static inline uint32_t slot_for(hfit_heap *heap, uint32_t turn) {
+    const uint32_t random = HFIT_RANDOM(heap);
+    return HFIT_HAS_RANDOM ? (random & 0xffff) * HFIT_QUARANTINE >> 16 : turn;
+}
+
+/* Stores what is known of a block of the inner heap. False if it has no room for a guard. */
+static inline bool find_guard(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                              size_t usable, guarded_block *b) {
+    if (usable <= GUARD_A_BLOCK) {
+        return false;
+    }
+    b->inner = inner_of(heap);
+    b->plan = plan;
+    b->block = block;
+    read_guard(b, load_word(heap, GUARD_SECRET), usable);
+    return true;
 }
 
 /* Gives a block that waited at `offset` to the inner heap. */
@@ -71,13 +94,11 @@ static inline void release_waiting(hfit_heap *heap, const hfit_plan *plan, uint3
     if (usable == 0) {
         return; /* which the inner heap has told */
     }
-    if (usable > GUARD_A_BLOCK) {
-        const guarded_block b = block_of(heap, plan, block, usable);
-        if (guard_state(&b) == BLOCK_WAITING) {
-            store_word(inner, b.tail, 0);
-            heap_free(inner, plan, block);
-            return;
-        }
+    guarded_block b;
+    if (find_guard(heap, plan, block, usable, &b) && guard_state(&b) == BLOCK_WAITING) {
+        store_word(inner, b.tail, 0);
+        heap_free(inner, plan, block);
+        return;
     }
     HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
 }
@@ -85,11 +106,11 @@ static inline void release_waiting(hfit_heap *heap, const hfit_plan *plan, uint3
 /* Lets a block wait; the one whose slot it takes leaves. */
 static inline void let_wait(hfit_heap *heap, const hfit_plan *plan, guarded_block *b) {
     const uint32_t turn = load_turn(heap);
-    const uint32_t number = HFIT_HAS_RANDOM ? HFIT_RANDOM(heap) % HFIT_QUARANTINE : turn;
+    const uint32_t number = slot_for(heap, turn);
     const uint32_t leaving = load_word(heap, slot_at(number));
     seal_waiting(inner_of(heap), b);
     store_word(heap, slot_at(number), (uint32_t)((uintptr_t)b->block - (uintptr_t)inner_of(heap)));
-    store_word(heap, GUARD_TURN, 3 * ((turn + 1) % HFIT_QUARANTINE));
+    store_word(heap, GUARD_TURN, 3 * slot_behind(turn));
     if (leaving != NO_OFFSET) {
         release_waiting(heap, plan, leaving);
     }
@@ -97,15 +118,15 @@ static inline void let_wait(hfit_heap *heap, const hfit_plan *plan, guarded_bloc
 
 /* Lets the block leave that has waited longest, where nothing is random. False if none waits. */
 static inline bool release_one(hfit_heap *heap, const hfit_plan *plan) {
-    const uint32_t turn = load_turn(heap);
+    uint32_t number = load_turn(heap);
     for (uint32_t i = 0; i < HFIT_QUARANTINE; i++) {
-        const uint32_t slot = slot_at((turn + i) % HFIT_QUARANTINE);
-        const uint32_t offset = load_word(heap, slot);
+        const uint32_t offset = load_word(heap, slot_at(number));
         if (offset != NO_OFFSET) {
-            store_word(heap, slot, NO_OFFSET);
+            store_word(heap, slot_at(number), NO_OFFSET);
             release_waiting(heap, plan, offset);
             return true;
         }
+        number = slot_behind(number);
     }
     return false;
 }
@@ -120,9 +141,8 @@ static inline uint32_t slots_with(const hfit_heap *heap, uint32_t offset) {
 }
 
 static inline bool are_guard_words_sound(const hfit_heap *heap) {
-    const uint32_t turn = load_word(heap, GUARD_TURN);
-    return load_word(heap, GUARD_COMPLEMENT) == ~load_word(heap, GUARD_SECRET) && turn % 3 == 0 &&
-           turn / 3 < HFIT_QUARANTINE;
+    return load_word(heap, GUARD_COMPLEMENT) == ~load_word(heap, GUARD_SECRET) &&
+           stored_turn(heap) < HFIT_QUARANTINE;
 }
 
 #endif
