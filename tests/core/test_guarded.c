@@ -241,14 +241,17 @@ static bool holds(const unsigned char *secret, size_t size) {
     return false;
 }
 
-/* A secret behind others in a block that is resized to each of these sizes, then freed. */
+/* A secret at the end of a block that is resized to each of these sizes, then freed. */
 static void leave_secret(const fresh_heap *h, const unsigned char *secret) {
     static const size_t sizes[] = {90, 400, 500, 200, 64, 120, 40};
     unsigned char *block = take(h, 64);
     for (size_t i = 0; block != NULL && i < sizeof sizes / sizeof sizes[0]; i++) {
-        memcpy(block + 40, secret, SECRET_SIZE);
+        const size_t size = h->operations->usable_size(h->heap, h->plan, block);
+        memcpy(block + 4 * ((size - SECRET_SIZE) / 4), secret, SECRET_SIZE);
         unsigned char *moved = h->operations->resize(h->heap, h->plan, block, sizes[i]);
+        CHECK(moved == NULL || sizes[i] >= size || !holds(secret, h->size));
         block = moved == NULL ? block : moved;
+        memset(block, 0, h->operations->usable_size(h->heap, h->plan, block));
     }
     give(h, block);
 }
