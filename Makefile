@@ -63,6 +63,7 @@ ctest-release: $(environment) | test-packages ## the same as firmware builds it,
 	cmake --preset release && cmake --build --preset release && ctest --preset release
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 	$(PYTHON) scripts/battery_page.py --check
+	$(PYTHON) scripts/hardening_page.py --check
 
 ctest-quick: | test-packages
 	cmake --preset release && cmake --build --preset release && ctest --preset quick
@@ -108,6 +109,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
+	$(PYTHON) scripts/hardening_page.py >build/page && mv build/page docs/hardening.md
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LEVELS = (0, 1, 2)
+LEVELS = (0, 1, 2, 3)
 BUILDS = {"release": "64-bit", "release-m32": "32-bit"}
 
 HEAD = """\
@@ -36,9 +36,10 @@ into them. A cell is the worst of an allocator's plans:
 
 Allocators of `core/` must show `.` or `r` from the safety level that the last column of this
 list names; what they show below it is printed only. Baselines are true to their originals: of
-them only A to E are required, at every level. What level 2 tells it tells before a byte more is
-handed out. calloc's attacks (B) are made on generated heaps, which have one
-(`tests/python/test_generate_calls.py`)."""
+them only A to E are required, at every level, and level 3, which would guard them as well, is not
+tried. What level 2 tells it tells before a byte more is handed out; level 3 tells it before the
+memory that was damaged is handed out again, and G that is not told counts as `X` there. calloc's
+attacks (B) are made on generated heaps, which have one (`tests/python/test_generate_calls.py`)."""
 
 
 FAULTS = """\

@@ -4,6 +4,7 @@
  * around the work itself, and the tables of both.
  *
  *   hfit_<name>_alloc   lock -> is_heap_sound -> heap_alloc -> unlock
+ *                                               guarded_alloc -> heap_alloc, at safety level 3
  *
  * `init` and `smallest_region` touch no heap that exists, and take no lock. Here, and nowhere else,
  * the plan of a build takes the place of the one given (hfit/plan_of_build.h).
@@ -35,6 +36,33 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan);
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan);
 
+/* For sources that serve requests with tags of call sites: HFIT_TAKES_TAGS is 1, and this is their
+ * own. */
+#ifndef HFIT_TAKES_TAGS
+static inline void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                  uint32_t tag) {
+    (void)tag;
+    return heap_alloc(heap, plan, size);
+}
+#else
+static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
+#endif
+
+/* For sources whose blocks lie in pieces: HFIT_IN_PIECES is 1, and this is their own, as
+ * `next_piece` of hfit_allocator. Elsewhere the block is its own piece. */
+#ifndef HFIT_IN_PIECES
+#define HFIT_IN_PIECES 0
+static inline void *heap_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                    const void *piece, size_t *size) {
+    (void)heap, (void)plan;
+    *size = SIZE_MAX;
+    return piece == NULL ? (void *)(uintptr_t)block : NULL;
+}
+#else
+static void *heap_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                             const void *piece, size_t *size);
+#endif
+
 /* For heap_resize: moves a block of `usable` bytes to a new one of `size` bytes. NULL, and nothing
  * moved, if there is none. */
 static inline void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, size_t usable,
@@ -47,9 +75,20 @@ static inline void *move_block(hfit_heap *heap, const hfit_plan *plan, void *blo
     return moved;
 }
 
-/* True below safety level 2; there, whether the heap's metadata hold, and if not that is told. */
+/* What the public functions do: the work itself, or that behind canaries and quarantine; and the
+ * heap that the work is done on. */
+#if HFIT_SAFETY >= 3
+#include "src/guarded.h"
+#define HFIT_DO(operation) guarded_##operation
+#define HFIT_INNER(heap) inner_of(heap)
+#else
+#define HFIT_DO(operation) heap_##operation
+#define HFIT_INNER(heap) (heap)
+#endif
+
+/* True but at safety level 2; there, whether the heap's metadata hold, and if not that is told. */
 static inline bool is_heap_sound(const hfit_heap *heap, const hfit_plan *plan) {
-    if (HFIT_SAFETY < 2 || heap_check(heap, plan)) {
+    if (HFIT_SAFETY != 2 || heap_check(heap, plan)) {
         return true;
     }
     HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
@@ -57,17 +96,17 @@ static inline bool is_heap_sound(const hfit_heap *heap, const hfit_plan *plan) {
 }
 
 hfit_heap *HFIT_THIS(init)(void *region, size_t region_size, const hfit_plan *plan) {
-    return heap_init(region, region_size, HFIT_PLAN_OF_BUILD(plan));
+    return HFIT_DO(init)(region, region_size, HFIT_PLAN_OF_BUILD(plan));
 }
 
 size_t HFIT_THIS(smallest_region)(const hfit_plan *plan) {
-    return heap_smallest_region(HFIT_PLAN_OF_BUILD(plan));
+    return HFIT_DO(smallest_region)(HFIT_PLAN_OF_BUILD(plan));
 }
 
 void *HFIT_THIS(alloc)(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *block = is_heap_sound(heap, own) ? heap_alloc(heap, own, size) : NULL;
+    void *block = is_heap_sound(heap, own) ? HFIT_DO(alloc)(heap, own, size) : NULL;
     HFIT_UNLOCK(heap);
     return block;
 }
@@ -76,7 +115,7 @@ void HFIT_THIS(free)(hfit_heap *heap, const hfit_plan *plan, void *block) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
     if (is_heap_sound(heap, own)) {
-        heap_free(heap, own, block);
+        HFIT_DO(free)(heap, own, block);
     }
     HFIT_UNLOCK(heap);
 }
@@ -85,7 +124,7 @@ void HFIT_THIS(free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, 
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
     if (is_heap_sound(heap, own)) {
-        heap_free_sized(heap, own, block, size);
+        HFIT_DO(free_sized)(heap, own, block, size);
     }
     HFIT_UNLOCK(heap);
 }
@@ -93,7 +132,7 @@ void HFIT_THIS(free_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, 
 void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *resized = is_heap_sound(heap, own) ? heap_resize(heap, own, block, size) : NULL;
+    void *resized = is_heap_sound(heap, own) ? HFIT_DO(resize)(heap, own, block, size) : NULL;
     HFIT_UNLOCK(heap);
     return resized;
 }
@@ -102,7 +141,8 @@ void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t al
                                size_t size) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *block = is_heap_sound(heap, own) ? heap_alloc_aligned(heap, own, alignment, size) : NULL;
+    void *block =
+        is_heap_sound(heap, own) ? HFIT_DO(alloc_aligned)(heap, own, alignment, size) : NULL;
     HFIT_UNLOCK(heap);
     return block;
 }
@@ -110,7 +150,7 @@ void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t al
 size_t HFIT_THIS(usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const size_t size = is_heap_sound(heap, own) ? heap_usable_size(heap, own, block) : 0;
+    const size_t size = is_heap_sound(heap, own) ? HFIT_DO(usable_size)(heap, own, block) : 0;
     HFIT_UNLOCK(heap);
     return size;
 }
@@ -120,7 +160,7 @@ void HFIT_THIS(walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor 
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
     if (is_heap_sound(heap, own)) {
-        heap_walk(heap, own, visitor, context);
+        HFIT_DO(walk)(heap, own, visitor, context);
     }
     HFIT_UNLOCK(heap);
 }
@@ -128,7 +168,7 @@ void HFIT_THIS(walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor 
 bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const bool is_sound = heap_check(heap, own);
+    const bool is_sound = HFIT_DO(check)(heap, own);
     HFIT_UNLOCK(heap);
     return is_sound;
 }
@@ -136,7 +176,7 @@ bool HFIT_THIS(check)(const hfit_heap *heap, const hfit_plan *plan) {
 size_t HFIT_THIS(footprint)(const hfit_heap *heap, const hfit_plan *plan) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    const size_t footprint = heap_footprint(heap, own);
+    const size_t footprint = HFIT_DO(footprint)(heap, own);
     HFIT_UNLOCK(heap);
     return footprint;
 }
@@ -155,7 +195,7 @@ const hfit_operations HFIT_THIS(operations) = {
     .smallest_region = HFIT_THIS(smallest_region),
 };
 
-/* Where there is neither lock nor check, the work is the function. */
+/* Where there is neither lock nor check nor guard, the work is the function. */
 #if HFIT_HAS_LOCK || HFIT_SAFETY >= 2
 #define HFIT_WORK(operation) heap_##operation
 #else
@@ -163,7 +203,7 @@ const hfit_operations HFIT_THIS(operations) = {
 #endif
 
 const hfit_operations HFIT_THIS(unlocked) = {
-    .init = HFIT_THIS(init),
+    .init = HFIT_SAFETY >= 3 ? heap_init : HFIT_THIS(init),
     .alloc = HFIT_WORK(alloc),
     .free = HFIT_WORK(free),
     .free_sized = HFIT_WORK(free_sized),
@@ -173,7 +213,7 @@ const hfit_operations HFIT_THIS(unlocked) = {
     .walk = HFIT_WORK(walk),
     .check = HFIT_WORK(check),
     .footprint = HFIT_WORK(footprint),
-    .smallest_region = HFIT_THIS(smallest_region),
+    .smallest_region = HFIT_SAFETY >= 3 ? heap_smallest_region : HFIT_THIS(smallest_region),
 };
 
 #endif

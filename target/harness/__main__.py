@@ -30,7 +30,7 @@ def _arguments() -> argparse.Namespace:
     count.add_argument("--region", type=int, help="bytes; default: the smallest safe one")
     count.add_argument("--sized", action="store_true", help="free by free_sized")
     count.add_argument("--opt", default="O2", help="the compiler's optimisation")
-    count.add_argument("--safety", type=int, default=1, choices=(0, 1, 2))
+    count.add_argument("--safety", type=int, default=1, choices=(0, 1, 2, 3))
     size = commands.add_parser("size", help="code of init, alloc and free, at each safety level")
     size.set_defaults(run=_size, region=None)
     size.add_argument("--opt", default="Os", help="the compiler's optimisation")
@@ -65,12 +65,12 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def _size(wish: argparse.Namespace, folder: Path) -> None:
-    print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2")
+    print(f"{wish.cpu} -{wish.opt}, bytes          level 0  level 1  level 2  level 3")
     workbench = Workbench(folder)
     for case in _cases(wish, folder)[1]:
         sizes = (
             code_size(workbench, BOARDS[wish.cpu], build, case.plan)
-            for build in (Build(wish.opt, safety) for safety in (0, 1, 2))
+            for build in (Build(wish.opt, safety) for safety in (0, 1, 2, 3))
         )
         print(f"{case.name:32}" + "".join(f"{size.total:9,}" for size in sizes))
 

@@ -29,6 +29,6 @@ def lines_of(case: Case, done: Verification) -> Iterator[str]:
             f"{spread.worst:8,} {loads:6.2f} {stores:7.2f} {stack:8}"
         )
     yield from (f"DIFFERS: {difference}" for difference in done.differences)
-    if not done.differences:
+    if build.places_as_host and not done.differences:
         accesses = " and as many accesses" if build.compares_accesses else ""
         yield f"same placements{accesses} as the host"

@@ -31,6 +31,11 @@ class Build:
     frees_by_size: bool = False  # by free_sized
 
     @property
+    def places_as_host(self) -> bool:
+        """Whether blocks lie where the host puts them: level 3 adds bytes and keeps blocks back."""
+        return self.safety < 3
+
+    @property
     def compares_accesses(self) -> bool:
         """Whether the host counts the same code: it has safety level 1 and calls free."""
         return self.safety == 1 and not self.frees_by_size

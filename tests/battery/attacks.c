@@ -8,6 +8,7 @@
 #include "contract_config.h"
 
 #include "core/random_number.h"
+#include "hfit/config.h"
 
 #include <string.h>
 
@@ -304,8 +305,28 @@ static verdict free_of_the_regions_end(const subject *s) {
     return bad_free(s, s->region + BATTERY_REGION);
 }
 
-/* Writes `bytes` bytes beyond a block and then frees it and its neighbours. At safety level 2 the
- * damage, if it is any, must be told before a byte more is handed out. */
+/* What was damaged must be told before it is handed out again. That it is not is no harm but at
+ * safety level 3, which promises it. */
+static verdict untold(void) {
+    return HFIT_SAFETY >= 3 ? VERDICT_CHANGED : VERDICT_OK;
+}
+
+/* The byte behind those that the caller may use, in the block's last piece. */
+static unsigned char *end_of_block(const subject *s, unsigned char *block) {
+    unsigned char *end = block;
+    size_t bytes = s->operations->usable_size(s->heap, s->plan, block);
+    if (s->allocator->next_piece == NULL) {
+        return block + bytes;
+    }
+    for (unsigned char *piece = NULL;
+         (piece = s->allocator->next_piece(s->heap, s->plan, block, piece, &bytes)) != NULL;) {
+        end = piece + bytes;
+    }
+    return end;
+}
+
+/* Writes `bytes` bytes beyond a block and then frees it and its neighbours. From safety level 2 on
+ * the damage, if it is any, must be told before a byte more is handed out. */
 static verdict overrun(const subject *s, size_t bytes, int value) {
     unsigned char *blocks[3];
     for (size_t i = 0; i < 3; i++) {
@@ -314,8 +335,8 @@ static verdict overrun(const subject *s, size_t bytes, int value) {
             return VERDICT_OK;
         }
     }
-    unsigned char *end = blocks[0] + s->operations->usable_size(s->heap, s->plan, blocks[0]);
-    if (s->allocator->next_piece != NULL || end + bytes > s->region + BATTERY_REGION) {
+    unsigned char *end = end_of_block(s, blocks[0]);
+    if (end + bytes > s->region + BATTERY_REGION) {
         return VERDICT_OK;
     }
     memset(end, value, bytes);
@@ -324,7 +345,7 @@ static verdict overrun(const subject *s, size_t bytes, int value) {
     for (size_t i = 0; i < 3; i++) {
         give(s, blocks[2 - i]);
     }
-    return !is_sound && misuse_count > misuses ? VERDICT_REFUSED : VERDICT_OK;
+    return !is_sound && misuse_count > misuses ? VERDICT_REFUSED : untold();
 }
 
 static verdict overrun_by_1(const subject *s) {
@@ -347,6 +368,19 @@ static verdict overrun_by_16_zeros(const subject *s) {
     return overrun(s, 16, 0);
 }
 
+/* Takes and gives until a misuse is told. False if `victim` is handed out before. */
+static bool is_told_before(const subject *s, const void *victim) {
+    const uint32_t misuses = misuse_count;
+    for (size_t i = 0; i < ROUNDS && misuse_count == misuses; i++) {
+        void *block = take(s, 40);
+        if (block == victim) {
+            return false;
+        }
+        give(s, block);
+    }
+    return misuse_count > misuses;
+}
+
 static verdict write_after_free(const subject *s) {
     void *block = take(s, 40);
     void *other = take(s, 40);
@@ -358,7 +392,8 @@ static verdict write_after_free(const subject *s) {
     const bool is_sound = s->operations->check(s->heap, s->plan);
     const uint32_t misuses = misuse_count;
     give(s, other);
-    return !is_sound && misuse_count > misuses ? VERDICT_REFUSED : VERDICT_OK;
+    return !is_sound && (misuse_count > misuses || is_told_before(s, block)) ? VERDICT_REFUSED
+                                                                             : untold();
 }
 
 const attack attacks[] = {

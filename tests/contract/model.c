@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "contract_config.h"
+#include "hfit/config.h"
 
 #include <string.h>
 
@@ -93,6 +94,7 @@ typedef struct comparison {
     const model *m;
     const unsigned char *previous_end; /* of a block in pieces: the end of its first byte */
     size_t used;
+    size_t told[MOST_LIVE]; /* usable bytes of each live block */
 } comparison;
 
 static const live_block *live_at(const model *m, const void *address) {
@@ -151,16 +153,20 @@ static void compare_block(void *context, const void *block, size_t usable_size, 
         const live_block *live = live_at(c->m, block);
         CHECK(live != NULL);
         CHECK(usable_size >= live->size);
-        const hfit_operations *unlocked = c->m->plan->allocator->unlocked; /* walk holds the lock */
-        CHECK(unlocked->usable_size(c->m->heap, plan_of(c->m->plan), block) == usable_size);
+        c->told[live - c->m->live] = usable_size;
         c->used++;
     }
 }
 
 void model_compare(model *m) {
-    comparison c = {m, m->region, 0};
+    static comparison c;
+    c = (comparison){.m = m, .previous_end = m->region};
     m->operations->walk(m->heap, plan_of(m->plan), compare_block, &c);
     CHECK(c.used == m->live_count);
+    for (size_t i = 0; i < m->live_count; i++) { /* the walk held the lock */
+        CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), m->live[i].address) ==
+              c.told[i]);
+    }
     if (lies_in_pieces(m)) {
         compare_pieces(m);
     }
@@ -203,12 +209,21 @@ static void *alloc_in(const model *m, size_t alignment, size_t size) {
     return m->operations->alloc(m->heap, plan, size);
 }
 
+/* A refused request changed nothing. At safety level 3 it may have ended the wait of freed blocks:
+ * then the same one changes nothing. */
+static bool nothing_changed(const model *m, uint64_t before) {
+    return HFIT_SAFETY >= 3 || region_hash(m) == before;
+}
+
 bool model_alloc(model *m, size_t alignment, size_t size) {
     const hfit_plan *plan = plan_of(m->plan);
     CHECK(m->live_count < MOST_LIVE);
-    const uint64_t before = region_hash(m);
+    uint64_t before = region_hash(m);
     void *block = alloc_in(m, alignment, size);
     if (block == NULL) {
+        CHECK(nothing_changed(m, before));
+        before = region_hash(m);
+        CHECK(alloc_in(m, alignment, size) == NULL);
         CHECK(region_hash(m) == before);
         return false;
     }
@@ -224,9 +239,13 @@ bool model_alloc(model *m, size_t alignment, size_t size) {
 
 bool model_resize(model *m, size_t index, size_t size) {
     live_block *live = &m->live[index];
-    const uint64_t before = region_hash(m);
-    void *block = m->operations->resize(m->heap, plan_of(m->plan), live->address, size);
+    const hfit_plan *plan = plan_of(m->plan);
+    uint64_t before = region_hash(m);
+    void *block = m->operations->resize(m->heap, plan, live->address, size);
     if (block == NULL) {
+        CHECK(nothing_changed(m, before));
+        before = region_hash(m);
+        CHECK(m->operations->resize(m->heap, plan, live->address, size) == NULL);
         CHECK(region_hash(m) == before);
         return false;
     }

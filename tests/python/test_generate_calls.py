@@ -14,7 +14,14 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize(
-    "options", [("-m64",), ("-m32", "-O2"), ("-m64", "-fsanitize=undefined,address", "-g")]
+    "options",
+    [
+        ("-m64",),
+        ("-m32", "-O2"),
+        ("-m64", "-fsanitize=undefined,address", "-g"),
+        ("-m64", "-fsanitize=undefined,address", "-DHFIT_SAFETY=3"),
+        ("-m32", "-O2", "-DHFIT_SAFETY=3"),
+    ],
 )
 def test_a_generated_heap_survives_every_call(
     tmp_path: Path, name: str, options: tuple[str, ...]

@@ -22,9 +22,34 @@
  *      partitions and maps keep what they know apart from blocks, and refuse that, too.
  *   2  as 1, and every call first checks the whole heap, in linear time. What looks like a header
  *      is refused if no walk over the chunks comes by it.
- * What is found is told by HFIT_ON_MISUSE, and the call changes nothing. */
+ *   3  as 1, without the walk, and each block is guarded: bytes behind the caller's last one tell
+ *      an overrun; a freed block is cleared and waits, so that a write to it is told before it is
+ *      handed out again; what looks like a header is refused, as it has no guard. A block takes
+ *      HFIT_GUARD_A_BLOCK bytes more and a region HFIT_GUARD_SIZE: a plan's pools and region are to
+ *      be made for that (docs/hardening.md).
+ * What is found is told by HFIT_ON_MISUSE, and the call changes nothing; `heap` is the heap that
+ * found it, which behind pools and at level 3 lies inside the one that was called. */
 #ifndef HFIT_SAFETY
 #define HFIT_SAFETY 1
+#endif
+
+/* At safety level 3: how many freed blocks wait, 1 to 4096. A request that there is no room for
+ * lets them go, so that they take no room of their own. */
+#ifndef HFIT_QUARANTINE
+#define HFIT_QUARANTINE 8
+#endif
+
+/* Bytes of level 3: beyond each request, and at a region's start. */
+#define HFIT_GUARD_A_BLOCK 8
+#define HFIT_GUARD_SIZE ((12 + 4 * HFIT_QUARANTINE + 15) / 16 * 16)
+
+/* At safety level 3: any 32 bits, a uint32_t, called once by `init` and by each free. Where it is
+ * given the heap's canaries cannot be foretold, and blocks that wait leave in random order. */
+#ifdef HFIT_RANDOM
+#define HFIT_HAS_RANDOM 1
+#else
+#define HFIT_HAS_RANDOM 0
+#define HFIT_RANDOM(heap) ((void)(heap), (uint32_t)0)
 #endif
 
 /* A call of the public functions, `init` and `smallest_region` apart, takes the lock once and

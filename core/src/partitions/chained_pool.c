@@ -19,6 +19,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_chained_pool_##operation
+#define HFIT_IN_PIECES 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
@@ -339,9 +340,9 @@ static uint32_t piece_after(const hfit_heap *heap, const partition_layout *layou
     return link == NO_LINK ? NO_PARTITION : link;
 }
 
-void *hfit_chained_pool_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                   const void *piece, size_t *size) {
-    const partition_layout layout = layout_of(heap, HFIT_PLAN_OF_BUILD(plan));
+static void *heap_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                             const void *piece, size_t *size) {
+    const partition_layout layout = layout_of(heap, plan);
     const uint32_t partition =
         piece == NULL ? first_of(heap, &layout, block) : piece_after(heap, &layout, piece);
     if (partition == NO_PARTITION) {
@@ -349,6 +350,11 @@ void *hfit_chained_pool_next_piece(const hfit_heap *heap, const hfit_plan *plan,
     }
     *size = (size_t)(piece_end(heap, partition) + 1 - partition) * layout.size;
     return partition_address(heap, &layout, partition);
+}
+
+void *hfit_chained_pool_next_piece(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                   const void *piece, size_t *size) {
+    return HFIT_DO(next_piece)(heap, HFIT_PLAN_OF_BUILD(plan), block, piece, size);
 }
 
 /* A block in pieces is told of at its first one, with the bytes of all; so are the free partitions,

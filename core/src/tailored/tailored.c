@@ -9,6 +9,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_tailored_##operation
+#define HFIT_TAKES_TAGS 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations.h"
@@ -38,8 +39,8 @@ static FORCE_INLINE bool is_high(const hfit_plan *plan, uint32_t size, uint32_t 
     return ((bit < 32 ? own->high_0 : own->high_1) >> (bit & 31) & 1u) != 0;
 }
 
-static FORCE_INLINE void *alloc_tagged(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                       uint32_t tag) {
+static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                        uint32_t tag) {
     place at;
     const uint32_t granules = granules_for(plan, size);
     const bool high = is_high(plan, granules, tag);
@@ -55,13 +56,13 @@ static FORCE_INLINE void *alloc_tagged(hfit_heap *heap, const hfit_plan *plan, s
 }
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    return alloc_tagged(heap, plan, size, 0);
+    return heap_alloc_at(heap, plan, size, 0);
 }
 
 void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
     HFIT_LOCK(heap);
-    void *block = is_heap_sound(heap, own) ? alloc_tagged(heap, own, size, tag) : NULL;
+    void *block = is_heap_sound(heap, own) ? HFIT_DO(alloc_at)(heap, own, size, tag) : NULL;
     HFIT_UNLOCK(heap);
     return block;
 }
@@ -107,7 +108,8 @@ static void join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     add_to_tally(heap, 0u - 1);
 }
 
-/* Copies payload down by `distance` bytes, in pieces that do not overlap. */
+/* Copies payload down by `distance` bytes, in pieces that do not overlap. At safety level 3 nothing
+ * is left of it where it was. */
 static void slide(unsigned char *to, size_t distance, size_t bytes) {
     HFIT_ASSERT(distance != 0); /* or it never ends */
     while (bytes > 0) {
@@ -115,6 +117,10 @@ static void slide(unsigned char *to, size_t distance, size_t bytes) {
         copy_payload(to, to + distance, piece);
         to += piece;
         bytes -= piece;
+    }
+    if (HFIT_SAFETY >= 3) {
+        HFIT_ON_PAYLOAD(distance);
+        HFIT_CLEAR(to, distance);
     }
 }
 

@@ -200,10 +200,10 @@ static FORCE_INLINE bool find_used_chunk(const hfit_heap *heap, const hfit_plan 
     return true;
 }
 
-/* True below safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
+/* True but at safety level 2; there, if a walk over the chunks comes by `chunk`. What a program
  * wrote into a block to look like a header is not believed. */
 static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
-    if (HFIT_SAFETY < 2) {
+    if (HFIT_SAFETY != 2) {
         return true;
     }
     uint32_t walked = load_word(heap, TILING_FIRST);

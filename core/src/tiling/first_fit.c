@@ -110,9 +110,9 @@ size_t hfit_first_fit_free_sizes(const hfit_heap *heap, const hfit_plan *plan, u
     size_array array = {sizes, most, 0};
     HFIT_LOCK(heap);
     if (own(plan)->list == HFIT_FIRST_FIT_IMPLICIT) {
-        heap_walk(heap, plan, add_free_size, &array);
+        heap_walk(HFIT_INNER(heap), plan, add_free_size, &array);
     } else {
-        add_listed_sizes(heap, plan, LIST_HEAD, &array);
+        add_listed_sizes(HFIT_INNER(heap), plan, LIST_HEAD, &array);
     }
     HFIT_UNLOCK(heap);
     return array.count;

@@ -72,7 +72,7 @@ typedef struct size_array {
 
 static inline void add_size(size_array *array, uint32_t size) {
     if (array->count < array->room) {
-        array->sizes[array->count] = size;
+        array->sizes[array->count] = size - (HFIT_SAFETY >= 3 ? HFIT_GUARD_A_BLOCK : 0);
     }
     array->count++;
 }

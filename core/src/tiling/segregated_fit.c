@@ -146,7 +146,7 @@ size_t hfit_segregated_fit_free_sizes(const hfit_heap *heap, const hfit_plan *pl
     size_array array = {sizes, most, 0};
     HFIT_LOCK(heap);
     for (uint32_t list = 0; list <= own(plan)->exact_lists; list++) {
-        add_listed_sizes(heap, plan, head_of(list), &array);
+        add_listed_sizes(HFIT_INNER(heap), plan, head_of(list), &array);
     }
     HFIT_UNLOCK(heap);
     return array.count;
