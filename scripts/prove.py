@@ -1,30 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves what proofs/ states of core's text, or of a generated folder's: goals proven, of all.
+"""Proves what proofs/ states of core's text: goals proven, of all. One minute on two cores.
 
-    scripts/prove.py [FOLDER]       core, or a folder that `heapfit generate` wrote
+    scripts/prove.py                core
     scripts/prove.py --mutants N    N drawn mutants of core's text, which are all to fail
 
-Needs frama-c, why3, cvc4 and z3 (Debian: frama-c-base why3 cvc4 z3).
+A generated folder is proven by `heapfit generate --prove`.
 """
 
 import random
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.errors import HeapfitError
+from heapfit.generate.proof import PROVEN, Proof, is_proven, prove, require_provers
+
 ROOT = Path(__file__).resolve().parents[1]
-CORE = ROOT / "core"
-PROVEN = "src/pools/linked_blocks.h"
-FUNCTIONS = "used_bit_of,offset_in_run,take_linked,put_linked"
-SECONDS = 20  # that a prover may take for a goal; the longest takes about 1
-MUTANT_SECONDS = 8  # the same where a goal is to fail
-TOOLS = ("frama-c", "why3", "cvc4", "z3")
+PROOFS = ROOT / "proofs"
+INCLUDES = [ROOT / "core", ROOT / "core/include"]
 SEED = 15
 
 # What a mutant has in place of what the text says.
@@ -51,80 +46,9 @@ CHANGES = {
 }
 
 
-@dataclass(frozen=True)
-class Proof:
-    """What WP said: goals, and the names of those that no prover proved."""
-
-    goals: int
-    failed: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """One line, and one for each goal left open."""
-        proven = self.goals - len(self.failed)
-        return "\n".join([f"{proven} of {self.goals} goals proven", *self.failed])
-
-
-def missing_tools() -> list[str]:
-    """Those of the tools that are not installed."""
-    return [tool for tool in TOOLS if shutil.which(tool) is None]
-
-
-def includes(folder: Path) -> list[Path]:
-    """Where a copy of core has its headers: one folder in a generated folder, two in core."""
-    return [ROOT / "proofs/model", folder, *([folder / "include"] if folder == CORE else [])]
-
-
-@contextmanager
-def provers() -> Iterator[dict[str, str]]:
-    """An environment in which the provers were found anew, so nobody's settings are used."""
-    with tempfile.TemporaryDirectory() as scratch:
-        environment = {"WHY3CONFIG": f"{scratch}/why3.conf", "PATH": "/usr/bin:/bin"}
-        subprocess.run(
-            ["why3", "config", "detect"], env=environment, capture_output=True, check=True
-        )
-        yield environment
-
-
-def wp(paths: list[Path], what: list[str], seconds: int) -> Iterator[str]:
-    """The lines that one run of WP prints. It ends when the caller wants no more."""
-    flags = " ".join(f'-I"{path}"' for path in paths)
-    command = ["frama-c", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
-               "-wp-timeout", str(seconds), "-wp-par", "2", *what,
-               str(ROOT / "proofs/linked_blocks.c")]  # fmt: skip
-    with provers() as environment:
-        run = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True)  # fmt: skip
-        try:
-            yield from run.stdout or ()
-        finally:
-            run.terminate()
-            run.wait()
-
-
-OF_LEMMAS = ["-wp-prop", "@lemma"]
-OF_FUNCTIONS = ["-wp-rte", "-wp-fct", FUNCTIONS]  # every access inside the region, too
-
-
-def prove(paths: list[Path]) -> Proof:
-    """The lemmas, then the functions."""
-    goals = 0
-    failed: list[str] = []
-    for what in (OF_LEMMAS, OF_FUNCTIONS):
-        text = "".join(wp(paths, what, SECONDS))
-        found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
-        goals += int(found[1]) if found else 1
-        failed += re.findall(r"\[Failed\] Goal (\S+)", text) if found else [f"not read: {what[-1]}"]
-    return Proof(goals, tuple(failed))
-
-
-def is_proven(paths: list[Path]) -> bool:
-    """True if the functions keep their contracts; ends at the first goal that is open."""
-    said = ""
-    for line in wp(paths, OF_FUNCTIONS, MUTANT_SECONDS):
-        said = line if "Proved goals" in line else said
-        if "[Failed]" in line:
-            return False
-    return said != ""
+def core_proof() -> Proof:
+    """Of core as it lies here."""
+    return prove(PROOFS, INCLUDES)
 
 
 def mutants(text: str) -> Iterator[tuple[str, str]]:
@@ -143,15 +67,14 @@ def mutants(text: str) -> Iterator[tuple[str, str]]:
 
 def try_mutants(count: int) -> int:
     """How many of the drawn mutants are proven all the same."""
-    text = (CORE / PROVEN).read_text()
-    drawn = random.Random(SEED).sample(list(mutants(text)), count)
+    text = (ROOT / "core" / PROVEN).read_text()
     survivors = 0
-    for where, changed in drawn:
+    for where, changed in random.Random(SEED).sample(list(mutants(text)), count):
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / PROVEN
             copy.parent.mkdir(parents=True)
             copy.write_text(changed)
-            proven = is_proven([ROOT / "proofs/model", Path(scratch), *includes(CORE)[1:]])
+            proven = is_proven(PROOFS, [Path(scratch), *INCLUDES])
         survivors += proven
         print(f"{'proven' if proven else 'fails'}: {where}", flush=True)
     print(f"{count - survivors} of {count} mutants fail")
@@ -159,19 +82,16 @@ def try_mutants(count: int) -> int:
 
 
 def main() -> None:
-    """Exit code 1 if a goal is open or a mutant is proven, 2 without the tools."""
-    if missing := missing_tools():
-        print(f"prove: not installed: {', '.join(missing)}", file=sys.stderr)
-        sys.exit(2)
-    if sys.argv[1:2] == ["--mutants"]:
-        sys.exit(try_mutants(int(sys.argv[2])) > 0)
-    folder = Path(sys.argv[1]).resolve() if sys.argv[1:] else CORE
-    if not (folder / PROVEN).is_file():
-        print(f"{folder}: has no {PROVEN}: its plan has no pools", file=sys.stderr)
-        sys.exit(1)
-    proof = prove(includes(folder))
-    print(proof)
-    sys.exit(bool(proof.failed))
+    """Exit code 1 if a goal is left, a mutant is proven or the tools are missing."""
+    try:
+        require_provers()
+        if sys.argv[1:2] == ["--mutants"]:
+            sys.exit(try_mutants(int(sys.argv[2])) > 0)
+        proof = core_proof()
+    except HeapfitError as error:
+        sys.exit(f"prove: {error}")
+    print(f"{proof.proven} of {proof.goals} goals proven", *proof.left, sep="\n")
+    sys.exit(bool(proof.left))
 
 
 if __name__ == "__main__":
