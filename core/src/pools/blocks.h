@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The blocks of one pool: their numbers, used bits and free list.
- *
- *   free list -> | link | ... | -> | link | ... | -> NO_LINK        links lie in the free blocks
- *   used bits    word 0: block 0 is the highest bit, block 31 the lowest; word 1: block 32 ...
+ * The blocks of one pool: their numbers, used bits and free list (src/pools/linked_blocks.h).
  *
  * All blocks are on the free list from the start, in ascending order, so taking one is always the
  * same few steps. Used bits lie outside the blocks. At safety level 0 they are neither read nor
@@ -18,14 +15,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/pools/layout.h"
-
-/* Blocks of a pool that lie side by side: those set aside, or some it got later. */
-typedef struct block_run {
-    uint32_t base; /* offset of the first block */
-    uint32_t count;
-    uint32_t bits;  /* offset from which used bits are counted, in bits: */
-    uint32_t first; /* place of the first block's */
-} block_run;
+#include "src/pools/linked_blocks.h"
 
 static inline block_run own_run(const hfit_pool *pool) {
     return (block_run){pool->base, pool->count, 0, pool->used_bit};
@@ -41,17 +31,6 @@ static inline uint32_t link_to(const block_run *run, uint32_t number, uint32_t o
 /* Number of the block of a run at `offset`; the run's count or more if none begins there. */
 static inline uint32_t block_number(const hfit_pool *pool, uint32_t base, uint32_t offset) {
     return rotate_right((offset - base) * pool->inverse, pool->turn);
-}
-
-/* Offset of the word that holds a used bit, and the bit. */
-typedef struct used_bit {
-    uint32_t word;
-    uint32_t mask;
-} used_bit;
-
-static FORCE_INLINE used_bit used_bit_of(const block_run *run, uint32_t number) {
-    const uint32_t place = run->first + number;
-    return (used_bit){run->bits + 4 * (place / 32), 1u << 31 >> place % 32};
 }
 
 /* These take a pointer, since compilers turn the copy of a struct into a call of memcpy. */
@@ -126,7 +105,7 @@ static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *ru
                                       block_place *place) {
     HFIT_ASSERT(number < run->count);
     place->pool = pool;
-    place->offset = run->base + number * pool->block_size;
+    place->offset = offset_in_run(run, pool->block_size, number);
     place->link = link_to(run, number, place->offset);
     place->bit = used_bit_of(run, number);
 }
@@ -136,22 +115,16 @@ static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *ru
 static FORCE_INLINE bool take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
                                   uint32_t *offset) {
     const uint32_t link = load_word(heap, list);
-    if (HFIT_SAFETY < 1 ? link == NO_LINK : link >= pool->count) {
-        return false;
+    if (HFIT_SAFETY >= 1) {
+        const block_run own = own_run(pool);
+        *offset = offset_in_run(&own, pool->block_size, link);
+        return take_linked(heap, list, &own, pool->block_size, link);
     }
     *offset = link;
-    if (HFIT_SAFETY >= 1) {
-        block_place place;
-        const block_run own = own_run(pool);
-        place_in_run(pool, &own, link, &place);
-        const uint32_t bits = load_word(heap, place.bit.word);
-        if ((bits & place.bit.mask) != 0) {
-            return false;
-        }
-        *offset = place.offset;
-        store_word(heap, place.bit.word, bits | place.bit.mask);
+    if (link == NO_LINK) {
+        return false;
     }
-    unlink_first(heap, list, *offset);
+    unlink_first(heap, list, link);
     return true;
 }
 

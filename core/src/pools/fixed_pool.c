@@ -7,8 +7,8 @@
  *   | free list | 3 * blocks  | used bits | block 0 | block 1 | ...
  *   +-----------+-------------+-----------+---------+---------+-----
  *
- * Free blocks are linked as in src/pools/blocks.h. What follows from the plan alone is computed
- * each time: a build for one plan (hfit/plan_of_build.h) has it as constants.
+ * Free blocks are linked as in src/pools/linked_blocks.h. What follows from the plan alone is
+ * computed each time: a build for one plan (hfit/plan_of_build.h) has it as constants.
  */
 #include "hfit/fixed_pool.h"
 
@@ -148,20 +148,11 @@ static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, siz
         return alloc_trusting(heap);
     }
     const block_run run = all_blocks(heap, plan);
-    const uint32_t link = load_word(heap, FREE_LIST);
-    if (link >= run.count) {
-        return none_free(heap, link);
-    }
-    const used_bit bit = used_bit_of(&run, link);
-    const uint32_t bits = load_word(heap, bit.word);
-    if ((bits & bit.mask) != 0) {
-        return none_free(heap, link);
-    }
-    const uint32_t offset = run.base + link * stride_of(plan);
-    const uint32_t next = load_word(heap, offset);
-    store_word(heap, bit.word, bits | bit.mask);
-    store_word(heap, FREE_LIST, next);
-    return block_at(heap, offset);
+    const uint32_t stride = stride_of(plan);
+    const uint32_t number = load_word(heap, FREE_LIST);
+    return LIKELY(take_linked(heap, FREE_LIST, &run, stride, number))
+               ? block_at(heap, offset_in_run(&run, stride, number))
+               : none_free(heap, number);
 }
 
 /* A block, live or free. */
@@ -184,32 +175,24 @@ static FORCE_INLINE bool find_block(const hfit_heap *heap, const hfit_plan *plan
     return true;
 }
 
-/* Marks a live block as free and stores what a link to it says. False, and nothing changed, if
- * `block` is none, which has been told. */
-static FORCE_INLINE bool mark_free(hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                   uint32_t *link) {
-    found_block found;
-    if (!find_block(heap, plan, block, &found)) {
-        return false;
-    }
-    const uint32_t bits = load_word(heap, found.bit.word);
-    if ((bits & found.bit.mask) == 0) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
-        return false;
-    }
-    store_word(heap, found.bit.word, bits & ~found.bit.mask);
-    *link = found.number;
-    return true;
+/* As heap_free at safety level 0. */
+static inline void free_trusting(hfit_heap *heap, uint32_t offset) {
+    store_word(heap, offset, load_word(heap, FREE_LIST));
+    store_word(heap, FREE_LIST, offset);
 }
 
 static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     const uint32_t offset = (uint32_t)((uintptr_t)block - (uintptr_t)heap);
-    uint32_t link = offset;
-    if (block == NULL || (HFIT_SAFETY >= 1 && !mark_free(heap, plan, block, &link))) {
+    found_block found;
+    if (block == NULL) {
         return;
     }
-    store_word(heap, offset, load_word(heap, FREE_LIST));
-    store_word(heap, FREE_LIST, link);
+    if (HFIT_SAFETY < 1) {
+        free_trusting(heap, offset);
+    } else if (find_block(heap, plan, block, &found) &&
+               !put_linked(heap, FREE_LIST, &found.bit, offset, found.number)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
+    }
 }
 
 static inline void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,

@@ -26,23 +26,29 @@
 #include "src/pools/taking.h"
 #include "src/pools/inspection.h"
 
+/* Gives a block back to a pool whose list counts the free ones; one that is not live is told of,
+ * and nothing changed. */
+static FORCE_INLINE void give_bit(hfit_heap *heap, uint32_t list, const block_place *place) {
+    const uint32_t bits = load_word(heap, place->bit.word);
+    if (HFIT_SAFETY >= 1 && (bits & place->bit.mask) == 0) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
+        return;
+    }
+    store_word(heap, place->bit.word, bits & ~place->bit.mask);
+    store_word(heap, list, load_word(heap, list) + 1);
+}
+
 /* Gives a block back; one that is not live is told of, and nothing changed. */
 static FORCE_INLINE void give_block(hfit_heap *heap, const hfit_pools_plan *plan,
                                     const block_place *place) {
     const uint32_t list = list_of(plan, place->pool);
-    if (keeps_bits(plan)) {
-        const uint32_t bits = load_word(heap, place->bit.word);
-        if (HFIT_SAFETY >= 1 && (bits & place->bit.mask) == 0) {
-            HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
-            return;
-        }
-        store_word(heap, place->bit.word, bits & ~place->bit.mask);
-    }
     if (finds_by_bits(plan)) {
-        store_word(heap, list, load_word(heap, list) + 1);
-    } else {
+        give_bit(heap, list, place);
+    } else if (HFIT_SAFETY < 1) {
         store_word(heap, place->offset, load_word(heap, list));
         store_word(heap, list, place->link);
+    } else if (!put_linked(heap, list, &place->bit, place->offset, place->link)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, place->offset));
     }
 }
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,9 @@ import typer
 
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.errors import HeapfitError
 from heapfit.generate import generate
+from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
 
@@ -23,13 +26,28 @@ def command(
     prefix: Annotated[
         str, typer.Option("--prefix", help="What every function's name begins with.")
     ] = "app",
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
     plan_file = load_plan(plan)
-    paths = generate(plan_file, output or plan.parent / "code", prefix)
+    folder = output or plan.parent / "code"
+    if prove:
+        require_provers()
+    paths = generate(plan_file, folder, prefix)
+    proof = prove_folder(folder) if prove else None
     warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
-    out_result(_parts(plan, paths, [warning] if warning else []), as_json)
+    out_result(chain(_parts(plan, paths, [warning] if warning else []), _proven(proof)), as_json)
+    if proof is not None and proof.left:
+        raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
+
+
+def _proven(proof: Proof | None) -> Iterator[Part]:
+    if proof is not None:
+        yield Fields({"goals": proof.goals, "goals_proven": proof.proven})
+        yield Line(f"{proof.proven} of {proof.goals} goals proven")
 
 
 def _parts(plan: Path, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/proofs.md, with what scripts/prove.py proves; --check compares. A minute or two."""
+
+import sys
+from pathlib import Path
+
+from prove import core_proof
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PAGE = """\
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Made by scripts/proofs_page.py, which runs the proof. -->
+# What is proven, what is bounded, what is tested
+
+## Proven: one call, for every pool
+
+`core/src/pools/linked_blocks.h` is the text by which `fixed_pool`, `budgeted` and `class_pools`
+take a block of a free list and put it back, from safety level 1 on. Frama-C's WP reads it as it
+ships; contracts lie beside it in `proofs/linked_blocks.c`. {goals}, for every count of blocks, size
+and place; no axiom, nothing admitted:
+
+- Taking succeeds just where the list names a block of the pool whose used bit is clear. Then just
+  that bit is set, and the list goes on as the block's first word said; else not a word changes.
+- Putting back succeeds just where the block's used bit is set. Then just that bit is cleared, and
+  the block is the list's first; else not a word changes.
+- Every access is a whole word inside the pool's own words, no sum wraps, and there is no run-time
+  error.
+
+So whatever the list holds, *nothing is handed out twice*: a block goes out only with its bit clear,
+and leaves it set. *A bad free changes nothing*, where the address leads to a bit that is clear.
+
+    scripts/prove.py                core; `heapfit generate PLAN --prove` proves a folder's own copy
+    scripts/prove.py --mutants 20   20 drawn changes of the text: none may be proven
+
+Outside this proof: the cast of the region's bytes to words (`load_word`, `store_word`), `volatile`,
+the way from an address to a block's number, the rules that lead a size to its pool, blocks that a
+pool gets from the shared heap later, and free blocks found by their bits (`search = 1`).
+
+## Bounded: sequences
+
+That *a request within its budget is never refused* needs more than one call: the list must hold
+just the blocks whose bits are clear, after any calls. That is tried in full, not proven for all
+counts: `tests/core/test_bounded.c` makes every sequence of five requests and frees on four blocks,
+of `fixed_pool`, and of `budgeted` and exact `class_pools` with two pools of two. Requests are of
+ten classes of sizes, frees of every address of the region; live blocks are overwritten. The
+explorer (`tests/attack/explorer.c`) visits all states of larger heaps.
+
+CBMC reads the same file with operations, sizes and addresses left open. **Not run in CI**, nor run
+yet: no CBMC is in Debian 12.
+
+## Tested: sizes
+
+`tests/core/test_sizes.c` holds `round_sum`, `round_size`, `rounded_up` and a budget's class against
+their definition: a block is never smaller than asked, and nothing wraps. Each build tries sizes
+around powers of two and every 4093rd; `test_sizes all` tries all of 32 bits.
+"""
+
+
+def main() -> None:
+    """Prints the page; --check: exit code 1 if it is not the one that is there."""
+    proof = core_proof()
+    page = PAGE.format(goals=f"{proof.proven} of {proof.goals} goals are proven")
+    if sys.argv[1:] != ["--check"]:
+        print(page, end="")
+    elif page != (ROOT / "docs/proofs.md").read_text():
+        sys.exit("docs/proofs.md: run scripts/proofs_page.py >docs/proofs.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arithmetic of sizes, over all sizes: nothing rounded is less than asked, and nothing wraps.
+ *
+ *   test_sizes          those within 4096 of a power of two or a limit, and every 4093rd
+ *   test_sizes all      all 2^32, and on 64 bits those beyond around each power of two
+ */
+#include "hfit/budgeted.h"
+
+#include "contract_config.h"
+
+#include "src/pools/layout.h"
+#include "src/pools/size_class.h"
+#include "src/region.h"
+#include "src/size.h"
+
+#include "check.h"
+
+#include <string.h>
+
+enum { AROUND = 4096, STRIDE = 4093 };
+
+static uint64_t step = STRIDE;
+
+/* What may be added to a size, in core: headers, and the most there is. */
+static const uint32_t extras[] = {0, 4, 8, 12, 16, 4096, (1u << 31) - 16};
+static const uint32_t alignments[] = {4, 8, 16};
+
+/* By the definition, in numbers that cannot wrap for sizes below 2^62. */
+static void is_rounded_right(uint64_t size, uint32_t extra, uint32_t alignment) {
+    uint32_t rounded = 0;
+    const uint64_t least = (size + extra + alignment - 1) / alignment * alignment;
+    const bool is_served = round_sum((size_t)size, extra, alignment, &rounded);
+    const bool may_be_served = size <= HFIT_LARGEST_BLOCK && least <= HFIT_LARGEST_BLOCK;
+    CHECK(is_served == may_be_served && (!is_served || rounded == least));
+    const uint64_t counted = size == 0 ? 1 : size;
+    const bool is_size_served = round_size((size_t)size, extra, alignment, &rounded);
+    const uint64_t least_size = (counted + extra + alignment - 1) / alignment * alignment;
+    CHECK(is_size_served == (counted <= HFIT_LARGEST_BLOCK && least_size <= HFIT_LARGEST_BLOCK));
+    CHECK(!is_size_served || rounded == least_size);
+    CHECK(least > HFIT_LARGEST_BLOCK || rounded_up((uint32_t)(size + extra), alignment) == least);
+}
+
+/* A budget's class holds the size, or is 0, which no budget has. */
+static void is_class_right(uint64_t size, uint32_t alignment) {
+    const hfit_pools_plan plan = {.common = {alignment}};
+    const size_t class = block_for(&plan, (size_t)size);
+    const bool wraps = (size_t)size > SIZE_MAX - (alignment - 1);
+    CHECK(wraps ? class == 0 : class >= size && class - size < alignment && class % alignment == 0);
+}
+
+static void try_size(uint64_t size) {
+    for (size_t a = 0; a < sizeof alignments / sizeof *alignments; a++) {
+        is_class_right(size, alignments[a]);
+        for (size_t e = 0; e < sizeof extras / sizeof *extras; e++) {
+            is_rounded_right(size, extras[e], alignments[a]);
+        }
+    }
+}
+
+static void sizes_of_32_bits_are_rounded_up_or_refused(void) {
+    for (uint64_t size = 0; size <= UINT32_MAX; size += step) {
+        try_size(size);
+    }
+}
+
+/* Up to the largest that a size_t holds. */
+static void sizes_around_each_power_of_two_are_rounded_up_or_refused(void) {
+    for (uint32_t bit = 0; bit < 8 * sizeof(size_t); bit++) {
+        const size_t power = (size_t)1 << bit;
+        for (size_t i = 0; i <= 2 * AROUND; i++) {
+            const size_t size = power - AROUND + i; /* around 0, that wraps to the largest */
+            if (size < (uint64_t)1 << 62) {
+                try_size(size);
+            } else {
+                uint32_t rounded;
+                CHECK(!round_sum(size, 0, 16, &rounded) && !round_size(size, 0, 16, &rounded));
+                is_class_right(size, 16);
+            }
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : STRIDE;
+    RUN(sizes_of_32_bits_are_rounded_up_or_refused);
+    RUN(sizes_around_each_power_of_two_are_rounded_up_or_refused);
+    return report_passed();
+}

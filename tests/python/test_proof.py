@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`generate --prove`: a generated folder's own text is proven, and what is missing is told."""
+
+import shutil
+
+import pytest
+from small_traces import bimodal, heapfit
+
+from heapfit.errors import HeapfitError
+from heapfit.generate.proof import PROVEN, is_proven, prove_folder
+from prove import INCLUDES, PROOFS, mutants
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("proof")
+    bimodal(folder / "packets.heap", events=400, pointer_bits=32)
+    done = heapfit("design", "packets.heap", "-o", ".", "--search", "0", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_all_goals_of_a_generated_folder_are_proven(folder):
+    plan = next(path.name for path in folder.glob("class_pools*.toml"))
+    done = heapfit("generate", plan, "-o", "pools", "--prove", folder=folder)
+    assert done.returncode == 0, done.stderr
+    proven, _, goals, *_ = done.stdout.splitlines()[-1].split()
+    assert int(proven) == int(goals) > 100
+
+
+def test_a_list_that_loses_a_block_is_not_proven(tmp_path):
+    text = (INCLUDES[0] / PROVEN).read_text()
+    changed = dict(mutants(text))
+    where = next(name for name in changed if "next` to `heap, list, number" in name)
+    (tmp_path / PROVEN).parent.mkdir(parents=True)
+    (tmp_path / PROVEN).write_text(changed[where])
+    assert not is_proven(PROOFS, [tmp_path, *INCLUDES])
+
+
+def test_a_plan_without_pools_has_no_proof(folder):
+    done = heapfit("generate", "tlsf.toml", "-o", "none", "--prove", folder=folder)
+    assert done.returncode == 1
+    assert "there is a proof for pools only" in done.stderr
+
+
+def test_without_provers_what_is_missing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda tool: None if tool == "frama-c" else tool)
+    with pytest.raises(HeapfitError, match=r"^--prove: not installed: frama-c \(Debian: "):
+        prove_folder(tmp_path)
