@@ -103,6 +103,7 @@ static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
     unsigned char *target = to;
     const unsigned char *source = from;
     for (size_t i = 0; i < bytes; i++) {
+        HFIT_LOOP_OF_PAYLOAD();
         target[i] = source[i];
     }
 }
@@ -110,6 +111,7 @@ static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
 static inline void hfit_clear_bytes(void *to, size_t bytes) {
     unsigned char *target = to;
     for (size_t i = 0; i < bytes; i++) {
+        HFIT_LOOP_OF_PAYLOAD();
         target[i] = 0;
     }
 }

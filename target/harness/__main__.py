@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from harness.board import BOARDS
+from harness.bound import bound_lines, bounded_functions
 from harness.cases import cases_of, shipped_allocators
 from harness.code_size import code_size
 from harness.interrupts import PLANS, interrupt, interrupts_image
@@ -27,14 +28,17 @@ def _arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     count = commands.add_parser("count", help="instructions and accesses of each call")
     count.set_defaults(run=_count)
-    count.add_argument("--region", type=int, help="bytes; default: the smallest safe one")
-    count.add_argument("--sized", action="store_true", help="free by free_sized")
-    count.add_argument("--opt", default="O2", help="the compiler's optimisation")
-    count.add_argument("--safety", type=int, default=1, choices=(0, 1, 2, 3))
+    bound = commands.add_parser("bound", help="worst case of each call, from the machine code")
+    bound.set_defaults(run=_bound)
+    for command in (count, bound):
+        command.add_argument("--region", type=int, help="bytes; default: the smallest safe one")
+        command.add_argument("--sized", action="store_true", help="free by free_sized")
+        command.add_argument("--opt", default="O2", help="the compiler's optimisation")
+        command.add_argument("--safety", type=int, default=1, choices=(0, 1, 2, 3))
     size = commands.add_parser("size", help="code of init, alloc and free, at each safety level")
     size.set_defaults(run=_size, region=None)
     size.add_argument("--opt", default="Os", help="the compiler's optimisation")
-    for command in (count, size):
+    for command in (count, bound, size):
         command.add_argument("trace", type=Path)
         command.add_argument("allocators", nargs="*", metavar="NAME[:TUNABLE=VALUE,...]")
         command.add_argument("--plan", type=Path, action="append", default=[], help="a plan file")
@@ -62,6 +66,16 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
         packed = pack(trace, case.plan.sites)
         done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
         print("\n".join(lines_of(case, done)), end="\n\n")
+
+
+def _bound(wish: argparse.Namespace, folder: Path) -> None:
+    trace, cases = _cases(wish, folder)
+    workbench = Workbench(folder)
+    build = Build(wish.opt, wish.safety, wish.sized)
+    board = BOARDS[wish.cpu]
+    for case in cases:
+        found = bounded_functions(workbench, case, pack(trace, case.plan.sites), board, build)
+        print("\n".join(bound_lines(case, board, build, found)), end="\n\n")
 
 
 def _size(wish: argparse.Namespace, folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness import sources
 from harness.board import Board
+from heapfit.generate.worst_case.loop_marks import OPTIONS
 from heapfit.importers.external_tool import run
 
 # As core/CMakeLists.txt compiles it.
@@ -29,6 +30,7 @@ class Build:
     optimisation: str = "O2"
     safety: int = 1  # HFIT_SAFETY
     frees_by_size: bool = False  # by free_sized
+    has_marks: bool = False  # of loops, in debug information; the code is the same
 
     @property
     def places_as_host(self) -> bool:
@@ -59,7 +61,8 @@ class Workbench:
         self, board: Board, build: Build, source: str, options: Sequence[str] = ()
     ) -> Path:
         """The object of a source that depends on nothing but these."""
-        key = repr((board.name, build.optimisation, build.safety, source, *options))
+        chosen = (build.optimisation, build.safety, build.has_marks)
+        key = repr((board.name, *chosen, source, *options))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         made = self.folder / f"{Path(source).stem}-{digest}.o"
         if not made.exists():
@@ -72,11 +75,12 @@ class Workbench:
         """Compiles one source of the checkout; includes are looked for beside `made` first."""
         here = sources.root()
         made.parent.mkdir(parents=True, exist_ok=True)
+        marks = OPTIONS if build.has_marks else ()
         includes = (made.parent, here / "target", here / "core/include", here / "core")
         run(
             [
                 *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *_C_FLAGS),
-                *(f"-DHFIT_SAFETY={build.safety}", *options),
+                *(f"-DHFIT_SAFETY={build.safety}", *marks, *options),
                 *(f"-I{folder}" for folder in includes),
                 *("-c", here / source, "-o", made.name),
             ],

@@ -84,6 +84,20 @@
 #define HFIT_ASSERT(statement) ((void)sizeof((statement) ? 1 : 0))
 #endif
 
+/* One of these stands first in the body of a loop on the way of alloc, free or resize. The body is
+ * run at most `times` times whenever the loop is entered; or once for each bit of `count`; or once
+ * for each byte of payload that is moved or cleared. Defined or not, the code is the same to the
+ * bit (docs/worst-case.md). */
+#ifndef HFIT_LOOP_AT_MOST
+#define HFIT_LOOP_AT_MOST(times) ((void)0)
+#endif
+#ifndef HFIT_LOOP_HALVES
+#define HFIT_LOOP_HALVES(count) ((void)0)
+#endif
+#ifndef HFIT_LOOP_OF_PAYLOAD
+#define HFIT_LOOP_OF_PAYLOAD() ((void)0)
+#endif
+
 /* The caller handed in a block that cannot be freed or resized. The call changes nothing and
  * returns after this; `kind` is an hfit_misuse. */
 #ifndef HFIT_ON_MISUSE

@@ -22,6 +22,7 @@ static uint32_t rank_of(const hfit_pool_list *pools, size_t size) {
     uint32_t low = 0;
     uint32_t high = pools->count;
     while (low < high) {
+        HFIT_LOOP_HALVES(POOLS_OF_BUILD(pools->count));
         const uint32_t middle = low + (high - low) / 2;
         if (pools->items[middle].size < size) {
             low = middle + 1;
@@ -37,6 +38,7 @@ static uint32_t rank_of(const hfit_pool_list *pools, size_t size) {
  */
 static uint32_t first_of(const hfit_pool_list *pools, bool special, uint32_t pool) {
     while (pool < pools->count && (pools->items[pool].is_exact != 0) != special) {
+        HFIT_LOOP_AT_MOST(POOLS_OF_BUILD(pools->count));
         pool++;
     }
     return pool < pools->count ? pool : HFIT_NO_POOL;

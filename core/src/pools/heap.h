@@ -64,6 +64,7 @@ static FORCE_INLINE const hfit_pool *pool_around(const hfit_pools_plan *plan, ui
     }
     STEP_BY_STEP
     for (step /= 2; step != 0; step /= 2) {
+        HFIT_LOOP_HALVES(plan->pools.count / 2);
         if (low[step].base <= offset) {
             low += step;
         }

@@ -6,7 +6,10 @@
 #ifndef HFIT_SIZE_CLASS_H
 #define HFIT_SIZE_CLASS_H
 
+#include "hfit/config.h"
 #include "hfit/pools.h"
+
+#include "src/pools/rule.h"
 
 /* What a size rounds up to; 0, which no pool has, for 0 and where that wraps. */
 static inline size_t block_for(const hfit_pools_plan *plan, size_t size) {
@@ -24,6 +27,7 @@ static inline uint32_t rank_of(const hfit_pools_plan *plan, size_t block_size) {
     uint32_t low = 0;
     uint32_t high = plan->pools.count;
     while (low < high) {
+        HFIT_LOOP_HALVES(POOLS_OF_BUILD(plan->pools.count));
         const uint32_t middle = low + (high - low) / 2;
         if (plan->pools.items[middle].block_size < block_size) {
             low = middle + 1;

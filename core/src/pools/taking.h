@@ -107,6 +107,7 @@ static enum taking take_by_rule(hfit_heap *heap, const hfit_pools_plan *plan, co
     enum taking taking = NONE_LEFT;
     uint32_t pool = w->after;
     while (taking == NONE_LEFT && (pool = next_pool(plan, asked, pool)) != HFIT_NO_POOL) {
+        HFIT_LOOP_AT_MOST(1 + may_overflow(plan) * plan->pools.count);
         if (is_pool_aligned(heap, plan, pool, w->alignment)) {
             taking = take_block(heap, plan, pool, offset);
         }

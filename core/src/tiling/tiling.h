@@ -268,6 +268,7 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
                              uint32_t alignment) {
     uint32_t gap = alignment_gap(heap, chunk + header_size(plan), alignment);
     while (gap != 0 && gap < smallest_chunk(plan)) {
+        HFIT_LOOP_AT_MOST(smallest_chunk(plan) / plan->alignment / 2); /* in steps of two */
         gap += alignment;
     }
     return gap;

@@ -123,6 +123,7 @@ static inline bool find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t siz
                                uint32_t probes, uint32_t *chunk) {
     uint32_t link = load_link(heap, 4 * bin);
     for (int32_t left = (int32_t)probes; link != NO_OFFSET;) {
+        HFIT_LOOP_AT_MOST(probes + (probes == 0));
         *chunk = sound_offset(link, end);
         if (*chunk == NO_OFFSET || coded_header(load_word(heap, link)) >= size) {
             return true;

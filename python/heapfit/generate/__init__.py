@@ -17,7 +17,14 @@ from heapfit.generate.folder import folder_aside
 from heapfit.generate.names import checked_prefix
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import design_of, require_whole_blocks
-from heapfit.generate.texts import allocators_of, heap_texts, readme_text
+from heapfit.generate.texts import (
+    allocators_of,
+    header_name,
+    header_text,
+    heap_texts,
+    readme_text,
+)
+from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
 
 __all__ = ["generate"]
@@ -28,7 +35,8 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
 
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region, the prefix is not fit for one, or the folder holds anything that
-    `generate` did not write. The README tells code sizes if a C compiler is there.
+    `generate` did not write. The README tells code sizes if a C compiler is there, and the header
+    what its calls cost at worst if that for an Arm is.
     """
     require_whole_blocks(plan_file)
     design = design_of(plan_file, checked_prefix(prefix))
@@ -40,7 +48,9 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).write_text(text, encoding="utf-8", newline="")
         save_plan(aside / "plan.toml", plan_file)
-        sizes = measure(aside, aside / f"{design.prefix}_heap.h")
+        header = aside / header_name(design)
+        sizes = measure(aside, header)
+        header.write_text(header_text(design, call_bounds(aside, header)), "utf-8", newline="")
         (aside / "README.md").write_text(readme_text(design, sizes), encoding="utf-8")
         write_parts_list(aside, design.prefix, design.stamp)
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -21,6 +21,7 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.names import Text, printable
 from heapfit.generate.tables import Design
+from heapfit.generate.worst_calls import CallBounds
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -33,12 +34,22 @@ def heap_texts(design: Design) -> dict[str, str]:
         "pooled": any(table.takes_pools for table in design.plan.chain()),
     }
     return {
-        f"{design.prefix}_heap.h": _fill("heap.h.j2", design),
+        header_name(design): header_text(design, None),
         f"{design.prefix}_heap.c": _fill("heap.c.j2", design, **figures),
         f"{design.prefix}_plan.h": _fill("plan.h.j2", design, operations=operation_names()),
         PLAN_OF_BUILD: _fill("plan_of_build.h.j2", design),
         STAMP: _fill("stamp.h.j2", design, **figures),
     }
+
+
+def header_name(design: Design) -> str:
+    """The file that a program includes."""
+    return f"{design.prefix}_heap.h"
+
+
+def header_text(design: Design, bounds: CallBounds | None) -> str:
+    """What a program includes; `bounds` of its calls, if they are known, stand at its head."""
+    return _fill("heap.h.j2", design, bounds=bounds)
 
 
 def readme_text(design: Design, sizes: Sequence[CodeSize]) -> str:
@@ -75,6 +86,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["grouped"] = lambda number: Text(f"{number:,}")
+    environment.filters["left"] = lambda text, width: Text(f"{text:<{width}}")
+    environment.filters["right"] = lambda number, width: Text(f"{number:>{width},}")
     return environment
 
 

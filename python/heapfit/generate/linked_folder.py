@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generated folder compiled and linked whole, as its README has it, by a compiler here."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.generate.names import Text, printable
+
+_GCC_ONLY = "-fno-tree-loop-distribute-patterns"
+_PLAIN = ("-std=c11", "-ffreestanding", "-Os", "-fno-pie", "-fno-asynchronous-unwind-tables")
+SECTIONS = ("-ffunction-sections", "-fdata-sections")
+FREESTANDING = (*_PLAIN[:-1], _GCC_ONLY)  # what gcc is given, but for what makes no code
+_LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
+_FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
+_PATIENCE = 60  # seconds for one command
+
+FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler for some processor."""
+
+    tools: str  # the prefix of its programs; empty: this machine's
+    target: tuple[str, ...] = ()  # options that choose the processor
+
+    @property
+    def options(self) -> Text:
+        """What it is called with, as pages tell it."""
+        return Text(" ".join(("-Os", *self.target)))
+
+    def about(self, folder: Path) -> Text:
+        """Name, version and machine."""
+        said = run_here(folder, self._command, "--version").splitlines()[0]
+        machine = run_here(folder, self._command, "-dumpmachine").strip()
+        return printable(f"{said}, {machine}")
+
+    def link(self, folder: Path, header: Path, image: Path, *options: str) -> None:
+        """Links all functions of the header and what they call."""
+        own = () if "clang" in run_here(folder, self._command, "--version") else (_GCC_ONLY,)
+        functions = functions_of(header)
+        run_here(
+            folder,
+            self._command,
+            *(*self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options),
+            *(str(source.relative_to(folder)) for source in sorted(folder.rglob("*.c"))),
+            *(*_LINK, *(f"-Wl,-u,{function}" for function in functions), "-o", str(image)),
+        )
+
+    @property
+    def _command(self) -> str:
+        return f"{self.tools}gcc" if self.tools else "cc"
+
+
+CORTEX_M4 = Compiler("arm-none-eabi-", ("-mcpu=cortex-m4", "-mthumb"))
+OWN = Compiler("")
+
+
+def functions_of(header: Path) -> list[str]:
+    """What a generated header declares."""
+    return _FUNCTION.findall(header.read_text(encoding="utf-8"))
+
+
+def run_here(folder: Path, *command: str) -> str:
+    """What a command prints; one of FAILURES if it does not end with 0."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | {"LC_ALL": "C"},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    ).stdout

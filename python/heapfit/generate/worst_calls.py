@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls of a generated heap cost at worst, read from its own code linked for a Cortex-M4."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.generate.linked_folder import (
+    CORTEX_M4,
+    FAILURES,
+    FREESTANDING,
+    SECTIONS,
+    functions_of,
+)
+from heapfit.generate.names import Text, word
+from heapfit.generate.worst_case.bound import WorstCases
+from heapfit.generate.worst_case.instruction import UnboundedError
+from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
+from heapfit.generate.worst_case.loop_marks import OPTIONS
+
+_LINEAR = ("_heap_init", "_heap_check", "_heap_footprint")  # not called while a program works
+
+
+@dataclass(frozen=True, slots=True)
+class CallBound:
+    """The worst case of one function; callees included, locks of the build's own not."""
+
+    function: Text
+    instructions: int
+    a_byte: int  # more for each byte that is moved or cleared
+    stack: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """Of those functions of the generated header that have a bound, in its order."""
+
+    compiler: Text
+    target: Text  # options that choose the processor
+    options: Text
+    sections: Text
+    calls: tuple[CallBound, ...]
+
+    @property
+    def width(self) -> int:
+        """Of the longest name."""
+        return max(len(call.function) for call in self.calls)
+
+
+def call_bounds(folder: Path, header: Path) -> CallBounds | None:
+    """None where the cross compiler is not here, cannot link the folder, or no call has a bound.
+
+    Nothing is left in the folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
+        plain, marked = Path(scratch) / "plain", Path(scratch) / "marked"
+        try:
+            CORTEX_M4.link(folder, header, plain)
+            CORTEX_M4.link(folder, header, marked, *OPTIONS)
+            require_equal_code(marked, plain)
+            cases = WorstCases(LinkedCode(marked, CORTEX_M4.tools))
+            calls = tuple(_bounded(cases, functions_of(header)))
+            compiler = CORTEX_M4.about(folder)
+        except (*FAILURES, HeapfitError):
+            return None
+    target, options, sections = (
+        Text(" ".join(words)) for words in (CORTEX_M4.target, FREESTANDING, SECTIONS)
+    )
+    return CallBounds(compiler, target, options, sections, calls) if calls else None
+
+
+def _bounded(cases: WorstCases, functions: list[str]) -> Iterator[CallBound]:
+    for function in functions:
+        if function.endswith(_LINEAR):
+            continue
+        try:
+            worst = cases.of(function)
+        except UnboundedError:
+            continue
+        yield CallBound(word(function), worst.instructions, worst.a_byte, worst.stack)

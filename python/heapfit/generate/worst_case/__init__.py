@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls cost at worst, read from linked machine code: instructions, and bytes of stack.
+
+linked_code      a linked Thumb or RV32 program, its functions and instructions
+loop_marks       how often loops are run, as core's sources say it
+loops            which instructions are loops
+longest_path     the longest way through a function
+stack_depth      the deepest stack of a function
+"""

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which loop of the source a loop of the machine code is, and how often its body is run.
+
+Instructions of a body come from the scope of its mark, those of its condition from around it. So a
+loop inside another holds instructions of both: it is the inner one if the machine code has a loop
+around it that is the outer one. Otherwise one of both was unrolled or turned into straight code,
+nobody knows which, and the larger number holds for either. A loop all of which is in the body of a
+marked one is none that a mark is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heapfit.generate.worst_case.instruction import UnboundedError
+from heapfit.generate.worst_case.linked_code import Function
+from heapfit.generate.worst_case.loop_marks import LoopMark
+from heapfit.generate.worst_case.loops import Loop
+
+
+def mark_of(
+    function: Function, loop: Loop, loops: Sequence[Loop], marks: Sequence[LoopMark]
+) -> LoopMark:
+    """The mark that bounds a loop; UnboundedError if there is none, or it tells no number."""
+    own = _own_nodes(loop, loops)
+    around = [other for other in loops if loop.nodes < other.nodes]
+    outer = {mark.line for one in around for mark in _marks_in(_own_nodes(one, loops), marks)}
+    found = [mark for mark in _marks_in(own, marks) if mark.line not in outer]
+    found = [mark for mark in found if _has_condition_outside(function, own, mark)]
+    if not found:
+        raise UnboundedError(
+            loop.header, f"a loop of {function.name} has no mark (HFIT_LOOP_AT_MOST)"
+        )
+    if len({mark.is_of_payload for mark in found}) > 1:
+        raise UnboundedError(loop.header, f"a loop of {function.name} is two of the source in one")
+    times = [mark.times for mark in found if mark.times is not None]
+    if len(times) < len(found) and not found[0].is_of_payload:
+        raise UnboundedError(loop.header, f"the mark of a loop of {function.name} has no constant")
+    return replace(max(found, key=lambda mark: mark.depth), times=max(times, default=None))
+
+
+def _has_condition_outside(function: Function, nodes: set[int], mark: LoopMark) -> bool:
+    return any(function.flows[node].jump is not None and not mark.holds(node) for node in nodes)
+
+
+def _own_nodes(loop: Loop, loops: Sequence[Loop]) -> set[int]:
+    """Without those of loops inside."""
+    inside = (other.nodes for other in loops if other.nodes < loop.nodes)
+    return set(loop.nodes).difference(*inside)
+
+
+def _marks_in(nodes: set[int], marks: Sequence[LoopMark]) -> list[LoopMark]:
+    """Of each instruction the mark whose scope is innermost."""
+    found: dict[LoopMark, None] = {}
+    for node in sorted(nodes):
+        holding = [mark for mark in marks if mark.holds(node)]
+        if holding:
+            found[max(holding, key=lambda mark: mark.depth)] = None
+    return [*found]
