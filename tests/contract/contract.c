@@ -236,6 +236,7 @@ static hfit_misuse check_refused_free(model *m, void *pointer) {
     CHECK(misuse_count == misuses + 1);
     CHECK(memcmp(before, m->region, m->region_size) == 0);
     CHECK(m->operations->resize(m->heap, plan_of(m->plan), pointer, 8) == NULL);
+    CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), pointer) == 0);
     CHECK(memcmp(before, m->region, m->region_size) == 0);
     free(before);
     return told;
