@@ -216,11 +216,18 @@ static void serves_empty_requests(const test_plan *plan) {
     }
     model_compare(&m);
     m.operations->free(m.heap, plan_of(plan), NULL);
+    CHECK(m.operations->usable_size(m.heap, plan_of(plan), NULL) == 0);
+    model_compare(&m);
+    void *block = m.operations->resize(m.heap, plan_of(plan), NULL, 40);
+    if (block != NULL) {
+        CHECK(m.operations->usable_size(m.heap, plan_of(plan), block) >= 40);
+        m.operations->free(m.heap, plan_of(plan), block);
+    }
     model_compare(&m);
     model_end(&m);
 }
 
-static void empty_requests_get_blocks_of_their_own_and_null_may_be_freed(void) {
+static void empty_requests_get_blocks_of_their_own_and_null_may_be_freed_and_resized(void) {
     for_each_plan(serves_empty_requests);
 }
 
@@ -377,7 +384,7 @@ int main(int argc, char **argv) {
     RUN(a_null_misaligned_or_oversized_region_is_refused);
     RUN(sizes_that_overflow_or_exceed_the_region_are_refused);
     RUN(alignments_that_are_no_power_of_two_are_refused);
-    RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed);
+    RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed_and_resized);
     if (HFIT_SAFETY >= 1) {
         RUN(a_bad_free_is_told_and_changes_nothing);
     }
