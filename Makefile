@@ -16,7 +16,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench format wheel docs lint clean build-packages test-packages
+        pytest-quick bench mutants format wheel docs lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -95,6 +95,11 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/packet_pools.py
 	$(PYTHON) bench/check.py
 	$(PYTHON) bench/target.py
+
+mutants: $(extension) | test-packages ## small faults that tests must notice; judges what has changed: hours
+	for population in core engine package; do $(PYTHON) scripts/mutation.py $$population --count 200; done
+	$(PYTHON) scripts/branches.py >build/branches-not-taken
+	$(PYTHON) scripts/mutants_page.py >build/page && mv build/page docs/mutants.md
 
 format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)

@@ -216,36 +216,49 @@ static void serves_empty_requests(const test_plan *plan) {
     }
     model_compare(&m);
     m.operations->free(m.heap, plan_of(plan), NULL);
+    CHECK(m.operations->usable_size(m.heap, plan_of(plan), NULL) == 0);
+    model_compare(&m);
+    void *block = m.operations->resize(m.heap, plan_of(plan), NULL, 40);
+    if (block != NULL) {
+        CHECK(m.operations->usable_size(m.heap, plan_of(plan), block) >= 40);
+        m.operations->free(m.heap, plan_of(plan), block);
+    }
     model_compare(&m);
     model_end(&m);
 }
 
-static void empty_requests_get_blocks_of_their_own_and_null_may_be_freed(void) {
+static void empty_requests_get_blocks_of_their_own_and_null_may_be_freed_and_resized(void) {
     for_each_plan(serves_empty_requests);
 }
 
 /* Frees `pointer`, which must not be live, and sees that it is told as misuse and changes nothing.
- */
-static void check_refused_free(model *m, void *pointer) {
+ * Returns what it is told as. */
+static hfit_misuse check_refused_free(model *m, void *pointer) {
     unsigned char *before = malloc(m->region_size);
     CHECK(before != NULL);
     memcpy(before, m->region, m->region_size);
     const uint32_t misuses = misuse_count;
     m->operations->free(m->heap, plan_of(m->plan), pointer);
+    const hfit_misuse told = (hfit_misuse)misuse_kind;
     CHECK(misuse_count == misuses + 1);
     CHECK(memcmp(before, m->region, m->region_size) == 0);
     CHECK(m->operations->resize(m->heap, plan_of(m->plan), pointer, 8) == NULL);
+    CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), pointer) == 0);
     CHECK(memcmp(before, m->region, m->region_size) == 0);
     free(before);
+    return told;
 }
 
 /* Frees all blocks but the last in order, so that chunks may coalesce both ways, and tries each
- * again at once. */
+ * again at once. Where nothing was coalesced a block begins, which is not live. */
 static void check_double_frees(model *m) {
+    bool may_be_inside = false;
     while (m->live_count > 1) {
         unsigned char *freed = m->live[0].address;
         model_free(m, 0, false);
-        check_refused_free(m, freed);
+        const hfit_misuse told = check_refused_free(m, freed);
+        CHECK(told == HFIT_MISUSE_NOT_LIVE || (may_be_inside && told == HFIT_MISUSE_FOREIGN));
+        may_be_inside = true;
     }
     model_compare(m);
 }
@@ -256,12 +269,12 @@ static void refuses_bad_frees(const test_plan *plan) {
     while (m.live_count < 12 && model_alloc(&m, 0, 40)) {
     }
     if (m.live_count == 12) { /* a plan of no pools and no shared heap has no blocks */
-        check_refused_free(&m, m.live[0].address + 1);
+        CHECK(check_refused_free(&m, m.live[0].address + 1) == HFIT_MISUSE_FOREIGN);
         check_double_frees(&m);
     }
-    check_refused_free(&m, m.region);
-    check_refused_free(&m, m.region + m.region_size);
-    check_refused_free(&m, &foreign[32]);
+    CHECK(check_refused_free(&m, m.region) == HFIT_MISUSE_FOREIGN);
+    (void)check_refused_free(&m, m.region + m.region_size);
+    CHECK(check_refused_free(&m, &foreign[32]) == HFIT_MISUSE_FOREIGN);
     model_compare(&m);
     misuse_count = 0;
     model_end(&m);
@@ -371,7 +384,7 @@ int main(int argc, char **argv) {
     RUN(a_null_misaligned_or_oversized_region_is_refused);
     RUN(sizes_that_overflow_or_exceed_the_region_are_refused);
     RUN(alignments_that_are_no_power_of_two_are_refused);
-    RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed);
+    RUN(empty_requests_get_blocks_of_their_own_and_null_may_be_freed_and_resized);
     if (HFIT_SAFETY >= 1) {
         RUN(a_bad_free_is_told_and_changes_nothing);
     }

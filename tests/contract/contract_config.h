@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 extern uint32_t misuse_count;
+extern int misuse_kind;     /* the last, an hfit_misuse */
 extern uint32_t lock_count; /* how often the lock was taken */
 void take_lock(void);
 void release_lock(void);
@@ -15,7 +16,7 @@ extern bool may_invariants_break; /* false unless a test attacks a heap that che
 _Noreturn void invariant_broken(const char *statement);
 
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
-    ((void)(heap), (void)(kind), (void)(pointer), (void)misuse_count++)
+    ((void)(heap), misuse_kind = (int)(kind), (void)(pointer), (void)misuse_count++)
 #define HFIT_LOCK(heap) ((void)(heap), take_lock())
 #define HFIT_UNLOCK(heap) ((void)(heap), release_lock())
 #define HFIT_ASSERT(statement)                                                                     \

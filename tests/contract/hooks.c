@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 uint32_t misuse_count;
+int misuse_kind;
 uint32_t lock_count;
 bool may_invariants_break;
 

@@ -215,6 +215,9 @@ static void every_address_but_a_live_blocks_own_is_refused_and_told(void) {
     check_refused(&m, m.region + m.region_size);
     CHECK(hfit_chained_pool_next_piece(m.heap, plan_of(&plan), first + 64, NULL, &size) == NULL);
     CHECK(hfit_chained_pool_next_piece(m.heap, plan_of(&plan), first, first + 1, &size) == NULL);
+    unsigned char *second = m.live[1].address;
+    model_free(&m, 1, false);
+    CHECK(hfit_chained_pool_next_piece(m.heap, plan_of(&plan), first, second, &size) == NULL);
     model_free(&m, 0, false);
     check_refused(&m, first);
     const uint32_t misuses = misuse_count;

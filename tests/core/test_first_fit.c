@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* First fit: what coalescing does, and what its absence costs (Cebeci 2019, sections 2.3 and 3.1);
  * the orders of its list, its header, its splitting. */
+#include "hfit/descriptor.h"
 #include "hfit/first_fit.h"
 
 #include "check.h"
@@ -246,6 +247,20 @@ static void one_block_of_8_bytes_needs_a_region_of_at_most_100(void) {
     }
 }
 
+extern const hfit_allocator hfit_first_fit_allocator;
+
+/* Bounds for every order of requests rest on this. */
+static void its_descriptor_tells_holes_only_of_plans_that_coalesce(void) {
+    hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
+    hfit_holes holes = {0};
+    CHECK(hfit_first_fit_allocator.holes(&plan.common, 100, &holes));
+    CHECK(holes.is_by_address && holes.header == 4 && holes.class_log2 == 0);
+    plan.list = HFIT_FIRST_FIT_LIFO;
+    CHECK(hfit_first_fit_allocator.holes(&plan.common, 100, &holes) && !holes.is_by_address);
+    plan.coalesce = 0;
+    CHECK(!hfit_first_fit_allocator.holes(&plan.common, 100, &holes));
+}
+
 int main(void) {
     RUN(freeing_the_middle_chunk_merges_all_three);
     RUN(without_coalescing_free_neighbours_stay_apart);
@@ -262,5 +277,6 @@ int main(void) {
     RUN(a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back);
     RUN(aligned_blocks_leave_the_bytes_before_them_to_others);
     RUN(one_block_of_8_bytes_needs_a_region_of_at_most_100);
+    RUN(its_descriptor_tells_holes_only_of_plans_that_coalesce);
     return report_passed();
 }

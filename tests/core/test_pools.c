@@ -145,6 +145,17 @@ static void first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last
     CHECK(taken_after_three_frees(HFIT_SEARCH_STACK) == 17);
 }
 
+/* The bits of the second pool begin in the middle of a word. */
+static void first_fit_passes_over_whole_words_of_used_bits(void) {
+    static hfit_pool pool[] = {{.size = 16, .count = 5}, {.size = 64, .count = 100}};
+    hfit_pools_plan plan = plan_of(pool, 2, false);
+    hfit_heap *heap = class_heap(&plan);
+    for (size_t i = 0; i < 100; i++) {
+        CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == region + pool[1].base + 64 * i);
+    }
+    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == NULL);
+}
+
 static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(void) {
     static const uint32_t next[] = {512, 0, UINT32_MAX}; /* by policy; UINT32_MAX: refused */
     for (uint32_t overflow = HFIT_OVERFLOW_LARGER; overflow <= HFIT_OVERFLOW_REFUSE; overflow++) {
@@ -461,6 +472,7 @@ int main(void) {
     RUN(an_empty_pool_overflows_into_the_next_larger_one);
     RUN(without_a_shared_heap_a_request_beyond_all_pools_is_refused);
     RUN(first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last);
+    RUN(first_fit_passes_over_whole_words_of_used_bits);
     RUN(an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty);
     RUN(a_heap_that_refuses_keeps_each_size_in_its_own_pool);
     RUN(a_pool_that_has_run_out_grows_by_chunks_as_often_as_its_plan_allows);

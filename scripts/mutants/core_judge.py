@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges mutants of core by its unit tests, the contract suite, attacks, battery and bit flips.
+
+Only tests of the allocators that include the faulty file are run, the quick ones first, until one
+fails. Tests are compiled with -O1, which halves a mutant's cost.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from mutants.mutant import Mutant
+from mutants.native import Build
+from mutants.tree import Tree
+from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
+
+Step = tuple[str, str, list[str]]  # the tests' file or folder, the program, its arguments
+
+TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
+LIBRARIES = [f"tests/contract/libhfit_level{level}.a" for level in (1, 0, 2)]
+FOR_ALL = '"../contract/plans.h"'  # a unit test that includes it is of all allocators
+CPU_SECONDS = 15  # the longest takes 3
+_INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
+
+
+class CoreJudge:
+    """Builds and runs what concerns a mutant in a tree of its own."""
+
+    tests = TESTS
+
+    def __init__(self, root: Path) -> None:
+        self.tree = Tree(root, "core")
+        self.sources = allocators_of(root)
+        self.units = {file: file.read_text() for file in sorted((root / "tests/core").glob("*.c"))}
+        options = ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_C_FLAGS=-O1 -DNDEBUG"]
+        self.build = Build(self.tree, "core", [*options, "-DHFIT_BUILD_ENGINE=OFF"])
+        self.sound = self.build.made(LIBRARIES) or sys.exit("core does not compile")
+        self.passing: set[str] = set()  # steps that were seen to end well
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """What the tests say of one mutant."""
+        names = [name for name, files in self.sources.items() if mutant.file in files]
+        steps = list(self.steps(names or list(self.sources)))
+        with self.tree.faulty(mutant):
+            source = self.tree.top / (self.source_of(names[0]) if names else mutant.file)
+            if not self.build.compiles(source) or (made := self.build.made(LIBRARIES[:1])) is None:
+                return Verdict(INVALID)
+            if made == self.sound[:1] and self.build.made(LIBRARIES) == self.sound:
+                return Verdict(SAME)
+            failing, verdict = self.first_failure(steps)
+        if failing:
+            self.passes_when_sound(failing)
+        return verdict
+
+    def source_of(self, name: str) -> str:
+        """The .c file of an allocator."""
+        return next(file for file in self.sources[name] if file.endswith(f"/{name}.c"))
+
+    def first_failure(self, steps: list[Step]) -> tuple[Step | None, Verdict]:
+        """The first step that does not end well, and the verdict."""
+        for step in steps:
+            code = self.code_of(step)
+            if code != 0:
+                return step, Verdict(TIMEOUT if code is None else KILLED, step[0])
+            self.passing.add(str(step))
+        return None, Verdict(SURVIVED)
+
+    def code_of(self, step: Step) -> int | None:
+        """How a step ends; 1 if a white-box test does not compile."""
+        _, program, arguments = step
+        if not self.build.build([program]):
+            return 1
+        return self.tree.run([self.build.folder / program, *arguments], CPU_SECONDS)
+
+    def passes_when_sound(self, step: Step) -> None:
+        """Ends the run if a step that killed a mutant fails without it, too."""
+        if str(step) not in self.passing and self.code_of(step) != 0:
+            sys.exit(f"{' '.join([step[1], *step[2]])}: fails without any mutant")
+        self.passing.add(str(step))
+
+    def steps(self, names: list[str]) -> Iterator[Step]:
+        """What is run for some allocators, in its order."""
+        for file, text in sorted(self.units.items(), key=lambda one: one[0].stem[5:] not in names):
+            if any(name in text for name in (*names, FOR_ALL)):
+                yield f"tests/core/{file.name}", f"tests/core/{file.stem}", []
+        for name in names:
+            yield "tests/contract", "tests/contract/contract1", [name, "50000"]
+        yield "tests/attack", "tests/attack/explorer", []
+        for name in names:
+            yield "tests/attack", "tests/attack/second_frees", ["20000", name]
+        for level in (2, 0):
+            for name in names:
+                yield "tests/contract", f"tests/contract/contract{level}", [name, "2000"]
+        for level in (1, 2):
+            for name in names:
+                yield "tests/battery", f"tests/battery/battery{level}", [name]
+        yield "tests/faults", "tests/faults/faults", []
+
+
+def allocators_of(root: Path) -> dict[str, set[str]]:
+    """Each allocator of core, and the files of core/src that its source includes in the end."""
+    lines = (root / "core/allocators.def").read_text()
+    found = {}
+    for name in re.findall(r"^HFIT_ALLOCATOR\((\w+)\)", lines, re.MULTILINE):
+        source = next((root / "core/src").rglob(f"{name}.c"))
+        found[name] = {str(file.relative_to(root)) for file in included(root, source)}
+    return found
+
+
+def included(root: Path, source: Path) -> set[Path]:
+    """A file of core and all that it includes of core/src."""
+    found: set[Path] = set()
+    left = [source]
+    while left:
+        file = left.pop()
+        found.add(file)
+        for name in _INCLUDE.findall(file.read_text()):
+            beside, from_top = file.parent / name, root / "core" / name
+            target = beside if beside.is_file() else from_top
+            if target.is_file() and target not in found:
+                left.append(target)
+    return found

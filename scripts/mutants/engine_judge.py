@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges mutants of the engine by its C++ tests, then by Python tests through the extension.
+
+C++ tests that include a header of the faulty file's room are run, those of its name first; then the
+Python tests of the room, for which the extension is linked anew.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from mutants.mutant import Mutant
+from mutants.native import Build
+from mutants.package_judge import make_environment
+from mutants.tree import Tree
+from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
+
+CPU_SECONDS = 60  # the longest C++ test takes 4
+LIBRARY = "engine/libheapfit_engine.a"
+EXTENSION = "python/bindings/_engine.abi3.so"
+# What Python tests of a room's functions there are.
+PYTHON_TESTS = {
+    "adversary": ("test_adversary",),
+    "budget": ("test_exact_budgets", "test_exhaustive"),
+    "capture": ("test_captures", "test_link_layer", "test_packets", "test_queue_model"),
+    "packing": ("test_bounds",),
+    "profile": ("test_engine_crossing", "test_second_runs"),
+    "replay": ("test_engine_crossing", "test_call_costs"),
+    "simulate": ("test_engine_simulation", "test_simulation_exact"),
+    "trace": ("test_wire", "test_trace_rules", "test_engine_crossing", "test_importers"),
+    "workload": ("test_workloads",),
+}
+
+
+class EngineJudge:
+    """Builds and runs what concerns a mutant in a tree of its own."""
+
+    tests = ("tests/engine", "tests/python")
+
+    def __init__(self, root: Path) -> None:
+        self.tree = Tree(root, "engine")
+        self.python = make_environment(self.tree)
+        self.texts = {
+            file.stem: file.read_text() for file in sorted((root / "tests/engine").glob("*.cpp"))
+        }
+        self.build = Build(self.tree, "engine", extension_options(root))
+        self.sound = self.build.made([LIBRARY])
+        self.passing: set[str] = set()
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """What the tests say of one mutant."""
+        is_inner = mutant.file.startswith("engine/src/")
+        failing, verdict = "", Verdict(SURVIVED)
+        with self.tree.faulty(mutant):
+            made = self.build.made([LIBRARY])
+            if not self.build.compiles(self.tree.top / mutant.file) or made is None:
+                return Verdict(INVALID)
+            if is_inner and made == self.sound:
+                return Verdict(SAME)
+            for test in judging_files(mutant.file, self.texts):
+                code = self.code_of(test)
+                if code != 0:
+                    failing, verdict = test, Verdict(TIMEOUT if code is None else KILLED, test)
+                    break
+                self.passing.add(test)
+        if failing and failing not in self.passing and self.code_of(failing) != 0:
+            sys.exit(f"{failing}: fails without any mutant")
+        self.passing.add(failing)
+        return verdict
+
+    def code_of(self, test: str) -> int | None:
+        """How a test file ends, after what it needs is built."""
+        if test.endswith(".cpp"):
+            program = f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
+            if not self.build.build([program]):
+                return 1
+            return self.tree.run([self.build.folder / program], CPU_SECONDS)
+        if not self.build.build([EXTENSION]):
+            return 1
+        shutil.copy2(self.build.folder / EXTENSION, self.tree.top / "python/heapfit")
+        options = ["-x", "-q", "-p", "no:cacheprovider"]
+        return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
+
+
+def judging_files(file: str, texts: dict[str, str]) -> list[str]:
+    """C++ test files that include a header of the file's room, then the room's Python tests."""
+    path = Path(file)
+    room = path.parent.name
+    is_top = room in {"src", "heapfit"}
+    included = path.with_suffix(".hpp").name if is_top else f"{room}/"
+    found = [name for name, text in texts.items() if included in text]
+    found.sort(key=lambda name: (f"/{path.stem}.hpp" not in texts[name], name))
+    python = PYTHON_TESTS.get(room, ())
+    return [
+        *(f"tests/engine/{name}.cpp" for name in found if name.startswith("test_")),
+        *(f"tests/python/{name}.py" for name in python),
+    ]
+
+
+def extension_options(root: Path) -> list[str]:
+    """What CMake is told to build engine, tests and extension as `make` has built the last."""
+    return ["-C", str(root / "build/extension/CMakeInit.txt"),
+            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON"]  # fmt: skip

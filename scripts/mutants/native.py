@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A build of the copied tree by CMake and Ninja, in which a mutant costs what includes it."""
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from mutants.tree import Tree
+
+# A pointer for a number, or another's, is no fault anybody commits: gcc would only warn.
+TYPES = ("-Werror=int-conversion", "-Werror=incompatible-pointer-types")
+
+
+class Build:
+    """One configuration of the tree, kept between runs."""
+
+    def __init__(self, tree: Tree, name: str, options: list[str]) -> None:
+        self.tree = tree
+        self.folder = tree.top / "build" / name
+        self.environment = {**os.environ, "CCACHE_BASEDIR": str(tree.top)}
+        command = ["cmake", "-S", str(tree.top), "-B", str(self.folder), "-G", "Ninja", *options,
+                   "-DHFIT_BUILD_TESTS=ON", "-DHFIT_INSTALL=OFF",
+                   "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]  # fmt: skip
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        listed = json.loads((self.folder / "compile_commands.json").read_text())
+        self.commands = {Path(one["file"]): one for one in listed}
+
+    def build(self, targets: list[str]) -> bool:
+        """Brings some targets up to date; False if one does not compile."""
+        command = ["ninja", "-C", str(self.folder), "-j1", *targets]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.run(command, env=self.environment, check=False, **quiet).returncode == 0
+
+    def made(self, files: list[str]) -> list[str] | None:
+        """The hashes of some files, brought up to date; None if one does not compile."""
+        if not self.build(files):
+            return None
+        contents = [(self.folder / file).read_bytes() for file in files]
+        return [hashlib.sha256(content).hexdigest() for content in contents]
+
+    def compiles(self, source: Path) -> bool:
+        """Whether a source is sound C or C++, types included; much quicker than its build."""
+        listed = self.commands.get(source)
+        if listed is None:
+            return True
+        words = shlex.split(listed["command"])
+        kept = words[1 if "ccache" in words[0] else 0 : words.index("-o")]
+        command = [*kept, *(TYPES if source.suffix == ".c" else ()), "-fsyntax-only", str(source)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        told = subprocess.run(command, cwd=listed["directory"], check=False, **quiet)
+        return told.returncode == 0

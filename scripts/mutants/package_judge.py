@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges mutants of the package by the tests whose imports lead to the faulty module soonest.
+
+They run in an environment of their own, whose package is the copied tree's. What only other tests
+would notice survives here: the share is a lower bound.
+"""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from mutants.mutant import Mutant, mutated
+from mutants.tree import Tree
+from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
+
+NEAREST = 3  # test files for each module
+CPU_SECONDS = 120
+NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core")
+
+
+class PackageJudge:
+    """Runs the nearest test files on a tree with one fault."""
+
+    tests = ("tests/python",)
+
+    def __init__(self, root: Path) -> None:
+        self.tree = Tree(root, "package")
+        self.python = make_environment(self.tree)
+        self.imports = import_graph(root)
+        self.passing: set[str] = set()
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """What the tests say of one mutant."""
+        file = self.tree.top / mutant.file
+        try:
+            ast.parse(mutated(file.read_bytes(), mutant))
+        except SyntaxError:
+            return Verdict(INVALID)
+        for test in self.nearest(module_of(Path(mutant.file))):
+            with self.tree.faulty(mutant):
+                code = self.code_of(test)
+            if code != 0:
+                self.passes_when_sound(test)
+                return Verdict(TIMEOUT if code is None else KILLED, test)
+            self.passing.add(test)
+        return Verdict(SURVIVED)
+
+    def code_of(self, test: str) -> int | None:
+        """How a test file ends."""
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
+
+    def passes_when_sound(self, test: str) -> None:
+        """Ends the run if a file that killed a mutant fails without it, too."""
+        if test not in self.passing and self.code_of(test) != 0:
+            sys.exit(f"{test}: fails without any mutant")
+        self.passing.add(test)
+
+    def nearest(self, module: str) -> list[str]:
+        """Test files by the imports between them and a module; one named after it comes first."""
+        found = []
+        for name in self.imports:
+            if name.startswith("tests/"):
+                steps = distance(self.imports, name, module)
+                words = module.split(".")
+                found.append((steps - 2 * (words[-1] in name) - (words[1] in name), name))
+        return [name for _, name in sorted(found)[:NEAREST]]
+
+
+def make_environment(tree: Tree) -> Path:
+    """A Python whose `heapfit` is the tree's; all else is of the environment that runs this.
+
+    That one's own links to the checkout are left out: a file that adds a folder to the path does
+    not have the files of that folder read that would.
+    """
+    folder = tree.root / f"build/mutants/{tree.top.name}-environment"
+    python = folder / "bin/python"
+    if not python.is_file():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    ours = Path(sysconfig.get_path("purelib"))
+    inside = folder / ours.relative_to(sys.prefix)
+    paths = [tree.top / name for name in ("python", "papers", "target")]
+    (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, ours)))
+    for name in NATIVE:
+        source, target = ours / "heapfit" / name, tree.top / "python/heapfit" / name
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source, target)
+    return python
+
+
+def module_of(file: Path) -> str:
+    """The name of a module of python/."""
+    parts = file.with_suffix("").parts[1:]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Modules of the package and test files, and the names that each imports."""
+    package = {
+        module_of(file.relative_to(root)): imported(file)
+        for file in (root / "python/heapfit").rglob("*.py")
+    }
+    tests = {
+        os.fspath(file.relative_to(root)): imported(file)
+        for file in sorted((root / "tests/python").glob("test_*.py"))
+        if not file.stem.endswith("_bench")  # they run a benchmark each
+    }
+    return {**package, **tests}
+
+
+def imported(file: Path) -> set[str]:
+    """Names that may be modules: of `from a import b` both a and a.b."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def distance(graph: dict[str, Iterable[str]], start: str, goal: str) -> int:
+    """Imports from one to the other; 99 if none lead there."""
+    left = deque([(start, 0)])
+    seen = {start}
+    while left:
+        name, steps = left.popleft()
+        if name == goal:
+            return steps
+        for other in graph.get(name, ()):
+            if other not in seen:
+                seen.add(other)
+                left.append((other, steps + 1))
+    return 99

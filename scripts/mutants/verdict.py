@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of a mutant, what told it, and the file that keeps it."""
+
+import csv
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutants.mutant import Mutant, line_of
+
+RULES = 1  # counted up when tests are chosen, run or judged otherwise: kept results then lapse
+KILLED = "killed"
+TIMEOUT = "timeout"  # a test ran out of its processor time: killed, too
+SURVIVED = "survived"
+INVALID = "invalid"  # does not compile: no mutant
+SAME = "same"  # compiles to the same machine code: equivalent
+COLUMNS = (
+    "key", "file", "function", "line", "operator", "text", "was", "becomes", "verdict", "by",
+    "evidence",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`by` is the test file or folder that killed it, from the repository's top; else empty."""
+
+    kind: str
+    by: str = ""
+
+
+def evidence(root: Path, verdict: Verdict, tests: Iterable[str]) -> str:
+    """A hash of what the verdict rests on: the killing test alone, or all if none killed."""
+    if verdict.kind in {INVALID, SAME}:
+        return f"rules-{RULES}"
+    places = [verdict.by] if verdict.by else sorted(tests)
+    digest = hashlib.sha256(str(RULES).encode())
+    for place in places:
+        path = root / place
+        inside = sorted(one for one in path.rglob("*.[ch]*") if one.is_file())
+        for file in [path] if path.is_file() else inside:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class Kept:
+    """Verdicts by the mutants' keys, in a CSV file that is written at each new one."""
+
+    def __init__(self, root: Path, file: Path) -> None:
+        """`root` has the tests and sources as they are run."""
+        self.root, self.file = root, file
+        self.rows: dict[str, dict[str, str]] = {}
+        if file.is_file():
+            with file.open(newline="") as lines:
+                self.rows = {row["key"]: row for row in csv.DictReader(lines)}
+
+    def find(self, mutant: Mutant, tests: Iterable[str]) -> Verdict | None:
+        """What was found, if what it rests on has not changed since."""
+        row = self.rows.get(mutant.key)
+        if row is None:
+            return None
+        found = Verdict(row["verdict"], row["by"])
+        return found if row["evidence"] == evidence(self.root, found, tests) else None
+
+    def keep(self, mutant: Mutant, verdict: Verdict, tests: Iterable[str]) -> None:
+        """Adds or replaces one."""
+        self.rows[mutant.key] = {
+            **{name: str(getattr(mutant, name)) for name in COLUMNS[:5]},
+            "text": line_of(self.root, mutant),
+            "was": mutant.was,
+            "becomes": mutant.becomes,
+            "verdict": verdict.kind,
+            "by": verdict.by,
+            "evidence": evidence(self.root, verdict, tests),
+        }
+        self._write()
+
+    def keep_only(self, keys: Iterable[str]) -> None:
+        """Forgets what is no longer drawn."""
+        self.rows = {key: self.rows[key] for key in keys if key in self.rows}
+        self._write()
+
+    def _write(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.file.with_suffix(".new")
+        with new.open("w", newline="") as lines:
+            writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(self.rows.values(), key=lambda row: (row["file"], row["key"])))
+        new.replace(self.file)

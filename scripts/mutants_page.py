@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/mutants.md from the kept results of scripts/mutation.py and scripts/branches.py.
+
+--check compares with the page that is there, and asks that of each population nine in ten of the
+mutants that would be drawn now are among the kept ones, with the tests as they are: exit code 1.
+"""
+
+import csv
+import difflib
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from mutants.draw import POPULATIONS, Population, in_drawn_order
+from mutants.equivalents import equivalents, named_equivalents
+from mutants.score import Score
+from mutants.verdict import INVALID, SAME, SURVIVED, Kept
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "scripts/mutants/kept"
+SEED = 1
+MOST_STALE = 0.1
+Row = dict[str, str]
+
+HEAD = """\
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Made by scripts/mutants_page.py from kept results; `make mutants` renews them and it. -->
+# Tests that bite
+
+A mutant is a copy of the sources with one small fault: a comparison the other way or one off, an
+operator exchanged, a constant one more or one less, a condition negated, a statement left out,
+another value returned, two arguments swapped (`scripts/mutants/faults.py`). Good tests fail on
+it: they kill it. What survives shows what no test looks at.
+
+| population | its files | mutants |
+|---|---|---:|"""
+
+METHOD = """\
+Mutants are drawn from all by a seed. Each is judged by the tests that concern it, the quick ones
+first, until one fails; a test that runs out of processor time kills, too.
+
+- **core**: of the allocators that include the file, unit tests, contract (50,000 steps), explorer,
+  second frees (20,000), the contract at levels 2 and 0, battery at levels 1 and 2, bit flips.
+- **engine**: the C++ tests of the file's room, then its Python tests through the extension.
+- **package**: the three test files whose imports lead to the module soonest. Others might kill
+  more: the share is a lower bound.
+
+Not counted are mutants that do not compile and those that compile to the same machine code.
+A survivor that no test can kill is named in `scripts/mutants/equivalents.toml` with the argument.
+Assertions and what is thrown or raised are not mutated; nor are types, strings and all outside of
+functions.
+
+A result is kept by a hash of the mutant's function, and of the test that killed it or, of a
+survivor, of all: a second run judges only what has changed."""
+
+BRANCHES = """\
+## Branches of core
+
+What the unit tests and the contract suite (20,000 steps an allocator) take at safety level 1, of
+all outcomes of conditions as they stand in the source; each term of `&&` and `||` counts, copies of
+an inlined function are one. Set apart are constant tests: those of `HFIT_SAFETY`, of `sizeof` and
+of other macros that clang folds, and `HFIT_ASSERT`, whose failures have tests of their own
+(`tests/core/asserts`).
+
+| room | branches | taken | |
+|---|---:|---:|---:|"""
+
+
+def main() -> None:
+    """Prints or compares; see above."""
+    page = "\n".join(lines_of_page()) + "\n"
+    if sys.argv[1:] != ["--check"]:
+        print(page, end="")
+        return
+    there = (ROOT / "docs/mutants.md").read_text()
+    differing = list(difflib.unified_diff(there.splitlines(), page.splitlines(), lineterm=""))
+    stale = [line for one in POPULATIONS.values() for line in stale_lines(one)]
+    print(*differing, *stale, sep="\n")
+    if differing or stale:
+        sys.exit("docs/mutants.md: run `make mutants`")
+
+
+def lines_of_page() -> list[str]:
+    """The whole page."""
+    kept = {name: kept_rows(name) for name in POPULATIONS}
+    return [
+        HEAD,
+        *(population_line(one) for one in POPULATIONS.values()),
+        "",
+        METHOD,
+        "",
+        "| population | judged | killed | of them by a timeout | survived | share | aim "
+        "| named equivalent | same code | not compiled |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        *(score_line(POPULATIONS[name], rows) for name, rows in kept.items()),
+        "",
+        "By room:",
+        "",
+        "| room | judged | killed |",
+        "|---|---:|---:|",
+        *(line for rows in kept.values() for line in room_lines(rows)),
+        "",
+        *survivor_lines(kept),
+        *equivalent_lines(),
+        BRANCHES,
+        *branch_lines(),
+    ]
+
+
+def kept_rows(name: str) -> list[Row]:
+    """Of a population; none if it was never judged."""
+    return list(Kept(ROOT, KEPT / f"{name}.csv").rows.values())
+
+
+def population_line(population: Population) -> str:
+    """Where it comes from and how large it is, in hundreds, so that an edit does not change it."""
+    files = ", ".join(f"`{pattern}`" for pattern in population.patterns)
+    return f"| {population.name} | {files} | {round(len(population.mutants(ROOT)), -2):,} |"
+
+
+def score_line(population: Population, rows: list[Row]) -> str:
+    """Its row of the table."""
+    if not rows:
+        return f"| {population.name} | not judged yet |" + " |" * 8
+    score = Score.of(rows, named_equivalents(ROOT, rows))
+    cells = (
+        population.name,
+        score.judged - score.named,
+        score.killed + score.timeouts,
+        score.timeouts,
+        score.survived,
+        f"{score.share:.1%}",
+        f"{population.aim:.0%}",
+        score.named,
+        score.same,
+        score.invalid,
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def room_lines(rows: list[Row]) -> list[str]:
+    """A row for each folder in which mutants were judged."""
+    judged = defaultdict(lambda: [0, 0])
+    named = named_equivalents(ROOT, rows)
+    for row in rows:
+        if row["verdict"] not in {INVALID, SAME} and row["key"] not in named:
+            counts = judged[room_of(row["file"])]
+            counts[0] += 1
+            counts[1] += row["verdict"] != SURVIVED
+    return [f"| `{room}` | {counts[0]} | {counts[1]} |" for room, counts in sorted(judged.items())]
+
+
+def room_of(file: str) -> str:
+    """The folder, of the package's the first below heapfit."""
+    parts = Path(file).parent.parts
+    return "/".join(parts[:3])
+
+
+def survivor_lines(kept: dict[str, list[Row]]) -> list[str]:
+    """The faults that no test has found."""
+    lines = [
+        f"- `{row['file']}`, `{row['function']}`: `{one_line(row['was'])}` becomes"
+        f" `{one_line(row['becomes'])}` in `{row['text']}`"
+        for rows in kept.values()
+        for row in rows
+        if row["verdict"] == SURVIVED and row["key"] not in named_equivalents(ROOT, rows)
+    ]
+    return ["## Survivors", "", *(lines or ["None."]), ""]
+
+
+def one_line(text: str) -> str:
+    """A fault's text without its line ends."""
+    return " ".join(text.split())
+
+
+def equivalent_lines() -> list[str]:
+    """What cannot be killed, and why."""
+    lines = [
+        f"- `{one.file}`, `{one.function}`: `{one.was}` becomes `{one.becomes}` in `{one.line}`."
+        f" {one.reason}"
+        for one in equivalents(ROOT)
+    ]
+    return ["## Equivalents by argument", "", *(lines or ["None."]), ""]
+
+
+def branch_lines() -> list[str]:
+    """A row for each room, and their sum."""
+    with (KEPT / "branches.csv").open(newline="") as file:
+        rows = [
+            (row["file"].rpartition("/")[0] or ".", int(row["taken"]), int(row["branches"]))
+            for row in csv.DictReader(file)
+        ]
+    rooms: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for room, taken, branches in rows:
+        for name in (room, "all"):
+            rooms[name][0] += taken
+            rooms[name][1] += branches
+    ordered = sorted(rooms.items(), key=lambda one: (one[0] == "all", one[0]))
+    return [
+        f"| `{room}` | {branches:,} | {taken:,} | {taken / branches:.1%} |"
+        for room, (taken, branches) in ordered
+    ]
+
+
+def stale_lines(population: Population) -> list[str]:
+    """What is wrong if more than a tenth of what would be drawn now was not judged so."""
+    kept = Kept(ROOT, KEPT / f"{population.name}.csv")
+    if not kept.rows:
+        return [f"{population.name}: no result is kept"]
+    drawn = in_drawn_order(population.mutants(ROOT), SEED)[: len(kept.rows)]
+    new = sum(one.key not in kept.rows for one in drawn)
+    if new <= MOST_STALE * len(drawn):
+        return []
+    return [f"{population.name}: {new} of {len(drawn)} mutants that are drawn now were not judged"]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts small faults into core, the engine or the package, one at a time, and runs their tests.
+
+    mutation.py core|engine|package [--count 200] [--seed 1]    drawn from all
+    mutation.py core|engine|package --since COMMIT [--count 20]   of lines changed since then
+
+Prints each mutant that survives. What is drawn from all is kept in scripts/mutants/kept, and only
+what has changed is judged again. Exit code 1 if fewer are killed than the population's aim.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from mutants.core_judge import CoreJudge
+from mutants.draw import POPULATIONS, Population, in_drawn_order, on_changed_lines
+from mutants.engine_judge import EngineJudge
+from mutants.equivalents import named_equivalents
+from mutants.mutant import Mutant
+from mutants.package_judge import PackageJudge
+from mutants.score import Score
+from mutants.verdict import INVALID, SAME, SURVIVED, Kept, Verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "scripts/mutants/kept"
+JUDGES = {"core": CoreJudge, "engine": EngineJudge, "package": PackageJudge}
+Judge = CoreJudge | EngineJudge | PackageJudge
+
+
+def main() -> None:
+    """Judges and prints; see above."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("population", choices=sorted(POPULATIONS))
+    options.add_argument("--count", type=int, help="mutants that compile to something else")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--since", metavar="COMMIT", help="only on lines changed since")
+    given = options.parse_args()
+    population = POPULATIONS[given.population]
+    mutants = in_drawn_order(population.mutants(ROOT), given.seed)
+    judge = JUDGES[population.name](ROOT)
+    kept = Kept(judge.tree.top, KEPT / f"{population.name}.csv")
+    count = given.count or 200
+    if given.since:
+        mutants = on_changed_lines(ROOT, mutants, given.since)
+        count = given.count or 20
+        kept.file = ROOT / f"build/mutants/changed-{population.name}.csv"
+    judged = judge_first(judge, mutants, count, kept)
+    if not given.since:
+        kept.keep_only(judged)
+    print_score(population, kept, judged)
+
+
+def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> list[str]:
+    """Judges mutants in their order until there are enough; returns the keys of those met."""
+    met: list[str] = []
+    judged = 0
+    for mutant in mutants:
+        if judged == count:
+            break
+        verdict = kept.find(mutant, judge.tests)
+        if verdict is None:
+            verdict = judge.judge(mutant)
+            kept.keep(mutant, verdict, judge.tests)
+        met.append(mutant.key)
+        judged += verdict.kind not in {INVALID, SAME}
+        print_one(mutant, verdict, judged)
+    return met
+
+
+def print_one(mutant: Mutant, verdict: Verdict, number: int) -> None:
+    """A line; a survivor's has its text."""
+    place = f"{mutant.file}:{mutant.line}"
+    print(f"{number:4} {verdict.kind:8} {place} {mutant.operator} {verdict.by}", flush=True)
+    if verdict.kind == SURVIVED:
+        print(f"       {mutant.function}: {mutant.was!r} becomes {mutant.becomes!r}", flush=True)
+
+
+def print_score(population: Population, kept: Kept, keys: list[str]) -> None:
+    """The last line; exit code 1 below the aim."""
+    rows = [kept.rows[key] for key in keys]
+    score = Score.of(rows, named_equivalents(ROOT, rows))
+    print(score.sentence(population.name))
+    sys.exit(score.share < population.aim)
+
+
+if __name__ == "__main__":
+    main()

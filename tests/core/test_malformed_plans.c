@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans that are no plans: each is sound but for one value, and is refused before anything of it
+ * is believed.
+ */
+#include "../contract/contract_config.h"
+#include "../contract/plans.h"
+
+#include "hfit/budgeted.h"
+#include "hfit/class_pools.h"
+#include "hfit/tailored.h"
+#include "hfit/tlsf.h"
+
+#include "check.h"
+
+#include <string.h>
+
+enum { POOLS = 3, INDEX = 600 };
+
+static _Alignas(REGION_ALIGNMENT) unsigned char region[LARGEST_REGION];
+static test_plan plans[MOST_PLANS];
+static uint8_t table[INDEX];
+static const hfit_tlsf_plan shared_plan = {{8}, 0, 2};
+
+static const hfit_pool sound_pools[POOLS] = {
+    {.size = 24, .count = 4, .is_exact = 1}, {.size = 64, .count = 4}, {.size = 500, .count = 2}};
+
+typedef struct pooled {
+    hfit_pool pools[POOLS];
+    hfit_pools_plan plan;
+} pooled;
+
+/* Laid out, with a shared heap; not complete. */
+static void make_sound(pooled *made) {
+    memcpy(made->pools, sound_pools, sizeof sound_pools);
+    const uint32_t end = hfit_pools_lay_out(made->pools, POOLS, 8);
+    CHECK(end != 0);
+    made->plan = (hfit_pools_plan){.common = {8},
+                                   .pools = {made->pools, POOLS, end},
+                                   .shared = {&hfit_tlsf_unlocked, &shared_plan.common}};
+}
+
+static bool completes(pooled *made) {
+    return hfit_class_pools_complete(&made->plan, table, INDEX);
+}
+
+/* Sound but for one word of the plan or of its pools, which has another value. */
+static void check_refused_with(pooled *made, uint32_t *word, uint32_t value) {
+    CHECK(*word != value);
+    *word = value;
+    CHECK(!completes(made));
+    make_sound(made);
+    CHECK(completes(made));
+    make_sound(made);
+}
+
+static void pools_that_lie_elsewhere_than_they_are_laid_out_are_refused(void) {
+    pooled made;
+    make_sound(&made);
+    for (uint32_t i = 0; i < POOLS; i++) {
+        hfit_pool *pool = &made.pools[i];
+        check_refused_with(&made, &pool->base, pool->base + 8);
+        check_refused_with(&made, &pool->block_size, pool->block_size + 8);
+        check_refused_with(&made, &pool->used_bit, pool->used_bit + 1);
+        check_refused_with(&made, &pool->inverse, pool->inverse + 2);
+        check_refused_with(&made, &pool->turn, pool->turn + 1);
+        check_refused_with(&made, &pool->turn, 32);
+        check_refused_with(&made, &pool->count, UINT32_MAX / 4);
+    }
+    check_refused_with(&made, &made.pools[1].size, 24);
+    check_refused_with(&made, &made.pools[0].size, 0);
+    check_refused_with(&made, &made.plan.pools.end, made.plan.pools.end + 8);
+    check_refused_with(&made, &made.plan.pools.end, 0);
+    check_refused_with(&made, &made.plan.pools.count, 5000);
+    check_refused_with(&made, &made.plan.common.alignment, 16);
+    check_refused_with(&made, &made.plan.common.alignment, 3);
+}
+
+static void rules_out_of_range_are_refused_and_their_last_value_is_not(void) {
+    pooled made;
+    make_sound(&made);
+    check_refused_with(&made, &made.plan.search, HFIT_SEARCH_STACK + 1);
+    check_refused_with(&made, &made.plan.overflow, HFIT_OVERFLOW_REFUSE + 1);
+    check_refused_with(&made, &made.plan.growth, 257);
+    check_refused_with(&made, &made.plan.growth_steps, 1025);
+    made.plan.growth = 256;
+    made.plan.growth_steps = 1024;
+    CHECK(completes(&made));
+}
+
+static void a_budgeted_plan_borrows_or_does_not(void) {
+    hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
+                           {.size = 100, .count = 2, .is_exact = 1}};
+    const uint32_t end = hfit_pools_lay_out(budgets, 2, 8);
+    hfit_pools_plan plan = {.common = {8}, .pools = {budgets, 2, end}, .borrow = 1};
+    CHECK(hfit_budgeted_complete(&plan, table, INDEX));
+    plan.borrow = 2;
+    CHECK(!hfit_budgeted_complete(&plan, table, INDEX));
+}
+
+static void half_a_shared_heap_or_one_of_another_alignment_is_refused(void) {
+    static const hfit_tlsf_plan other = {{16}, 0, 2};
+    pooled made;
+    make_sound(&made);
+    made.plan.shared.plan = NULL;
+    CHECK(!completes(&made));
+    make_sound(&made);
+    made.plan.shared.operations = NULL;
+    CHECK(!completes(&made));
+    make_sound(&made);
+    made.plan.shared.plan = &other.common;
+    CHECK(!completes(&made));
+}
+
+static void pools_without_their_list_are_refused(void) {
+    pooled made;
+    make_sound(&made);
+    made.plan.pools.items = NULL;
+    CHECK(!completes(&made));
+    CHECK(!hfit_budgeted_complete(&made.plan, table, INDEX));
+}
+
+/* An index costs an entry for each size up to the largest pool's. */
+static void an_index_is_made_if_there_is_room_for_each_of_its_entries(void) {
+    pooled made;
+    make_sound(&made);
+    made.plan.search = HFIT_SEARCH_STACK;
+    CHECK(hfit_class_pools_complete(&made.plan, table, 501) && made.plan.index.entries == 501);
+    CHECK(hfit_class_pools_complete(&made.plan, table, 500) && made.plan.index.entries == 0);
+}
+
+static void sizes_and_counts_that_cannot_be_laid_out_are_refused(void) {
+    hfit_pool one[] = {{.size = 24, .count = 4}, {.size = 64, .count = 4}};
+    CHECK(hfit_pools_lay_out(one, 2, 8) != 0);
+    CHECK(hfit_pools_lay_out(one, 2, 0) == 0);
+    CHECK(hfit_pools_lay_out(one, 2, 3) == 0);
+    CHECK(hfit_pools_lay_out(one, 2, 32) == 0);
+    CHECK(hfit_pools_lay_out(one, 4097, 8) == 0);
+    one[1].size = 24;
+    CHECK(hfit_pools_lay_out(one, 2, 8) == 0);
+    one[1].size = UINT32_MAX;
+    CHECK(hfit_pools_lay_out(one, 2, 8) == 0);
+    one[1] = (hfit_pool){.size = 64, .count = UINT32_MAX};
+    CHECK(hfit_pools_lay_out(one, 2, 8) == 0);
+    one[0].size = 0;
+    CHECK(hfit_pools_lay_out(one, 1, 8) == 0);
+}
+
+static void tailored_plans_beyond_their_ranges_are_refused(void) {
+    const hfit_tailored_plan sound = {.common = {8}, .ends = 1};
+    hfit_tailored_plan bad[] = {sound, sound, sound, sound, sound, sound};
+    bad[0].ends = 0;
+    bad[1].ends = 3;
+    bad[2].layout = HFIT_TAILORED_HEADERS + 1;
+    bad[3].index = HFIT_TAILORED_GOOD_FIT + 1;
+    bad[4].tags = HFIT_TAILORED_TAGS + 1;
+    bad[5].common.alignment = 32;
+    CHECK(hfit_tailored_init(region, 4096, &sound.common) != NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(hfit_tailored_smallest_region(&bad[i].common) == 0);
+        CHECK(hfit_tailored_init(region, 4096, &bad[i].common) == NULL);
+    }
+}
+
+/* The alignment is the first word of every plan. */
+static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(void) {
+    static const uint32_t alignments[] = {0, 1, 2, 3, 6, 12, 24, 32, 64, 0x80000000};
+    const size_t count = make_test_plans(plans);
+    for (size_t i = 0; i < count && is_core(plans[i].allocator); i++) {
+        const hfit_operations *operations = plans[i].allocator->operations;
+        check_context = plans[i].name;
+        CHECK(operations->init(region, sizeof region, NULL) == NULL);
+        for (size_t k = 0; k < sizeof alignments / sizeof alignments[0]; k++) {
+            memcpy(plans[i].bytes, &alignments[k], sizeof alignments[k]);
+            CHECK(operations->init(region, sizeof region, plan_of(&plans[i])) == NULL);
+        }
+    }
+}
+
+int main(void) {
+    RUN(pools_that_lie_elsewhere_than_they_are_laid_out_are_refused);
+    RUN(rules_out_of_range_are_refused_and_their_last_value_is_not);
+    RUN(a_budgeted_plan_borrows_or_does_not);
+    RUN(half_a_shared_heap_or_one_of_another_alignment_is_refused);
+    RUN(pools_without_their_list_are_refused);
+    RUN(an_index_is_made_if_there_is_room_for_each_of_its_entries);
+    RUN(sizes_and_counts_that_cannot_be_laid_out_are_refused);
+    RUN(tailored_plans_beyond_their_ranges_are_refused);
+    RUN(no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none);
+    return report_passed();
+}
