@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from mutation import mutated
+from edits import mutated
 
 from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.importers.source_lines import _mapping_of, places_of, site_hash

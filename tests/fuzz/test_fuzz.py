@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import readers
 import run
-from mutation import mutated
+from edits import mutated
 
 from heapfit.errors import HeapfitError
 
