@@ -163,6 +163,13 @@ def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     ]
 
 
+@pytest.mark.parametrize(("error", "why"), [(1, "confined itself"), (28, "No space left")])
+def test_only_a_confinement_that_ended_a_recording_is_its_reason(error, why):
+    content = header(flags=2, stopped=error, unrecorded=3) + record(ALLOC, 0x1000, 10)
+    (note,) = read(content)[0].notes
+    assert why in note
+
+
 def test_a_recording_that_ended_early_says_why_and_what_is_missing():
     content = header(stopped=28, unrecorded=3) + record(ALLOC, OLD, 10)
     assert read(content)[0].notes == [
