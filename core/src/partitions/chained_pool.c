@@ -158,6 +158,10 @@ static uint32_t take_chain(hfit_heap *heap, const partition_layout *layout, uint
     const uint32_t touched = load_word(heap, PARTITIONS_TOUCHED);
     const uint32_t freed = count < free_count ? count : free_count;
     const uint32_t fresh = count - freed;
+    if (HFIT_SAFETY >= 1 && fresh != 0 && !is_sealed(heap, layout, touched)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block_at(heap, PARTITIONS_TOUCHED));
+        return NO_PARTITION;
+    }
     if (fresh > layout->count - touched) {
         return NO_PARTITION;
     }

@@ -106,6 +106,13 @@ static inline void seal_partitions(hfit_heap *heap, uint32_t count, uint32_t bas
     store_word(heap, PARTITIONS_SEAL, ~(count ^ base ^ touched));
 }
 
+/* True if what is known of the partitions, and `touched`, are as they were sealed. */
+static inline bool is_sealed(const hfit_heap *heap, const partition_layout *layout,
+                             uint32_t touched) {
+    return load_word(heap, PARTITIONS_SEAL) == ~(layout->count ^ layout->base ^ touched) &&
+           touched <= layout->count;
+}
+
 /* Notes that the partitions before `end` have been handed out. */
 static inline void raise_touched(hfit_heap *heap, const partition_layout *layout, uint32_t end) {
     if (end > load_word(heap, PARTITIONS_TOUCHED)) {

@@ -12,6 +12,7 @@
 #ifndef HFIT_POOL_LAYOUT_H
 #define HFIT_POOL_LAYOUT_H
 
+#include "hfit/plan_of_build.h"
 #include "hfit/pools.h"
 
 #include "src/size.h"
@@ -22,6 +23,14 @@ enum {
     FREE_LIST_SIZE = 4,   /* leads to the block freed last */
     SHARED_WORD_SIZE = 4, /* tells whether there is a shared heap */
 };
+
+/* How many pools the plan of a build has, for marks of loops in functions that are there once for
+ * all plans; `otherwise` in a build for any plan. */
+#if HFIT_HAS_PLAN_OF_BUILD
+#define POOLS_OF_BUILD(otherwise) (((const hfit_pools_plan *)HFIT_PLAN_OF_BUILD(NULL))->pools.count)
+#else
+#define POOLS_OF_BUILD(otherwise) (otherwise)
+#endif
 
 static inline uint32_t free_list_at(uint32_t pool) {
     return FREE_LIST_SIZE * pool;

@@ -66,14 +66,6 @@ static bool is_rule_sound(const hfit_pools_plan *plan);
 #define STEP_BY_STEP
 #endif
 
-/* How many pools the plan of a build has, for marks of loops in functions that are there once for
- * all plans; `otherwise` in a build for any plan. */
-#if HFIT_HAS_PLAN_OF_BUILD
-#define POOLS_OF_BUILD(otherwise) (((const hfit_pools_plan *)HFIT_PLAN_OF_BUILD(NULL))->pools.count)
-#else
-#define POOLS_OF_BUILD(otherwise) (otherwise)
-#endif
-
 /* Used bits are kept up from safety level 1 on, and where they find free blocks. */
 static inline bool keeps_bits(const hfit_pools_plan *plan) {
     return HFIT_SAFETY >= 1 || finds_by_bits(plan);

@@ -9,7 +9,7 @@
 #include "hfit/config.h"
 #include "hfit/pools.h"
 
-#include "src/pools/rule.h"
+#include "src/pools/layout.h"
 
 /* What a size rounds up to; 0, which no pool has, for 0 and where that wraps. */
 static inline size_t block_for(const hfit_pools_plan *plan, size_t size) {
