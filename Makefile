@@ -16,11 +16,20 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench mutants format wheel docs lint clean build-packages test-packages
+        pytest-quick bench attack mutants format wheel docs lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
+
+# How much `make attack` tries; .ci/run asks for less.
+# Seconds of each fuzzer; second frees of an allocator; steps of random programs on an allocator's plans;
+# interrupts of each heap; mutants of the proven text, and of core's lines that the last commit changed.
+ATTACK_SECONDS := 60
+ATTACK_FREES := 1000000
+ATTACK_STEPS := 1000000
+ATTACK_INTERRUPTS := 10000
+ATTACK_MUTANTS := 20
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -71,8 +80,25 @@ ctest-quick: | test-packages
 test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked, every row of the papers: an hour
 	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
 	cmake --build --preset sanitize && ctest --preset sanitize --tests-regex contract
+	for build in release release-m32; do cmake --preset $$build && cmake --build --preset $$build \
+	    && build/$$build/tests/attack/second_frees 100000000 && build/$$build/tests/attack/heap --steps 10000000 \
+	    || exit 1; done
+	build/release/tests/core/test_sizes all
+	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
+
+attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
+	cmake --preset release && cmake --build --preset release
+	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
+	build/release/tests/attack/explorer full
+	build/release/tests/attack/second_frees $(ATTACK_FREES)
+	build/release/tests/attack/second_frees_level3 $(ATTACK_FREES)
+	build/release/tests/attack/heap --steps $(ATTACK_STEPS)
+	build/release/tests/attack/heap_level3 --steps $(ATTACK_STEPS)
+	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
+	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
+	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder

@@ -70,8 +70,9 @@ static void sizes_around_each_power_of_two_are_rounded_up_or_refused(void) {
         const size_t power = (size_t)1 << bit;
         for (size_t i = 0; i <= 2 * AROUND; i++) {
             const size_t size = power - AROUND + i; /* around 0, that wraps to the largest */
-            if (size < (uint64_t)1 << 62) {
-                try_size(size);
+            const uint64_t wide = size;
+            if (wide < (uint64_t)1 << 62) {
+                try_size(wide);
             } else {
                 uint32_t rounded;
                 CHECK(!round_sum(size, 0, 16, &rounded) && !round_size(size, 0, 16, &rounded));
