@@ -25,7 +25,8 @@
 
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
 

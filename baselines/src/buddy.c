@@ -21,7 +21,8 @@
 #define HFIT_THIS(operation) hfit_buddy_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #define IS_CODED 0 /* links stand as published */
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"

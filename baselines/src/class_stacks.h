@@ -24,7 +24,8 @@
 
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/low_level.h"
 #include "src/shifted_block.h"
 

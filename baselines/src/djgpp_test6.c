@@ -7,7 +7,8 @@
 #define HFIT_THIS(operation) hfit_djgpp_test6_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
 #include "src/both_tags.h"

@@ -91,7 +91,8 @@ def test_a_plan_without_pools_gets_no_file_of_the_pools(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code")
     assert names_in(tmp_path / "code/src") == {
         "tiling/tlsf.c", "tiling/tiling.h", "tiling/chunk.h", "tiling/free_list.h",
-        "tiling/coded.h", "operations.h", "region.h", "size.h",
+        "tiling/coded.h", "region.h", "size.h", "operations/operations.h", "operations/work.h",
+        "operations/guarded.h", "operations/canary.h", "operations/quarantine.h",
     }  # fmt: skip
 
 

@@ -241,7 +241,7 @@ def test_tests_of_a_file_are_those_of_the_allocators_that_include_it(root: Path)
     of_trie = {name for name, files in sources.items() if "core/src/tiling/trie.h" in files}
     assert "best_fit" in of_trie
     assert "first_fit" not in of_trie
-    assert all("core/src/operations.h" in files for files in sources.values())
+    assert all("core/src/operations/operations.h" in files for files in sources.values())
 
 
 def test_tests_of_the_engine_are_those_of_the_room(root: Path) -> None:

@@ -22,7 +22,8 @@
 #define HFIT_IN_PIECES 1
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/partitions/partitions.h"
 
 enum {

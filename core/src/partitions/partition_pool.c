@@ -8,7 +8,8 @@
 #define HFIT_THIS(operation) hfit_partition_pool_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/partitions/partitions.h"
 #include "src/partitions/run.h"
 #include "src/partitions/bits.h"

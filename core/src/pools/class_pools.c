@@ -7,8 +7,10 @@
 #define HFIT_THIS(operation) hfit_class_pools_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/pools/layout.h"
+#include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
 #include "src/pools/growth.h"

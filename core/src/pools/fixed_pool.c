@@ -17,8 +17,10 @@
 #define HFIT_THIS(operation) hfit_fixed_pool_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/pools/layout.h"
+#include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 
 enum {

@@ -10,6 +10,7 @@
 
 #include "src/region.h"
 #include "src/pools/layout.h"
+#include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
 #include "src/pools/growth.h"

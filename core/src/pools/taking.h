@@ -9,6 +9,7 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/pools/layout.h"
+#include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
 #include "src/pools/growth.h"

@@ -12,7 +12,8 @@
 #define HFIT_TAKES_TAGS 1
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"

@@ -15,7 +15,8 @@
 #define HFIT_THIS(operation) hfit_segregated_fit_##operation
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"

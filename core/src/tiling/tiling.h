@@ -25,8 +25,8 @@
  * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
- * functions declared in chunk.h; what it gets are the functions of src/operations.h, all but
- * heap_init and heap_smallest_region.
+ * functions declared in chunk.h; what it gets are the functions of src/operations/operations.h, all
+ * but heap_init and heap_smallest_region.
  */
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H
@@ -35,7 +35,8 @@
 
 #include "src/size.h"
 #include "src/region.h"
-#include "src/operations.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/chunk.h"
 

@@ -15,9 +15,9 @@
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
-#include "src/operations.h"
-#include "src/canary.h"
-#include "src/quarantine.h"
+#include "src/operations/work.h"
+#include "src/operations/canary.h"
+#include "src/operations/quarantine.h"
 #include "src/region.h"
 #include "src/size.h"
 

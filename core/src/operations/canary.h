@@ -14,7 +14,7 @@
  * the size's word and at least one byte of canary have room at every size. No byte of a canary is 0
  * or ASCII. Canary and size depend on where the block lies and on the heap's secret.
  *
- * A source that includes this file first includes src/operations.h, which declares heap_*.
+ * heap_* is the work of the allocator that is guarded (src/operations/work.h).
  */
 #ifndef HFIT_CANARY_H
 #define HFIT_CANARY_H
@@ -22,7 +22,7 @@
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
-#include "src/operations.h"
+#include "src/operations/work.h"
 #include "src/region.h"
 #include "src/size.h"
 

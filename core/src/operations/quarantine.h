@@ -19,8 +19,8 @@
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
-#include "src/operations.h"
-#include "src/canary.h"
+#include "src/operations/work.h"
+#include "src/operations/canary.h"
 #include "src/region.h"
 
 enum {
