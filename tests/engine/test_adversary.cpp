@@ -22,10 +22,17 @@ Plan plain(const char *allocator, const Plan::Scalars &scalars = {}) {
     return {allocator, scalars, {}, std::nullopt};
 }
 
+bool is_plain(const Event &event) {
+    return event.alignment_log2 == 0 && event.tag == 0 && (event.op != Op::free || event.size == 0);
+}
+
 // The slow obvious way.
 bool is_within(const Limits &limits, const std::vector<Event> &events) {
     std::map<ObjectId, Bytes> live;
     for (const Event &event : events) {
+        if (!is_plain(event)) {
+            return false;
+        }
         if (event.op == Op::free) {
             if (live.erase(event.object) == 0) {
                 return false;

@@ -500,6 +500,13 @@ void what_is_not_a_workload_is_refused_with_what_there_is() {
           }) == "workload: smallest must not be above largest");
 }
 
+void a_packet_is_two_events_of_the_most() {
+    (void)WorkloadSource("queue_fill", {{"packets", 500'000'000}}, 1);
+    CHECK(error_of([] {
+              WorkloadSource("queue_fill", {{"packets", 500'000'001}}, 1);
+          }) == "workload: queue_fill: packets 500000001 is out of range (1 to 500000000)");
+}
+
 } // namespace
 
 int main() {
@@ -528,4 +535,5 @@ int main() {
     RUN(the_events_do_not_depend_on_the_batches);
     RUN(names_are_unique_and_told_in_words);
     RUN(what_is_not_a_workload_is_refused_with_what_there_is);
+    RUN(a_packet_is_two_events_of_the_most);
 }
