@@ -21,7 +21,7 @@ EXTENSION = "python/bindings/_engine.abi3.so"
 # What Python tests of a room's functions there are.
 PYTHON_TESTS = {
     "adversary": ("test_adversary",),
-    "budget": ("test_exact_budgets", "test_exhaustive"),
+    "budget": ("test_exact_budgets", "test_exhaustive", "test_best_classes"),
     "capture": ("test_captures", "test_link_layer", "test_packets", "test_queue_model"),
     "packing": ("test_bounds",),
     "profile": ("test_engine_crossing", "test_second_runs"),

@@ -8,6 +8,7 @@
 
 #include "adversary/kept_blocks.hpp"
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/adversary/adversary.hpp"
 #include "heapfit/replay/replay.hpp"
 
@@ -84,6 +85,17 @@ void a_seed_finds_the_same_again() {
     CHECK(std::ranges::equal(one.events, other.events, [](const Event &a, const Event &b) {
         return a.size == b.size && a.object == b.object && a.op == b.op;
     }));
+}
+
+void a_seed_finds_the_same_everywhere() {
+    const Adversary found =
+        find_adversary(plain("first_fit"), some, {5000, 7, 200'000}, watch_nothing);
+    heapfit::test::FnvHash hash;
+    for (const Event &event : found.events) {
+        hash.mix(event.size);
+        hash.mix(event.object);
+    }
+    CHECK(found.region == 14024 && hash.value() == 0x00acaa6ed087feaa);
 }
 
 void more_events_find_no_less() {
@@ -269,6 +281,7 @@ void what_cannot_be_attacked_is_refused() {
 int main() {
     RUN(what_is_found_is_within_the_limits_and_refused_at_its_end);
     RUN(a_seed_finds_the_same_again);
+    RUN(a_seed_finds_the_same_everywhere);
     RUN(more_events_find_no_less);
     RUN(nothing_breaks_pools_of_each_size_s_worst_case);
     RUN(a_pool_with_a_block_too_few_is_broken_in_any_region);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/workload/workload.hpp"
 
 namespace {
@@ -29,21 +30,16 @@ bool frees(const TraceColumns &trace, std::size_t i) {
     return trace.op[i] == static_cast<std::uint8_t>(Op::free);
 }
 
-// FNV-1a over op, object, size and time of every event, as little-endian numbers.
+// Over op, object, size and time of every event.
 std::uint64_t hash_of(const TraceColumns &trace) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto mix = [&hash](std::uint64_t value, int bytes) {
-        for (int i = 0; i < bytes; i++) {
-            hash = (hash ^ (value >> (8 * i) & 0xff)) * 0x100000001b3;
-        }
-    };
+    heapfit::test::FnvHash hash;
     for (std::size_t i = 0; i < trace.op.size(); i++) {
-        mix(trace.op[i], 1);
-        mix(trace.object[i], 4);
-        mix(trace.size[i], 8);
-        mix(trace.time[i], 8);
+        hash.mix(trace.op[i], 1);
+        hash.mix(trace.object[i], 4);
+        hash.mix(trace.size[i]);
+        hash.mix(trace.time[i]);
     }
-    return hash;
+    return hash.value();
 }
 
 void every_workload_has_the_same_events_everywhere() {
