@@ -77,7 +77,7 @@ def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
 ) -> None:
     guessed: list[Placed] = []
 
-    def climb(search: _SiteSearch, bits: list[int]) -> None:
+    def climb(search: _SiteSearch, _bits: list[int]) -> None:
         assert search.best is not None
         guessed.append(search.best)
         search.best = replace(search.best, region=search.best.region - saved)
