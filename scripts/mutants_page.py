@@ -42,8 +42,8 @@ first, until one fails; a test that runs out of processor time kills, too.
 - **core**: of the allocators that include the file, unit tests, contract (50,000 steps), explorer,
   second frees (20,000), the contract at levels 2 and 0, battery at levels 1 and 2, bit flips.
 - **engine**: the C++ tests of the file's room, then its Python tests through the extension.
-- **package**: the three test files whose imports lead to the module soonest. Others might kill
-  more: the share is a lower bound.
+- **package**: the three test files whose imports lead to the module soonest, those of
+  `tests/quick.txt` first. Others might kill more: the share is a lower bound.
 
 Not counted are mutants that do not compile and those that compile to the same machine code.
 A survivor that no test can kill is named in `scripts/mutants/equivalents.toml` with the argument.

@@ -37,17 +37,30 @@ def main() -> None:
     given = options.parse_args()
     population = POPULATIONS[given.population]
     mutants = in_drawn_order(population.mutants(ROOT), given.seed)
+    if given.since:
+        judge_changed(population, mutants, given.since, given.count or 20)
+    else:
+        judge_drawn(population, mutants, given.count or 200)
+
+
+def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:
+    """The first of all, which are kept."""
     judge = JUDGES[population.name](ROOT)
     kept = Kept(judge.tree.top, KEPT / f"{population.name}.csv")
-    count = given.count or 200
-    if given.since:
-        mutants = on_changed_lines(ROOT, mutants, given.since)
-        count = given.count or 20
-        kept.file = ROOT / f"build/mutants/changed-{population.name}.csv"
     judged = judge_first(judge, mutants, count, kept)
-    if not given.since:
-        kept.keep_only(judged)
+    kept.keep_only(judged)
     print_score(population, kept, judged)
+
+
+def judge_changed(population: Population, mutants: list[Mutant], base: str, count: int) -> None:
+    """The first on lines that differ from a commit's; builds nothing where there are none."""
+    changed = on_changed_lines(ROOT, mutants, base)
+    if not changed:
+        print(f"{population.name}: no mutants on the lines changed since {base}")
+        return
+    judge = JUDGES[population.name](ROOT)
+    kept = Kept(judge.tree.top, ROOT / f"build/mutants/changed-{population.name}.csv")
+    print_score(population, kept, judge_first(judge, changed, count, kept))
 
 
 def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> list[str]:

@@ -21,7 +21,7 @@ EXTENSION = "python/bindings/_engine.abi3.so"
 # What Python tests of a room's functions there are.
 PYTHON_TESTS = {
     "adversary": ("test_adversary",),
-    "budget": ("test_exact_budgets", "test_exhaustive"),
+    "budget": ("test_exact_budgets", "test_exhaustive", "test_best_classes"),
     "capture": ("test_captures", "test_link_layer", "test_packets", "test_queue_model"),
     "packing": ("test_bounds",),
     "profile": ("test_engine_crossing", "test_second_runs"),
@@ -50,36 +50,54 @@ class EngineJudge:
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
         is_inner = mutant.file.startswith("engine/src/")
-        failing, verdict = "", Verdict(SURVIVED)
         with self.tree.faulty(mutant):
             made = self.build.made([LIBRARY])
-            if not self.build.compiles(self.tree.top / mutant.file) or made is None:
+            if made is None:
                 return Verdict(INVALID)
             if is_inner and made == self.sound:
                 return Verdict(SAME)
-            for test in judging_files(mutant.file, self.texts):
-                code = self.code_of(test)
-                if code != 0:
-                    failing, verdict = test, Verdict(TIMEOUT if code is None else KILLED, test)
-                    break
-                self.passing.add(test)
-        if failing and failing not in self.passing and self.code_of(failing) != 0:
-            sys.exit(f"{failing}: fails without any mutant")
-        self.passing.add(failing)
+            verdict = self.verdict_of(judging_files(mutant.file, self.texts))
+        if verdict.by:
+            self.passes_when_sound(verdict.by)
         return verdict
 
-    def code_of(self, test: str) -> int | None:
-        """How a test file ends, after what it needs is built."""
+    def verdict_of(self, tests: list[str]) -> Verdict:
+        """Runs test files until one fails. A header's fault may not compile where it is used."""
+        for test in tests:
+            if not self.makes(test):
+                return Verdict(INVALID)
+            code = self.code_of(test)
+            if code != 0:
+                return Verdict(TIMEOUT if code is None else KILLED, test)
+            self.passing.add(test)
+        return Verdict(SURVIVED)
+
+    def passes_when_sound(self, test: str) -> None:
+        """Ends the run if a file that killed a mutant fails without it, too."""
+        if test not in self.passing and not (self.makes(test) and self.code_of(test) == 0):
+            sys.exit(f"{test}: fails without any mutant")
+        self.passing.add(test)
+
+    def makes(self, test: str) -> bool:
+        """Builds what a test file needs; False if that does not compile."""
         if test.endswith(".cpp"):
-            program = f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
-            if not self.build.build([program]):
-                return 1
-            return self.tree.run([self.build.folder / program], CPU_SECONDS)
+            return self.build.build([program_of(test)])
         if not self.build.build([EXTENSION]):
-            return 1
+            return False
         shutil.copy2(self.build.folder / EXTENSION, self.tree.top / "python/heapfit")
+        return True
+
+    def code_of(self, test: str) -> int | None:
+        """How a test file ends."""
+        if test.endswith(".cpp"):
+            return self.tree.run([self.build.folder / program_of(test)], CPU_SECONDS)
         options = ["-x", "-q", "-p", "no:cacheprovider"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
+
+
+def program_of(test: str) -> str:
+    """What tests/engine/CMakeLists.txt makes of a source, from the build's top."""
+    return f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
 
 
 def judging_files(file: str, texts: dict[str, str]) -> list[str]:

@@ -33,6 +33,7 @@ class PackageJudge:
         self.tree = Tree(root, "package")
         self.python = make_environment(self.tree)
         self.imports = import_graph(root)
+        self.quick = set((root / "tests/quick.txt").read_text().split())
         self.passing: set[str] = set()
 
     def judge(self, mutant: Mutant) -> Verdict:
@@ -63,14 +64,18 @@ class PackageJudge:
         self.passing.add(test)
 
     def nearest(self, module: str) -> list[str]:
-        """Test files by the imports between them and a module; one named after it comes first."""
+        """Test files by the imports between them and a module, one named after it before others.
+
+        Of these the quick ones come first.
+        """
         found = []
         for name in self.imports:
             if name.startswith("tests/"):
                 steps = distance(self.imports, name, module)
                 words = module.split(".")
                 found.append((steps - 2 * (words[-1] in name) - (words[1] in name), name))
-        return [name for _, name in sorted(found)[:NEAREST]]
+        chosen = [name for _, name in sorted(found)[:NEAREST]]
+        return sorted(chosen, key=lambda name: name not in self.quick)
 
 
 def make_environment(tree: Tree) -> Path:

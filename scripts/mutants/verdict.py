@@ -15,6 +15,7 @@ TIMEOUT = "timeout"  # a test ran out of its processor time: killed, too
 SURVIVED = "survived"
 INVALID = "invalid"  # does not compile: no mutant
 SAME = "same"  # compiles to the same machine code: equivalent
+WRITTEN = {".c", ".cpp", ".h", ".hpp", ".py"}  # what tests are written in
 COLUMNS = (
     "key", "file", "function", "line", "operator", "text", "was", "becomes", "verdict", "by",
     "evidence",
@@ -37,7 +38,7 @@ def evidence(root: Path, verdict: Verdict, tests: Iterable[str]) -> str:
     digest = hashlib.sha256(str(RULES).encode())
     for place in places:
         path = root / place
-        inside = sorted(one for one in path.rglob("*.[ch]*") if one.is_file())
+        inside = sorted(one for one in path.rglob("*") if one.suffix in WRITTEN)
         for file in [path] if path.is_file() else inside:
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

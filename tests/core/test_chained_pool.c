@@ -280,6 +280,21 @@ static void a_damaged_chain_is_told_and_nothing_changes(void) {
     end();
 }
 
+/* The word of the block's last partition, as if the chain went on at a free one. */
+static void a_piece_that_leads_to_a_free_partition_is_told(void) {
+    const test_plan plan = plan_of_pool(8, 64, 40);
+    const uint32_t bad = 4u << 2 | 1u;
+    size_t size;
+    start(&plan);
+    CHECK(model_alloc(&m, 0, 64 * 3) && model_alloc(&m, 0, 64 * 3) && model_alloc(&m, 0, 64));
+    unsigned char *used = m.live[0].address; /* partitions 0 to 2; 3 to 5 are freed */
+    model_free(&m, 1, false);
+    memcpy(m.region + 24 + 4 * 2, &bad, 4);
+    CHECK(hfit_chained_pool_next_piece(m.heap, plan_of(&plan), used, used, &size) == NULL);
+    CHECK(misuse_count == 1 && misuse_kind == HFIT_MISUSE_DAMAGED);
+    misuse_count = 0;
+}
+
 int main(void) {
     RUN(every_chain_is_that_of_the_obvious_model);
     RUN(a_request_is_served_as_long_as_so_many_partitions_are_free_anywhere);
@@ -288,5 +303,6 @@ int main(void) {
     RUN(every_address_but_a_live_blocks_own_is_refused_and_told);
     RUN(check_finds_every_flipped_bit_of_the_metadata);
     RUN(a_damaged_chain_is_told_and_nothing_changes);
+    RUN(a_piece_that_leads_to_a_free_partition_is_told);
     return report_passed();
 }

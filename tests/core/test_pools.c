@@ -101,6 +101,14 @@ static void special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_
     CHECK(served_by(1501) == 0);
 }
 
+static void without_pools_one_word_lies_before_the_shared_heap(void) {
+    static const hfit_tlsf_plan shared = {{4}, 0, 2};
+    hfit_pools_plan plan = {.common = {4}, .shared = {&hfit_tlsf_unlocked, &shared.common}};
+    CHECK(hfit_class_pools_complete(&plan, index_table, sizeof index_table));
+    CHECK(hfit_class_pools_smallest_region(&plan.common) == 4);
+    CHECK(hfit_class_pools_init(region, sizeof region, &plan.common) != NULL);
+}
+
 static void an_empty_pool_overflows_into_the_next_larger_one(void) {
     static const uint32_t order[] = {512, 512, 1024, 1024, 1500, 1500, 0};
     hfit_pools_plan plan = plan_of(wireless, 7, true);
@@ -469,6 +477,7 @@ static void a_resize_of_a_bad_pointer_takes_nothing(void) {
 
 int main(void) {
     RUN(special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_them);
+    RUN(without_pools_one_word_lies_before_the_shared_heap);
     RUN(an_empty_pool_overflows_into_the_next_larger_one);
     RUN(without_a_shared_heap_a_request_beyond_all_pools_is_refused);
     RUN(first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last);

@@ -450,6 +450,46 @@ static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
     }
 }
 
+static int told_of(hfit_heap *heap, unsigned char *address) {
+    misuse_kind = -1;
+    hfit_tailored_free(heap, plan, address);
+    misuse_count = 0;
+    return misuse_kind;
+}
+
+static void what_is_inside_a_block_is_foreign_and_what_was_one_not_live(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    unsigned char *block = hfit_tailored_alloc(heap, plan, 160);
+    CHECK(hfit_tailored_alloc(heap, plan, 8) != NULL);
+    CHECK(told_of(heap, block + 8) == HFIT_MISUSE_FOREIGN);
+    CHECK(told_of(heap, block + 80) == HFIT_MISUSE_FOREIGN);
+    hfit_tailored_free(heap, plan, block);
+    CHECK(told_of(heap, block) == HFIT_MISUSE_NOT_LIVE);
+}
+
+/* The list's next chunk would be looked for at whatever the bad head leads to. */
+static void a_list_that_leads_astray_is_told_and_followed_no_further(void) {
+    static unsigned char before[4096];
+    hfit_tailored_plan own = {.common = {8}, .ends = 1, .index = HFIT_TAILORED_GOOD_FIT};
+    hfit_heap *heap = start_with(own, sizeof before);
+    unsigned char *block = hfit_tailored_alloc(heap, plan, 160);
+    CHECK(block != NULL && hfit_tailored_alloc(heap, plan, 8) != NULL);
+    hfit_tailored_free(heap, plan, block);
+    const uint32_t head = word_of(plan, class_of(plan, 160 / 8), false);
+    const uint32_t first = load_link(heap, head);
+    CHECK(first == entry_of(plan, (uint32_t)(block - region) / 8));
+    for (uint32_t off = 1; off < 8; off++) {
+        store_link(heap, head, first + off);
+        memcpy(before, region, sizeof before);
+        CHECK(hfit_tailored_alloc(heap, plan, 160) == NULL);
+        CHECK(misuse_count == 1 && misuse_kind == HFIT_MISUSE_DAMAGED);
+        CHECK(memcmp(before, region, sizeof before) == 0);
+        misuse_count = 0;
+    }
+    store_link(heap, head, first);
+    CHECK(hfit_tailored_alloc(heap, plan, 160) == block);
+}
+
 /* A block at each end of the region's blocks but few granules in between: the rest is 0. */
 static void a_block_grows_to_either_side_where_nothing_else_will_do(void) {
     hfit_heap *heap = start_heap(8, 4096);
@@ -586,6 +626,8 @@ int main(void) {
     RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
     RUN(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next);
     RUN(only_live_addresses_are_taken_whatever_blocks_hold);
+    RUN(what_is_inside_a_block_is_foreign_and_what_was_one_not_live);
+    RUN(a_list_that_leads_astray_is_told_and_followed_no_further);
     RUN(a_block_grows_to_either_side_where_nothing_else_will_do);
     RUN(an_aligned_block_may_take_the_regions_last_byte);
     RUN(no_call_takes_more_loads_than_derived);

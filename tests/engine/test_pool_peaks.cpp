@@ -40,6 +40,15 @@ void the_rule_prefers_exact_then_general_then_larger_special() {
     CHECK(peaks.shared_requests == 1 && peaks.shared_peak == 1501);
 }
 
+void the_shared_peak_is_that_of_live_bytes() {
+    test::TraceBuilder trace;
+    trace.free(trace.alloc(1000));
+    trace.resize(trace.alloc(700), 900);
+    trace.alloc(300);
+    const PoolPeaks peaks = pool_peaks(trace.events, {}, 8, find_allocator("class_pools"));
+    CHECK(peaks.shared_requests == 4 && peaks.shared_peak == 1200);
+}
+
 void a_budget_serves_its_class_only() {
     const std::vector<PoolShape> pools = {{100, true}, {40, true}};
     test::TraceBuilder trace;
@@ -114,6 +123,7 @@ void two_pools_of_one_size_are_refused() {
 
 int main() {
     RUN(the_rule_prefers_exact_then_general_then_larger_special);
+    RUN(the_shared_peak_is_that_of_live_bytes);
     RUN(a_budget_serves_its_class_only);
     RUN(a_plan_of_the_peaks_runs_and_one_block_less_does_not);
     RUN(budgets_of_the_peaks_run_and_one_block_less_does_not);

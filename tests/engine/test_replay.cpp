@@ -243,6 +243,14 @@ void the_host_gives_its_base_alignment_where_less_is_asked_for() {
     CHECK(told == "region: base alignment 48 is not 0 or a power of two up to 2^32");
 }
 
+void a_plan_tells_whether_a_request_may_go_on_to_another_pool() {
+    const std::vector<PoolSpec> two = {{64, 1, true}, {128, 1, true}};
+    CHECK(!tlsf().tries_other_pools());
+    CHECK(Plan("class_pools", {}, two, {}).tries_other_pools());
+    CHECK(!Plan("class_pools", {{"overflow", 2}}, two, {}).tries_other_pools());
+    CHECK(!one_pool(1, 64).tries_other_pools());
+}
+
 void a_region_too_small_is_told_with_the_smallest() {
     const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {64}); });
     CHECK(told == "region: 64 bytes do not make a heap of tlsf (at least " +
@@ -283,6 +291,7 @@ int main() {
     RUN(aligned_requests_lie_where_they_ask);
     RUN(a_base_alignment_above_the_page_size_is_kept);
     RUN(the_host_gives_its_base_alignment_where_less_is_asked_for);
+    RUN(a_plan_tells_whether_a_request_may_go_on_to_another_pool);
     RUN(a_region_too_small_is_told_with_the_smallest);
     RUN(a_region_of_4_gib_is_refused);
     RUN(a_bad_trace_is_told_by_event);

@@ -369,6 +369,17 @@ void bad_holdings_services_and_traffic_are_refused_by_their_key() {
     });
 }
 
+void a_rate_may_be_the_slowest_and_the_fastest() {
+    (void)FifoService::bytes_per_second(1e-6);
+    (void)FifoService::bytes_per_second(1e15);
+    check_refused({
+        {[] { (void)FifoService::bytes_per_second(std::nextafter(1e-6, 0)); },
+         "FifoService: bytes_per_second: "},
+        {[] { (void)FifoService::bytes_per_second(std::nextafter(1e15, 2e15)); },
+         "FifoService: bytes_per_second: "},
+    });
+}
+
 void a_clock_that_would_overflow_is_refused() {
     TrafficSource source({Periodic(longest_mean), ListedSizes({1}), FixedHolding(1)}, 1);
     const std::string error = error_of([&source] {
@@ -405,5 +416,6 @@ int main() {
     RUN(bad_arrivals_are_refused_by_their_key);
     RUN(bad_sizes_are_refused_by_their_key);
     RUN(bad_holdings_services_and_traffic_are_refused_by_their_key);
+    RUN(a_rate_may_be_the_slowest_and_the_fastest);
     RUN(a_clock_that_would_overflow_is_refused);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/workload/workload.hpp"
 
 namespace {
@@ -29,21 +30,16 @@ bool frees(const TraceColumns &trace, std::size_t i) {
     return trace.op[i] == static_cast<std::uint8_t>(Op::free);
 }
 
-// FNV-1a over op, object, size and time of every event, as little-endian numbers.
+// Over op, object, size and time of every event.
 std::uint64_t hash_of(const TraceColumns &trace) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto mix = [&hash](std::uint64_t value, int bytes) {
-        for (int i = 0; i < bytes; i++) {
-            hash = (hash ^ (value >> (8 * i) & 0xff)) * 0x100000001b3;
-        }
-    };
+    heapfit::test::FnvHash hash;
     for (std::size_t i = 0; i < trace.op.size(); i++) {
-        mix(trace.op[i], 1);
-        mix(trace.object[i], 4);
-        mix(trace.size[i], 8);
-        mix(trace.time[i], 8);
+        hash.mix(trace.op[i], 1);
+        hash.mix(trace.object[i], 4);
+        hash.mix(trace.size[i]);
+        hash.mix(trace.time[i]);
     }
-    return hash;
+    return hash.value();
 }
 
 void every_workload_has_the_same_events_everywhere() {
@@ -500,6 +496,13 @@ void what_is_not_a_workload_is_refused_with_what_there_is() {
           }) == "workload: smallest must not be above largest");
 }
 
+void a_packet_is_two_events_of_the_most() {
+    (void)WorkloadSource("queue_fill", {{"packets", 500'000'000}}, 1);
+    CHECK(error_of([] {
+              WorkloadSource("queue_fill", {{"packets", 500'000'001}}, 1);
+          }) == "workload: queue_fill: packets 500000001 is out of range (1 to 500000000)");
+}
+
 } // namespace
 
 int main() {
@@ -528,4 +531,5 @@ int main() {
     RUN(the_events_do_not_depend_on_the_batches);
     RUN(names_are_unique_and_told_in_words);
     RUN(what_is_not_a_workload_is_refused_with_what_there_is);
+    RUN(a_packet_is_two_events_of_the_most);
 }

@@ -19,6 +19,7 @@ from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 PT_LOAD, PF_X = 1, 1
 
@@ -78,6 +79,12 @@ def test_a_site_tells_its_requests_and_how_long_they_live(sites):
     assert (note.requests, note.least, note.most) == (100, 48, 48)
     assert note.live_at_peak == 4800
     assert note.mean_life > 200
+
+
+def test_a_trace_that_tells_no_sites_has_none(tmp_path):
+    columns = {"op": np.array([0, 4]), "object": np.array([0, 0]), "size": np.array([24, 0])}
+    loaded = load_trace(write_trace(tmp_path / "t.parquet", [columns], TraceInfo()), 8)
+    assert call_sites(loaded) == ()
 
 
 def test_a_site_is_found_in_the_file_that_has_it(program, sites):

@@ -160,6 +160,12 @@ def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, whe
     assert refusal(path).startswith(where)
 
 
+@pytest.mark.parametrize("margin", [0, 1000])
+def test_a_number_may_be_the_least_and_the_largest(path: Path, margin: int) -> None:
+    edit(path, "u_max", f"margin = {margin}\nu_max")
+    assert load_plan(path).margin == margin
+
+
 WRONG = """\
 name = "1st"
 region = -1

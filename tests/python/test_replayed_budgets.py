@@ -53,6 +53,13 @@ def test_a_seed_gives_the_same_plan_again(loaded: LoadedTrace, exact: Plan) -> N
     assert search_plans(loaded, [exact], EVENTS) == search_plans(loaded, [exact], EVENTS)
 
 
+def test_what_is_spent_on_measuring_a_region_is_work_too(loaded: LoadedTrace, exact: Plan) -> None:
+    told: list[float] = []
+    assert search_plans(loaded, [exact], EVENTS, progress=lambda _, share: told.append(share))
+    scan = 140 * len(loaded.events) / EVENTS  # docs/decisions/0005
+    assert np.diff(told[:-1]).max() == pytest.approx(scan, rel=0.2)
+
+
 def test_without_work_the_best_of_all_starts_is_found(loaded: LoadedTrace, exact: Plan) -> None:
     few = budgeted_plan(SIZES, [1, 0, 0, 0], 8)
     assert few is not None

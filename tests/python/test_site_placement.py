@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import compare
 from heapfit.compare.trial import replay_trace
 from heapfit.design.placement.learned import Placed, learn_placement
-from heapfit.design.placement.sites import busiest_sites, learn_sites
+from heapfit.design.placement.sites import _SiteSearch, busiest_sites, learn_sites
 from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_candidates
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
@@ -64,6 +65,28 @@ def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) ->
     live = 64 * ROUNDS * 2
     assert by_class.region > 1.4 * live
     assert by_site.region < 1.06 * live
+
+
+@pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])
+def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
+    loaded: LoadedTrace,
+    by_class: Placed,
+    monkeypatch: pytest.MonkeyPatch,
+    saved: int,
+    is_taken: bool,
+) -> None:
+    guessed: list[Placed] = []
+
+    def climb(search: _SiteSearch, _bits: list[int]) -> None:
+        assert search.best is not None
+        guessed.append(search.best)
+        search.best = replace(search.best, region=search.best.region - saved)
+
+    monkeypatch.setattr(_SiteSearch, "_climb", climb)
+    assert loaded.profile.u_max // 200 in range(2, 300)
+    found = learn_sites(loaded, by_class, 500_000)
+    assert found is not None
+    assert found.region == guessed[0].region - saved * is_taken
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(

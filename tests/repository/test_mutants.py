@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import mutation
 from mutants.core_judge import allocators_of
 from mutants.draw import POPULATIONS, changed_lines, in_drawn_order, on_changed_lines
 from mutants.engine_judge import judging_files
@@ -143,6 +144,19 @@ def test_only_changed_lines_are_mutated_since_a_commit(changed: Path) -> None:
     assert {one.function for one in on_changed_lines(changed, mutants, "HEAD")} == {"g"}
 
 
+def test_a_commit_that_git_does_not_know_is_told_in_a_line(changed: Path) -> None:
+    with pytest.raises(SystemExit, match="git: fatal: bad revision 'nowhere'"):
+        changed_lines(changed, "nowhere")
+
+
+def test_nothing_is_built_where_no_line_has_changed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutation, "JUDGES", {})
+    mutation.judge_changed(POPULATIONS["core"], [], "HEAD", 20)
+    assert capsys.readouterr().out == "core: no mutants on the lines changed since HEAD\n"
+
+
 def a_mutant() -> Mutant:
     return next(one for one in mutants_of("a.c", C_SOURCE) if one.was == "&&")
 
@@ -177,6 +191,15 @@ def test_a_kept_result_holds_until_what_it_rests_on_changes(
         (tested / "tests" / name).write_text("changed")
         found = Kept(tested, file).find(a_mutant(), ["tests"])
         assert found == (verdict if holds else None)
+
+
+def test_a_survivor_is_judged_again_when_there_is_a_new_test(tested: Path) -> None:
+    kept = Kept(tested, tested / "kept.csv")
+    for ending in (".py", ".c", ".cpp"):
+        kept.keep(a_mutant(), Verdict(SURVIVED), ["tests"])
+        assert kept.find(a_mutant(), ["tests"]) == Verdict(SURVIVED)
+        (tested / "tests" / f"test_new{ending}").write_text("new")
+        assert kept.find(a_mutant(), ["tests"]) is None
 
 
 def test_a_score_counts_timeouts_as_killed_and_named_equivalents_apart() -> None:
