@@ -62,12 +62,14 @@ def on_changed_lines(root: Path, mutants: list[Mutant], base: str) -> list[Mutan
 def changed_lines(root: Path, base: str) -> dict[str, set[int]]:
     """By file; lines that were only deleted leave none."""
     command = ["git", "diff", "--unified=0", "--no-color", "--no-ext-diff", base, "--"]
-    diff = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)
+    diff = subprocess.run(
+        command, cwd=root, check=False, capture_output=True, encoding="utf-8", errors="replace"
+    )
     if diff.returncode != 0:
         sys.exit(f"git: {diff.stderr.strip().splitlines()[0]}")
     found: dict[str, set[int]] = {}
     file = ""
-    for line in diff.stdout.splitlines():
+    for line in diff.stdout.split("\n"):
         if line.startswith("+++ "):
             file = line.removeprefix("+++ b/")
         elif hunk := _HUNK.match(line):

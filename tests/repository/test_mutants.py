@@ -144,6 +144,13 @@ def test_only_changed_lines_are_mutated_since_a_commit(changed: Path) -> None:
     assert {one.function for one in on_changed_lines(changed, mutants, "HEAD")} == {"g"}
 
 
+def test_a_changed_file_of_any_bytes_hides_no_other(changed: Path) -> None:
+    """Some of the fuzzers' corpus is text to git, and no UTF-8."""
+    (changed / "0").write_bytes(b"\xd0\x0b+++ b/b.c\x1c(\n")
+    subprocess.run(["git", "add", "-N", "0"], cwd=changed, check=True)
+    assert changed_lines(changed, "HEAD") == {"0": {1}, "a.c": {5, 6, 7}}
+
+
 def test_a_commit_that_git_does_not_know_is_told_in_a_line(changed: Path) -> None:
     with pytest.raises(SystemExit, match="git: fatal: bad revision 'nowhere'"):
         changed_lines(changed, "nowhere")
