@@ -13,16 +13,6 @@ static const hfit_allocator *draw_allocator(byte_source *source) {
     return all[draw_below(source, (uint32_t)count)];
 }
 
-static const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
-                                           hfit_tunable_kind kind) {
-    for (uint32_t i = 0; i < allocator->tunable_count; i++) {
-        if (allocator->tunables[i].kind == kind) {
-            return &allocator->tunables[i];
-        }
-    }
-    return NULL;
-}
-
 /* From the lowest value on: the smaller the likelier. */
 static uint32_t draw_in_range(const hfit_tunable *tunable, byte_source *source) {
     const uint32_t bits = draw_below(source, 1 + draw_below(source, 33));

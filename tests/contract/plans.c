@@ -21,16 +21,6 @@ static const hfit_pool mixed_pools[TEST_POOLS] = {
 /* Shared heaps need plans that outlive the test plans; a standard one of each alignment will do. */
 static test_plan shared_plans[MOST_SHARED][3];
 
-static const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
-                                           hfit_tunable_kind kind) {
-    for (uint32_t i = 0; i < allocator->tunable_count; i++) {
-        if (allocator->tunables[i].kind == kind) {
-            return &allocator->tunables[i];
-        }
-    }
-    return NULL;
-}
-
 static void set_scalar(test_plan *plan, const hfit_tunable *tunable, uint32_t value) {
     memcpy((char *)plan->bytes + tunable->offset, &value, sizeof value);
 }

@@ -25,6 +25,17 @@ static inline const hfit_plan *plan_of(const test_plan *plan) {
     return (const hfit_plan *)(const void *)plan->bytes;
 }
 
+/* The allocator's first tunable of a kind, or NULL. */
+static inline const hfit_tunable *tunable_of_kind(const hfit_allocator *allocator,
+                                                  hfit_tunable_kind kind) {
+    for (uint32_t i = 0; i < allocator->tunable_count; i++) {
+        if (allocator->tunables[i].kind == kind) {
+            return &allocator->tunables[i];
+        }
+    }
+    return NULL;
+}
+
 /* True for core's allocators, which refuse bad frees; false for baselines, which are true to their
  * originals. */
 bool is_core(const hfit_allocator *allocator);
