@@ -29,7 +29,9 @@ class Toolbox:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def build(self, source: Path, build: Path, *settings: str, targets: tuple[str, ...] = ()) -> None:
+    def build(
+        self, source: Path, build: Path, *settings: str, targets: tuple[str, ...] = ()
+    ) -> None:
         """Builds all, or what `targets` name."""
         self.run("cmake", "-G", "Ninja", "-S", source, "-B", build, *settings)
         self.run("cmake", "--build", build, *(("--target", *targets) if targets else ()))
