@@ -69,6 +69,9 @@ def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory
         (copy / "core" / part.format(NAME)).write_text(text)
     with (copy / "core/allocators.def").open("a") as registry:
         registry.write(f"HFIT_ALLOCATOR({NAME})\n")
+    (copy / ".venv").symlink_to(
+        sys.prefix
+    )  # so that headers in it have the paths that ccache knows
     return copy
 
 
@@ -77,7 +80,8 @@ def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of the extended tree; built where this tree builds, so that ccache knows most."""
     folder = tmp_path_factory.mktemp("wheel")
     run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"),
+        *(tree / ".venv/bin/python", "-m", "pip", "wheel", "--quiet"),
+        *("--no-build-isolation", "--no-deps"),
         *("--config-settings=build-dir=build/extension", "--wheel-dir", folder, tree),
         cwd=folder,
     )
