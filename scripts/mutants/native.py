@@ -47,7 +47,8 @@ class Build:
         if listed is None:
             return True
         words = shlex.split(listed["command"])
-        kept = words[1 if "ccache" in words[0] else 0 : words.index("-o")]
+        launched = [i for i, word in enumerate(words) if Path(word).name == "ccache"]
+        kept = words[launched[0] + 1 if launched else 0 : words.index("-o")]
         command = [*kept, *(TYPES if source.suffix == ".c" else ()), "-fsyntax-only", str(source)]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         told = subprocess.run(command, cwd=listed["directory"], check=False, **quiet)

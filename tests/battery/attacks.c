@@ -22,6 +22,7 @@ static void give(const subject *s, void *block) {
 
 static verdict huge_sizes(const subject *s) {
     verdict found = VERDICT_OK;
+    subject_remember(s);
     for (size_t i = 0; i < 300; i++) {
         found = worse_of(found, subject_must_refuse(s, 0, SIZE_MAX - i));
     }
@@ -30,6 +31,7 @@ static verdict huge_sizes(const subject *s) {
 
 static verdict sizes_around_the_sign_bit(const subject *s) {
     verdict found = VERDICT_OK;
+    subject_remember(s);
     for (size_t i = 0; i < 600; i++) {
         found = worse_of(found, subject_must_refuse(s, 0, (size_t)PTRDIFF_MAX - 300 + i));
     }
@@ -38,6 +40,7 @@ static verdict sizes_around_the_sign_bit(const subject *s) {
 
 static verdict sizes_around_powers_of_two(const subject *s) {
     verdict found = VERDICT_OK;
+    subject_remember(s);
     for (unsigned bit = 17; bit < 8 * sizeof(size_t); bit++) {
         for (size_t i = 0; i < 80; i++) {
             found = worse_of(found, subject_must_refuse(s, 0, ((size_t)1 << bit) - 40 + i));
@@ -82,6 +85,7 @@ static verdict huge_resizes(const subject *s) {
 
 static verdict aligned_huge_sizes(const subject *s) {
     verdict found = VERDICT_OK;
+    subject_remember(s);
     for (size_t alignment = 8; alignment <= 4096; alignment *= 2) {
         for (size_t i = 0; i < 300; i++) {
             found = worse_of(found, subject_must_refuse(s, alignment, SIZE_MAX - i));

@@ -80,16 +80,20 @@ verdict subject_judge(const subject *s, const void *block, size_t alignment, siz
                : VERDICT_OK;
 }
 
+static unsigned char remembered[BATTERY_REGION];
+
+void subject_remember(const subject *s) {
+    memcpy(remembered, s->region, BATTERY_REGION);
+}
+
 verdict subject_must_refuse(const subject *s, size_t alignment, size_t size) {
-    static unsigned char before[BATTERY_REGION];
-    memcpy(before, s->region, BATTERY_REGION);
     const void *block = alignment == 0
                             ? s->operations->alloc(s->heap, s->plan, size)
                             : s->operations->alloc_aligned(s->heap, s->plan, alignment, size);
     if (block != NULL) {
         return VERDICT_UNDERSIZED;
     }
-    return memcmp(before, s->region, BATTERY_REGION) == 0 ? VERDICT_OK : VERDICT_CHANGED;
+    return memcmp(remembered, s->region, BATTERY_REGION) == 0 ? VERDICT_OK : VERDICT_CHANGED;
 }
 
 /* The bytes that live blocks have, one flag a byte of the region. False if two share one. */

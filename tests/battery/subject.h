@@ -46,8 +46,11 @@ bool subject_keeps(const subject *s, const void *block, size_t size, unsigned ch
 /* Whether a block that was handed out for `size` bytes is as it must be, alone. */
 verdict subject_judge(const subject *s, const void *block, size_t alignment, size_t size);
 
+/* Takes the region as it is for the one that refused requests must leave. */
+void subject_remember(const subject *s);
+
 /* Asks for `size` bytes, which no region can hold, or at an alignment that is none. `alignment` 0:
- * plain alloc. */
+ * plain alloc. The region must stay as it is remembered. */
 verdict subject_must_refuse(const subject *s, size_t alignment, size_t size);
 
 /* 64 small allocations after the attack: inside the region, apart, keeping what is written. */

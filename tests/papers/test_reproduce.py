@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from heapfit_papers.reproduce.finding import Verdict
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import Kind, published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce, rows_of
+from program import run_heapfit
 
 DIFFERS = {
     *("000-10.request", "000-11.cost", "000-13.internal", "000-16.limit"),
@@ -129,8 +131,7 @@ def test_work_gives_the_same_in_any_number_of_processes():
 
 
 def reproduce_command(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "heapfit", "reproduce", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_heapfit("reproduce", *words, folder=Path.cwd(), environment=os.environ)
 
 
 def test_an_interrupt_ends_the_command_and_its_processes():

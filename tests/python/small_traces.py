@@ -5,8 +5,9 @@ import json
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
+
+from program import run_heapfit
 
 
 def bimodal(path: Path, events: int = 2000, seed: int = 1, pointer_bits: int = 32) -> Path:
@@ -64,15 +65,8 @@ def _write(path: Path, lines: list[str]) -> Path:
 
 def heapfit(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs the program as its users do, in `folder`."""
-    return subprocess.run(
-        [sys.executable, "-m", "heapfit", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-    )
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    return run_heapfit(*arguments, folder=folder, environment=environment)
 
 
 def heapfit_json(*arguments: object, folder: Path) -> dict:

@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from program import run_heapfit
 
 from heapfit import _engine
 from heapfit.cli import main
@@ -25,13 +26,16 @@ COLOUR = re.compile(rb"\x1b\[[0-9;]*[39][0-9]")
 TEXT = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
 
 
-def heapfit(*words, cwd=None, **environment):
+def heapfit(*words, cwd=None):
+    return run_heapfit(*words, folder=cwd or Path.cwd(), environment=os.environ)
+
+
+def start_heapfit(*words, **environment):
     return subprocess.run(
         [sys.executable, "-m", "heapfit", *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
-        cwd=cwd,
         env={**os.environ, **environment},
     )
 
@@ -44,7 +48,7 @@ def source(tmp_path):
 
 
 def test_version_tells_name_and_version():
-    done = heapfit("--version")
+    done = start_heapfit("--version")
     assert (done.returncode, done.stdout) == (0, f"heapfit {_engine.version}\n")
 
 
@@ -163,7 +167,7 @@ def test_a_reader_that_goes_away_is_no_traceback(source, tmp_path):
 def test_a_hostile_name_never_steers_the_terminal(tmp_path, name):
     source = tmp_path / "s"
     source.write_text(f"# name {name}\na 0 8\n", encoding="utf-8", newline="")
-    done = heapfit("import", source, "-o", tmp_path / "t.parquet", PYTHONUTF8="1")
+    done = start_heapfit("import", source, "-o", tmp_path / "t.parquet", PYTHONUTF8="1")
     assert done.returncode == 0
     assert done.stdout.removesuffix("\n").isprintable()
 

@@ -2,13 +2,13 @@
 """The page of the papers reproduced."""
 
 import json
-import subprocess
-import sys
+import os
 
 from page_reader import Page
 
 from heapfit_papers.pages.reproduce_page import render
 from heapfit_papers.reproduce.rows import reproduce
+from program import run_heapfit
 
 
 def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):
@@ -27,8 +27,7 @@ def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):
 def test_the_command_writes_the_page_and_tells_where(tmp_path):
     page = tmp_path / "papers.html"
     words = ["reproduce", "000-2", "--small", "--json", "--report", str(page)]
-    done = subprocess.run(
-        [sys.executable, "-m", "heapfit", *words], capture_output=True, text=True, check=True
-    )
+    done = run_heapfit(*words, folder=tmp_path, environment=os.environ)
+    assert done.returncode == 0
     assert json.loads(done.stdout)["report"] == str(page)
     assert set(Page(page.read_text()).figures) == {"chart-000-1"}

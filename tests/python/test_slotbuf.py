@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -23,11 +24,11 @@ from heapfit_papers.pages import slotbuf_page
 from heapfit_papers.reproduce.paper_000_second import judge
 from heapfit_papers.slotbuf.benchmark import SlotbufSpec, plan_of, report_version, run_slotbuf
 from heapfit_papers.slotbuf.measures import ReportRuns
+from program import run_heapfit
 
 
 def slotbuf(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "heapfit", "slotbuf", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    return run_heapfit("slotbuf", *words, folder=cwd, environment=os.environ)
 
 
 def test_the_four_outputs_are_printed_and_written(tmp_path):

@@ -8,10 +8,10 @@
 and a command stands in no other way.
 """
 
+import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ import typer
 from test_documentation import MADE_PAGES
 
 from heapfit.cli.main import CommandGroup, make_app
+from program import run_heapfit
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -89,8 +90,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, command: str) -> None:
-    words = [sys.executable, "-m", *shlex.split(command)]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    program, *words = shlex.split(command)
+    assert program == "heapfit"
+    done = run_heapfit(*words, folder=folder, environment=os.environ)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 

@@ -5,6 +5,7 @@ A copy of this tree gets a first fit of another name, as a third party would add
 built as core with its contract tests and as a wheel, and the wheel is used where the tree is not.
 """
 
+import ast
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import venv
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +37,7 @@ plan = {{ allocator = "{NAME}", coalesce = 1 }}
 """
 SUITES = ("contract1", "battery1", "faults")
 ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|shipped_allocators\(")
+WORD = re.compile(r"\w+")
 # What was measured of allocators is no more than measured: a new one's figures are unknown.
 MEASURED = {
     "tests/target/test_measured_codes.py",
@@ -66,16 +69,20 @@ def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory
         (copy / "core" / part.format(NAME)).write_text(text)
     with (copy / "core/allocators.def").open("a") as registry:
         registry.write(f"HFIT_ALLOCATOR({NAME})\n")
+    (copy / ".venv").symlink_to(
+        sys.prefix
+    )  # so that headers in it have the paths that ccache knows
     return copy
 
 
 @pytest.fixture(scope="module")
 def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of the extended tree."""
+    """The wheel of the extended tree; built where this tree builds, so that ccache knows most."""
     folder = tmp_path_factory.mktemp("wheel")
     run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"),
-        *("--wheel-dir", folder, tree),
+        *(tree / ".venv/bin/python", "-m", "pip", "wheel", "--quiet"),
+        *("--no-build-isolation", "--no-deps"),
+        *("--config-settings=build-dir=build/extension", "--wheel-dir", folder, tree),
         cwd=folder,
     )
     [built] = folder.glob("*.whl")
@@ -125,13 +132,11 @@ def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path)
 
 
 @pytest.fixture(scope="module")
-def suites(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suites(tree: Path) -> Path:
     """The C suites that run over the registry, built as a release in the extended tree."""
-    build = tmp_path_factory.mktemp("suites")
-    options = ("-G", "Ninja", "-DHFIT_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release")
-    run("cmake", "-S", tree, "-B", build, *options, cwd=tree)
-    run("cmake", "--build", build, "--target", *SUITES, cwd=tree)
-    return build / "tests"
+    run("cmake", "--preset", "release", cwd=tree)
+    run("cmake", "--build", "--preset", "release", "--target", *SUITES, cwd=tree)
+    return tree / "build/release/tests"
 
 
 def test_the_contract_suite_judges_a_new_allocator(tree: Path, suites: Path) -> None:
@@ -171,11 +176,57 @@ def test_what_asks_the_registry_holds_of_a_new_allocator(
 
 
 def asks_the_registry(root: Path) -> list[str]:
-    """The Python tests that go through the allocators there are."""
-    tests = sorted((root / "tests").rglob("test_*.py"))
-    asking = {test.relative_to(root).as_posix() for test in tests if ASKS.search(test.read_text())}
-    assert asking > MEASURED
-    return sorted(asking - MEASURED)
+    """The Python tests that go through the allocators there are, as pytest takes them."""
+    files = {
+        test.relative_to(root).as_posix(): asking_tests(test.read_text())
+        for test in sorted((root / "tests").rglob("test_*.py"))
+    }
+    assert {name for name, tests in files.items() if tests} > MEASURED
+    return [
+        f"{file}::{test}"
+        for file, tests in files.items()
+        if file not in MEASURED
+        for test in sorted(tests)
+    ]
+
+
+def asking_tests(source: str) -> set[str]:
+    """The tests of a file that ask, or whose fixtures, functions and tables do."""
+    definitions = defaultdict(str)
+    for node in ast.parse(source).body:
+        for name in defined_by(node):
+            start = min(one.lineno for one in [node, *getattr(node, "decorator_list", [])])
+            definitions[name] += "\n".join(source.splitlines()[start - 1 : node.end_lineno])
+    asking = {name for name, text in definitions.items() if ASKS.search(text)}
+    words = {name: set(WORD.findall(text)) for name, text in definitions.items()}
+    while more := {name for name in words if words[name] & asking} - asking:
+        asking |= more
+    return {name for name in asking if name.startswith("test_")}
+
+
+def defined_by(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module gives."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+
+
+def test_a_test_that_asks_by_what_it_uses_is_found() -> None:
+    source = """
+NAMES = [info.name for info in _engine.allocators()]
+def first(): return NAMES[0]
+@pytest.fixture
+def plan(): return first()
+def test_by_fixture(plan): pass
+@pytest.mark.parametrize("name", NAMES)
+def test_by_table(name): pass
+def test_alone(): pass
+"""
+    assert asking_tests(source) == {"test_by_fixture", "test_by_table"}
 
 
 def test_a_new_allocator_is_named_by_the_help_of_compare(heapfit: Run) -> None:
