@@ -17,6 +17,7 @@ Reader: TypeAlias = (
     | _engine.CsvTrace
     | _engine.LifetimeTrace
     | _engine.WireTrace
+    | _engine.FrameTrace
 )
 
 
