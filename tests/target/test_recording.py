@@ -27,6 +27,7 @@ from harness.recording import (
 )
 from harness.workbench import Workbench
 from heapfit.importers import ImportOptions, import_file, open_any
+from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.trace.stored import COLUMNS, Trace
 
 DRAIN = "hfit_record_drain"
@@ -153,3 +154,16 @@ def test_a_ring_that_is_drained_too_seldom_tells_how_much_is_missing(
     events = columns_of(run.imported, "op")["op"][: len(packed.events)]
     assert 0 < missing < len(events)
     assert trace.info.events <= len(events)
+
+
+@pytest.mark.parametrize("has_uart", [True, False])
+def test_heapfit_record_runs_an_image(
+    run: Run, uart_image: Image, tmp_path: Path, has_uart: bool
+) -> None:
+    image = (uart_image if has_uart else run.image).path
+    packed = pack(run.trace).first(300)
+    packed.save(image.parent / "trace")
+    emulation = Emulation(image, (str(image.parent / "trace"),))
+    recording = record_emulated(emulation, tmp_path / "run.parquet")
+    assert recording.ending == "ended with status 0"
+    assert recording.trace.info.events == 300
