@@ -4,7 +4,7 @@
 
 #define FRAME_SIZE HFIT_RECORD_FRAME_SIZE
 
-_Static_assert(FRAME_SIZE >= 40 && FRAME_SIZE <= 127, "an event fits; a length is 7 bits");
+_Static_assert(FRAME_SIZE >= 44 && FRAME_SIZE <= 127, "an event fits; a length is 7 bits");
 _Static_assert(HFIT_RECORD_ALIGNMENT_LOG2 >= 2, "a step's kind and sign take 3 bits");
 
 enum {
@@ -35,7 +35,7 @@ enum {
     LONGEST_ALLOC = 3 * LONGEST_NUMBER,
     LONGEST_ALIGNED = LONGEST_ALLOC + 2,
     LONGEST_MOVE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
-    LONGEST_HEADER = BODY_AT + 3 + 5 * LONGEST_NUMBER + CRC_SIZE,
+    LONGEST_HEADER = BODY_AT + 3 + 6 * LONGEST_NUMBER + CRC_SIZE,
 };
 
 _Static_assert(BODY_AT + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE, "any event fits in a frame");
@@ -243,6 +243,7 @@ __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
     at = put(at, (uint32_t)(uintptr_t)about->heap_base);
     at = put(at, about->heap_size);
     at = put(at, about->live);
+    at = put(at, about->flags);
     at = put(at, recorder->events);
     frame[LENGTH_AT] = (uint8_t)(HEADER_BIT | (at - frame - LENGTH_AT));
     return send(frame, sink, context);

@@ -41,10 +41,13 @@
 #define HFIT_RECORD_ALIGNMENT_LOG2 2
 #endif
 
-/* Bytes of a frame's slot in the ring: 32 to 127. */
+/* Bytes of a frame's slot in the ring: 44 to 127. */
 #ifndef HFIT_RECORD_FRAME_SIZE
 #define HFIT_RECORD_FRAME_SIZE 64
 #endif
+
+/* A flag: sizes are those of blocks, what was asked for may be less. */
+#define HFIT_RECORD_ROUNDED 1
 
 /* What does not change while a program runs; may lie in ROM. */
 typedef struct hfit_record_about {
@@ -54,6 +57,7 @@ typedef struct hfit_record_about {
     uint32_t heap_size;    /* bytes; 0 = unknown */
     uint32_t tick_rate;    /* ticks a second; 0 = no clock */
     uint32_t live;         /* blocks that were allocated before the recording began */
+    uint32_t flags;        /* 0 or HFIT_RECORD_ROUNDED */
 } hfit_record_about;
 
 /* A recorder: 28 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */

@@ -25,7 +25,7 @@ def frame(number, tick, body, is_header=False):
 
 def header(number=0, events=None, tick=0, **changed):
     about = {"version": 1, "pointer_bits": 32, "alignment": ALIGNMENT_LOG2, "tick_rate": 1000}
-    about |= {"base": BASE, "heap_size": 32768, "live": 0}
+    about |= {"base": BASE, "heap_size": 32768, "live": 0, "flags": 0}
     values = [*(about | changed).values(), number if events is None else events]
     return frame(number, tick, b"".join(map(varint, values)), is_header=True)
 

@@ -168,6 +168,15 @@ def test_a_log_that_begins_late_waits_for_a_header(begins):
     assert found[-1][0] == rows[-1][0]
 
 
+def test_sizes_that_were_rounded_are_told():
+    recorder = Recorder()
+    recorder.alloc(BASE, 32)
+    reader, _, _ = read(header(flags=1) + b"".join(recorder.finished()))
+    assert reader.notes == [
+        "Sizes are those of blocks, which the heap had rounded up: requests may be less."
+    ]
+
+
 def test_more_than_65535_missing_events_are_known_by_the_next_header():
     recorder = Recorder()
     recorder.alloc(BASE, 8)

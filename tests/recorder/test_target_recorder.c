@@ -107,8 +107,8 @@ static void a_header_tells_what_the_recording_is_of(void) {
     hfit_record_free(&r, block_at(4));
     drain_all(&r);
     const uint8_t expected[] = {
-        0x80 | 18, 0,    0,    0,    0,    0,    0,    1, 8 * sizeof(void *),
-        2,         0xe8, 0x07, 0x80, 0x20, 0x80, 0x20, 0, 1};
+        0x80 | 19, 0,    0,    0,    0,    0, 0, 1, 8 * sizeof(void *), 2, 0xe8,
+        0x07,      0x80, 0x20, 0x80, 0x20, 0, 0, 1};
     CHECK(frame_size(log_bytes) == sizeof expected + 4);
     CHECK(memcmp(log_bytes + 2, expected, sizeof expected) == 0);
 }

@@ -23,6 +23,7 @@ constexpr std::size_t crc_size = 2;
 constexpr std::uint8_t header_bit = 0x80;
 constexpr std::size_t longest_frame = length_at + 0x7f + crc_size;
 constexpr std::uint32_t version = 1;
+constexpr std::uint32_t flag_rounded = 1;
 
 // The lowest two bits of an event's first number, or the whole of it.
 enum Kind : std::uint32_t { kind_alloc, kind_free, kind_time, kind_other };
@@ -187,7 +188,7 @@ void FrameTrace::take_header(std::uint16_t number, std::string_view body) {
     }
     About about;
     for (std::uint32_t *field : {&about.pointer_bits, &about.alignment_log2, &about.tick_rate,
-                                 &about.heap_base, &about.heap_size, &about.live}) {
+                                 &about.heap_base, &about.heap_size, &about.live, &about.flags}) {
         *field = bytes.number();
     }
     const std::uint32_t offered = bytes.number();
@@ -425,6 +426,8 @@ std::vector<std::string> FrameTrace::notes() const {
          "No header frame is in the log: times and the heap's place are unknown.");
     tell(about_ ? about_->live : 0, counted(about_ ? about_->live : 0, "block was", "blocks were") +
                                         " live when the recorder began: unknown here.");
+    tell(about_ ? about_->flags & flag_rounded : 0,
+         "Sizes are those of blocks, which the heap had rounded up: requests may be less.");
     tell(cut_, "The log begins after " + counted(cut_, "event", "events") + " of the recording.");
     tell(missing_, counted(missing_, "event is", "events are") + " missing in " +
                        counted(gaps_, "place", "places") +

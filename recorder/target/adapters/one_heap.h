@@ -24,6 +24,9 @@
 #ifndef HFIT_RECORD_TICK_RATE
 #define HFIT_RECORD_TICK_RATE 0
 #endif
+#ifndef HFIT_RECORD_FLAGS
+#define HFIT_RECORD_FLAGS 0 /* or HFIT_RECORD_ROUNDED */
+#endif
 
 extern hfit_recorder hfit_one_heap;
 

@@ -48,6 +48,7 @@ class FrameTrace {
         std::uint32_t heap_base = 0;
         std::uint32_t heap_size = 0;
         std::uint32_t live = 0;
+        std::uint32_t flags = 0;
 
         bool operator==(const About &) const = default;
     };
