@@ -30,6 +30,8 @@ ALLOWED = {
     "__dir__": "Python",
     "provide": "tests, which measure what rows share only once",
     "reallocarray": "programs that are recorded",
+    "esp_heap_trace_alloc_hook": "ESP-IDF",
+    "esp_heap_trace_free_hook": "ESP-IDF",
     "NB_MODULE": "Python, when it loads the extension",
 }
 # What highspy's model is given: HiGHS reads it.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder's adapters: Debian's C libraries recorded on an emulated board; lwIP's compiled against
-Debian's headers, Zephyr's and ESP-IDF's against declarations of our own."""
+"""The recorder's adapters: Debian's C libraries recorded on an emulated board; lwIP's compiled
+against Debian's headers, Zephyr's and ESP-IDF's against declarations of our own."""
 
 from pathlib import Path
 

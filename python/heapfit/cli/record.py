@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -25,42 +25,50 @@ from heapfit.importers.target_log import (
 from heapfit.trace.names import source_name
 
 
+Program: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="What to run, after --, with its arguments; the arguments alone of an image.",
+    ),
+]
+Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
+]
+Children: TypeAlias = Annotated[
+    bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
+]
+Log: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="LOG", help="Take frames of recorder/target from a log."),
+]
+Device: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--serial", metavar="DEVICE", help="Listen to a device until Ctrl-C."),
+]
+Image: TypeAlias = Annotated[
+    Path | None, typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU.")
+]
+Baud: TypeAlias = Annotated[int, typer.Option(help="Of --serial: bits a second.")]
+Seconds: TypeAlias = Annotated[
+    float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
+]
+Machine: TypeAlias = Annotated[
+    str | None, typer.Option(help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V].")
+]
+
+
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PROGRAM",
-            help="What to run, after --, with its arguments; the arguments alone of an image.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
-    ] = None,
-    children: Annotated[
-        bool,
-        typer.Option("--children", help="Keep the other processes' traces, beside the output."),
-    ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="LOG", help="Take frames of recorder/target from a log."),
-    ] = None,
-    serial: Annotated[
-        Path | None,
-        typer.Option("--serial", metavar="DEVICE", help="Listen to a device until Ctrl-C."),
-    ] = None,
-    qemu: Annotated[
-        Path | None,
-        typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU."),
-    ] = None,
-    baud: Annotated[int, typer.Option(help="Of --serial: bits a second.")] = 115_200,
-    seconds: Annotated[
-        float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
-    ] = None,
-    machine: Annotated[
-        str | None,
-        typer.Option(help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V]."),
-    ] = None,
+    program: Program = None,
+    output: Output = None,
+    children: Children = False,
+    file: Log = None,
+    serial: Device = None,
+    qemu: Image = None,
+    baud: Baud = 115_200,
+    seconds: Seconds = None,
+    machine: Machine = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a program and record what it asks of its heap, or take what a target recorded.
