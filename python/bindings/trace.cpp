@@ -12,6 +12,7 @@
 
 #include "heapfit/trace/csv.hpp"
 #include "heapfit/trace/frames.hpp"
+#include "heapfit/trace/heap_log.hpp"
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
@@ -79,6 +80,13 @@ void bind_trace(nb::module_ &module) {
     bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).");
+    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
+    module.def(
+        "has_heap_log",
+        [](nb::bytes head) {
+            return has_heap_log({head.c_str(), head.size()});
+        },
+        nb::arg("head"), "Whether a line of these bytes is an event of a heap's log.");
     module.def(
         "has_frame",
         [](nb::bytes head) {

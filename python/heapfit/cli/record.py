@@ -24,7 +24,6 @@ from heapfit.importers.target_log import (
 )
 from heapfit.trace.names import source_name
 
-
 Program: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(

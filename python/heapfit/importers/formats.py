@@ -75,6 +75,11 @@ def _open_frames(stream: ByteStream, _options: ImportOptions) -> Source:
     return ReaderSource(_engine.FrameTrace(drop_unknown=True), stream)
 
 
+def _open_log(stream: ByteStream, _options: ImportOptions) -> Source:
+    """A log may begin late, and lines of it may be lost: always dropped."""
+    return ReaderSource(_engine.HeapLogTrace(drop_unknown=True), stream)
+
+
 FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
@@ -99,6 +104,7 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
+    Format("log", "log of heap calls in one of seven forms", _engine.has_heap_log, _open_log),
 )
 
 

@@ -18,6 +18,7 @@ Reader: TypeAlias = (
     | _engine.LifetimeTrace
     | _engine.WireTrace
     | _engine.FrameTrace
+    | _engine.HeapLogTrace
 )
 
 
