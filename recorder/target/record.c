@@ -250,7 +250,8 @@ __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
 }
 
 bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *context) {
-    while (recorder->oldest != recorder->filled) {
+    const uint8_t *full = recorder->filled; /* what fills up meanwhile is the next drain's */
+    while (recorder->oldest != full) {
         uint8_t *frame = recorder->oldest;
         const size_t place = (size_t)(frame - recorder->about->ring);
         if (place % (HEADER_EVERY * FRAME_SIZE) == 0 && !send_header(recorder, sink, context)) {

@@ -105,9 +105,9 @@ void hfit_record_resize(hfit_recorder *recorder, const void *old, const void *bl
 typedef bool hfit_record_sink(void *context, const void *bytes, size_t size);
 
 /*
- * Hands all full frames to a sink, with a header frame before the first and each 32nd of the ring.
- * For one task or the idle loop: not for interrupts, and not twice at a time. False if the sink
- * took less than all.
+ * Hands the frames that are full by now to a sink, with a header frame before the first and each
+ * 32nd of the ring. For one task or the idle loop: not for interrupts, and not twice at a time.
+ * False if the sink took less than all.
  */
 bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *context);
 

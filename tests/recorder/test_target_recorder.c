@@ -150,6 +150,28 @@ static void a_frame_that_the_sink_did_not_take_is_offered_again(void) {
     CHECK(memory.used == header + OVERHEAD + 2);
 }
 
+static hfit_recorder *busy;
+static uint32_t frames_taken;
+
+/* Slower than what is asked meanwhile: each frame it takes finds another one full. */
+static bool take_slowly(void *context, const void *bytes, size_t size) {
+    (void)context, (void)bytes, (void)size;
+    frames_taken++;
+    for (uint32_t i = 0; i < 100; i++) {
+        hfit_record_alloc(busy, block_at(8), 100);
+    }
+    return true;
+}
+
+static void a_drain_ends_however_much_is_asked_meanwhile(void) {
+    hfit_recorder r = new_recorder();
+    busy = &r;
+    hfit_record_alloc(&r, block_at(8), 100);
+    hfit_record_close_frame(&r);
+    CHECK(hfit_record_drain(&r, take_slowly, NULL));
+    CHECK(frames_taken == 2); /* the header and the frame */
+}
+
 static void longest_events_stay_in_their_frames(void) {
     hfit_recorder r = new_recorder();
     for (uint32_t i = 0; i < 1000; i++) {
@@ -224,6 +246,7 @@ int main(void) {
     RUN(a_header_tells_what_the_recording_is_of);
     RUN(an_event_without_room_is_left_out_and_counted);
     RUN(a_frame_that_the_sink_did_not_take_is_offered_again);
+    RUN(a_drain_ends_however_much_is_asked_meanwhile);
     RUN(longest_events_stay_in_their_frames);
     RUN(characters_are_the_frames_bytes);
     RUN(a_probe_finds_the_ring_and_empties_it);
