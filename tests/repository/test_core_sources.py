@@ -6,7 +6,6 @@ The baselines keep it too, or their figures could not be held against core's.
 
 import os
 import re
-import shutil
 import subprocess
 from collections import defaultdict
 from functools import cache
@@ -69,7 +68,6 @@ def symbols(objects: list[Path]) -> list[tuple[str, str]]:
     return [(row[1], row[0]) for row in rows if row]
 
 
-@pytest.mark.skipif(shutil.which(RV32[0]) is None, reason="no compiler for RISC-V")
 def test_a_build_for_rv32_and_few_bytes_calls_no_library(root):
     """A struct that begins with constants is a memcpy there, and nowhere else."""
     for source in sorted((root / "core/src").rglob("*.c")):
