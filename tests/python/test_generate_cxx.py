@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generated heap from C++: every block where the engine's replay puts it, by every form."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from generated_code import HERE, PLANS, compile_objects, plan_file
+from test_generate_replay import Recording, plan_for, random_rows, recording
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.generate import generate
+from heapfit.plan.plan import Plan
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror")
+# What operator new promises is no more than the plans' alignment.
+ALIGNED = {"g++": "-faligned-new=8", "clang++": "-fnew-alignment=8"}
+BASE = 64  # bytes
+
+
+@pytest.fixture(scope="module")
+def trace() -> Recording:
+    return recording(random_rows(1, 20_000))
+
+
+def replayed(plan: Plan, region: int, trace: Recording) -> tuple[int, int, int]:
+    """Placement hash, refusals and footprint, as the engine has them."""
+    replay = _engine.Replay(plan.engine(), region, base_alignment=BASE, keep_going=True)
+    assert replay.feed(trace.events())
+    found = replay.result()
+    return found.placement_hash, found.refusals, found.footprint
+
+
+def program(folder: Path, source: Path, *options: str, compiler: str = "g++") -> Path:
+    """A C++ program linked with all of a generated folder, whose region it can see."""
+    bits = [option for option in options if option.startswith("-m")]
+    objects = compile_objects(folder, source.parent / "objects", *bits, "-Os")
+    [wrapper] = [path for path in objects if path.stem == "app_heap"]
+    subprocess.run(["objcopy", "--globalize-symbol=region", str(wrapper)], check=True)
+    made = source.parent / "program"
+    files = (str(source), str(folder / "app_new.cpp"), *map(str, objects))
+    command = [compiler, *STRICT, ALIGNED[compiler], f"-I{folder}", *options, *files]
+    subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
+    return made
+
+
+def told(made: Path, trace: Recording, way: str) -> tuple[int, int, int]:
+    events = made.parent / "events"
+    trace.rows.tofile(events)
+    count = str(int(trace.rows["object"].max()) + 1)
+    run = [str(made), str(events), count, way]
+    output = subprocess.run(run, check=True, capture_output=True, text=True, timeout=120).stdout
+    placement_hash, refusals, footprint = map(int, output.split())
+    return placement_hash, refusals, footprint
+
+
+@pytest.mark.parametrize("bits", ["-m64", "-m32"])
+@pytest.mark.parametrize(("allocator", "room"), [("tailored", 2.0), ("class_pools", 0.6)])
+def test_cxx_places_every_block_as_the_engine_does(
+    trace: Recording, allocator: str, room: float, bits: str, tmp_path: Path
+) -> None:
+    plan = plan_for(allocator, trace)
+    region = plan.engine().smallest_region + int(trace.live_peak * room) // 8 * 8 + 4096
+    generate(plan_file(plan, region, base_alignment=BASE), tmp_path / "code", language="c++")
+    expected = replayed(plan, region, trace)
+    assert expected[1] > 0 or room > 1
+    source = tmp_path / "replay.cpp"
+    source.write_text((HERE / "generated_replay.cpp").read_text())
+    made = program(tmp_path / "code", source, bits, "-DAPP_IS_SIZED=0")
+    for way in ("new", "resource", "allocator"):
+        assert told(made, trace, way) == expected, way
+    if bits == "-m32":
+        quiet = ("-DAPP_IS_SIZED=0", "-fno-exceptions", "-fno-rtti")
+        made = program(tmp_path / "code", source, bits, *quiet)
+        assert told(made, trace, "new") == expected
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Generated code of a small heap, not to be changed."""
+    made = tmp_path_factory.mktemp("generated") / "code"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heapfit.generate.measure", lambda *_: [])
+        patch.setattr("heapfit.generate.call_bounds", lambda *_: None)
+        generate(plan_file(PLANS["tlsf"], 4096), made, language="c++")
+    return made
+
+
+def test_the_cxx_program_of_the_readme_runs(folder: Path, tmp_path: Path) -> None:
+    [text] = re.findall(r"```cpp\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "main.cpp").write_text(text)
+    subprocess.run([program(folder, tmp_path / "main.cpp", compiler="clang++")], check=True)
+
+
+def test_new_of_a_larger_alignment_than_the_plan_refuses_to_compile(folder: Path) -> None:
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-faligned-new=16", "app_new.cpp"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "compile the whole program with -faligned-new=8" in done.stderr
+
+
+@pytest.mark.parametrize(("option", "code"), [("-fexceptions", 0), ("-fno-exceptions", -6)])
+def test_a_full_heap_calls_the_handler_then_throws_or_aborts(
+    folder: Path, tmp_path: Path, option: str, code: int
+) -> None:
+    source = tmp_path / "main.cpp"
+    source.write_text((HERE / "generated_exhausted.cpp").read_text())
+    made = program(folder, source, option)
+    assert subprocess.run([made], check=False).returncode == code
+    assert subprocess.run([made, "leave"], check=False).returncode == 42
+
+
+def test_cxx_files_of_another_plan_refuse_to_compile(folder: Path, tmp_path: Path) -> None:
+    generate(plan_file(PLANS["tlsf"], 8192), tmp_path / "code", language="c++")
+    (tmp_path / "code/app_heap.hpp").write_bytes((folder / "app_heap.hpp").read_bytes())
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-faligned-new=8", "app_new.cpp"]
+    done = subprocess.run(
+        command, cwd=tmp_path / "code", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "#error" in done.stderr and "Regenerate" in done.stderr
+
+
+def test_cxx_refuses_a_prefix_whose_names_it_reserves(tmp_path: Path) -> None:
+    for prefix in ("a__b", "app_"):
+        with pytest.raises(HeapfitError, match=r"must not hold two _ side by side"):
+            generate(plan_file(PLANS["tlsf"]), tmp_path / "code", prefix, "c++")
+        generate(plan_file(PLANS["tlsf"]), tmp_path / prefix, prefix)
+    assert not (tmp_path / "code").exists()
+
+
+def test_a_language_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeapfitError, match=r"language 'ada': is none of c, c\+\+"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", language="ada")
