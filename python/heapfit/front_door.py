@@ -183,7 +183,7 @@ def find_front(
 def generate_code(
     plan: PlanFile | Path, folder: Path, prefix: str = "app", language: str = "c"
 ) -> list[Path]:
-    """Writes a plan's C to `folder`, for callers in c or c++; returns its files, sorted.
+    """Writes a plan's C to `folder`, for callers in c, c++ or rust; returns its files, sorted.
 
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region or the folder holds anything that was not written by this.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit generate`: a plan becomes a folder of plain C, for C or C++."""
+"""`heapfit generate`: a plan becomes a folder of plain C, for C, C++ or Rust."""
 
 from __future__ import annotations
 

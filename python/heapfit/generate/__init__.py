@@ -39,7 +39,7 @@ def generate(
 ) -> list[Path]:
     """Writes the folder and returns its files, sorted.
 
-    Every external name begins with `prefix`, or with hfit. `language` is c or c++.
+    Every external name begins with `prefix`, or with hfit. `language` is c, c++ or rust.
     HeapfitError, and nothing changed, if the plan has no region, the prefix is not fit for a name
     of the language, or the folder holds anything that `generate` did not write. The README tells
     code sizes if a C compiler is there, and the header what its calls cost at worst if that for an

@@ -12,7 +12,7 @@ from enum import StrEnum
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text
 
-_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores
+_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
 
 
 class Language(StrEnum):
@@ -20,12 +20,18 @@ class Language(StrEnum):
 
     C = "c"
     CXX = "c++"
+    RUST = "rust"
 
 
 # Names of files, made of the prefix, and the templates they are filled from.
 _FILES = {
     Language.C: {},
     Language.CXX: {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"},
+    Language.RUST: {
+        "Cargo.toml": "Cargo.toml.j2",
+        "build.rs": "build.rs.j2",
+        "lib.rs": "lib.rs.j2",
+    },
 }
 
 
