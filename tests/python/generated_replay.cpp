@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replays a file of events on a generated heap as generated_replay.c does, by what C++ has for it:
+ * Replays events on a generated heap as generated_replay.c does, by what C++ has for it:
  *
  *   new        operator new and delete, in turn single and array, throwing and not, sized and not
+ *   quiet      of these, what does not throw
  *   resource   the memory resource
  *   allocator  the allocator, and the resource for what is aligned
  *
- * C++ has no resizing, so that is C's here. Without exceptions there is `new` alone, not throwing.
+ * C++ has no resizing, so that is C's here. Without exceptions `quiet` alone outlives a refusal.
+ * Events come from generated_events.h, which a host and a board have each in a way of its own.
  *
- * Usage: replay FILE OBJECTS HOW
+ * Usage: replay FILE HOW
  */
 #include "app_heap.hpp"
+#include "generated_events.h"
 
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 
 /* The generated region: static there, made visible in the object under test. */
@@ -21,12 +22,7 @@ extern "C" unsigned char region[];
 
 namespace {
 
-enum { ALLOC, ZEROED, ALIGNED, RESIZE, FREE };
-
-struct Event {
-    std::uint64_t size;
-    std::uint32_t object, alignment, op, tag;
-};
+enum { ALLOC, ZEROED, ALIGNED, RESIZE, FREE, MOST_OBJECTS = 1 << 16 };
 
 struct Object {
     void *block;
@@ -85,7 +81,6 @@ void give_new(const Object &object, unsigned turn) {
     is_array(turn) ? give_array(object, turn) : give_single(object, turn);
 }
 
-#if defined(__cpp_exceptions)
 void *ask_new(std::size_t size, std::size_t alignment, unsigned turn) {
     if (turn % 4 < 2) {
         return ask_quietly(size, alignment, turn);
@@ -115,6 +110,18 @@ void give_allocator(const Object &object, unsigned) {
                                                     object.size);
 }
 
+Way way_named(const char *name) {
+    if (std::strcmp(name, "new") == 0) {
+        return {ask_new, give_new};
+    }
+    if (std::strcmp(name, "quiet") == 0) {
+        return {ask_quietly, give_new};
+    }
+    return std::strcmp(name, "resource") == 0 ? Way{ask_resource, give_resource}
+                                              : Way{ask_allocator, give_allocator};
+}
+
+#if defined(__cpp_exceptions)
 /* nullptr where it throws. */
 void *ask(const Way &way, std::size_t size, std::size_t alignment, unsigned turn) {
     try {
@@ -123,26 +130,15 @@ void *ask(const Way &way, std::size_t size, std::size_t alignment, unsigned turn
         return nullptr;
     }
 }
-
-Way way_named(const char *name) {
-    if (std::strcmp(name, "new") == 0) {
-        return {ask_new, give_new};
-    }
-    return std::strcmp(name, "resource") == 0 ? Way{ask_resource, give_resource}
-                                              : Way{ask_allocator, give_allocator};
-}
 #else
 void *ask(const Way &way, std::size_t size, std::size_t alignment, unsigned turn) {
     return way.ask(size, alignment, turn);
 }
-
-Way way_named(const char *) {
-    return {ask_quietly, give_new};
-}
 #endif
 
+Object objects[MOST_OBJECTS];
 std::uint64_t placement_hash = 0xcbf29ce484222325;
-std::uint64_t refusals;
+std::uint32_t refusals;
 
 void place(Object &object, void *block, std::size_t size) {
     if (block == nullptr) {
@@ -163,7 +159,7 @@ void *resized(const Object &object, std::size_t size) {
 #endif
 }
 
-void replay(const Event &event, Object &object, const Way &way) {
+void replay(const replay_event &event, Object &object, const Way &way) {
     const std::size_t size = event.size > SIZE_MAX ? SIZE_MAX : std::size_t(event.size);
     if (event.op <= ALIGNED) {
         object.alignment = event.op == ALIGNED && event.alignment > 1 ? event.alignment : 1;
@@ -178,19 +174,15 @@ void replay(const Event &event, Object &object, const Way &way) {
 
 } // namespace
 
-int main(int count, char **arguments) {
-    std::FILE *file = count == 4 ? std::fopen(arguments[1], "rb") : nullptr;
-    void *room =
-        count == 4 ? std::calloc(std::strtoul(arguments[2], nullptr, 10), sizeof(Object)) : nullptr;
-    if (file == nullptr || room == nullptr) {
+int main(int count, char **words) {
+    if (count != 3 || !open_events(words[1])) {
         return 2;
     }
-    auto *objects = static_cast<Object *>(room);
-    const Way way = way_named(arguments[3]);
-    Event next;
-    while (std::fread(&next, sizeof next, 1, file) == 1) {
+    const Way way = way_named(words[2]);
+    replay_event next;
+    while (next_event(&next)) {
         replay(next, objects[next.object], way);
     }
-    std::printf("%" PRIu64 " %" PRIu64 " %zu\n", placement_hash, refusals, app_heap_footprint());
+    tell_result(placement_hash, refusals, static_cast<std::uint32_t>(app_heap_footprint()));
     return app_heap_check() ? 0 : 1;
 }
