@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from generated_code import HERE, PLANS, compile_objects, plan_file
+from generated_code import HERE, PLANS, ROOT, compile_objects, plan_file
 from test_generate_replay import Recording, plan_for, random_rows, recording
 
 from heapfit import _engine
@@ -92,8 +92,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_cxx_program_of_the_readme_runs(folder: Path, tmp_path: Path) -> None:
-    [text] = re.findall(r"```cpp\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", ROOT / "docs/languages.md"])
+def test_the_cxx_program_of_a_page_runs(folder: Path, tmp_path: Path, page: str | Path) -> None:
+    [text] = re.findall(r"```cpp\n(.*?)```", (folder / page).read_text(), re.DOTALL)
     (tmp_path / "main.cpp").write_text(text)
     subprocess.run([program(folder, tmp_path / "main.cpp", compiler="clang++")], check=True)
 

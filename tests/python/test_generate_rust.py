@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated_code import HERE, PLANS, plan_file
+from generated_code import HERE, PLANS, ROOT, plan_file
 from test_generate_replay import ALIGNED, RESIZE, Recording, plan_for, random_rows, recording
 
 from heapfit import _engine
@@ -97,8 +97,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_rust_program_of_the_readme_runs(folder: Path, target: Path) -> None:
-    [text] = re.findall(r"```rust\n(.*?)```", (folder / "code/README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["code/README.md", ROOT / "docs/languages.md"])
+def test_the_rust_program_of_a_page_runs(folder: Path, target: Path, page: str | Path) -> None:
+    [text] = re.findall(r"```rust\n(.*?)```", (folder / page).read_text(), re.DOTALL)
     subprocess.run([built(folder, text, target)], check=True)
 
 
