@@ -6,12 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from generated_code import HERE, PLANS, ROOT, compile_objects, plan_file
+from generated_code import HERE, PLANS, ROOT, SIZED, compile_objects, plan_file
 from test_generate_replay import Recording, plan_for, random_rows, recording
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
+from heapfit.generate.languages import Language
+from heapfit.generate.names import Text
+from heapfit.generate.tables import design_of
+from heapfit.generate.texts import language_texts
 from heapfit.plan.plan import Plan
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -20,6 +24,8 @@ STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 # What operator new promises is no more than the plans' alignment.
 ALIGNED = {"g++": "-faligned-new=8", "clang++": "-fnew-alignment=8"}
 BASE = 64  # bytes
+# Allocators, and room: of the live bytes' peak, enough or too little.
+CASES = [("tailored", 2.0), ("class_pools", 0.6), *((name, 0.6) for name in SIZED)]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +67,7 @@ def told(made: Path, trace: Recording, way: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("bits", ["-m64", "-m32"])
-@pytest.mark.parametrize(("allocator", "room"), [("tailored", 2.0), ("class_pools", 0.6)])
+@pytest.mark.parametrize(("allocator", "room"), CASES)
 def test_cxx_places_every_block_as_the_engine_does(
     trace: Recording, allocator: str, room: float, bits: str, tmp_path: Path
 ) -> None:
@@ -72,11 +78,12 @@ def test_cxx_places_every_block_as_the_engine_does(
     assert expected[1] > 0 or room > 1
     source = tmp_path / "replay.cpp"
     source.write_text((HERE / "generated_replay.cpp").read_text())
-    made = program(tmp_path / "code", source, bits, "-DAPP_IS_SIZED=0")
+    told_sizes = f"-DAPP_IS_SIZED={int(allocator in SIZED)}"
+    made = program(tmp_path / "code", source, bits, told_sizes)
     for way in ("new", "resource", "allocator"):
         assert told(made, trace, way) == expected, way
     if bits == "-m32":
-        quiet = ("-DAPP_IS_SIZED=0", "-fno-exceptions", "-fno-rtti")
+        quiet = (told_sizes, "-fno-exceptions", "-fno-rtti")
         made = program(tmp_path / "code", source, bits, *quiet)
         assert told(made, trace, "quiet") == expected
 
@@ -115,6 +122,34 @@ def test_a_full_heap_calls_the_handler_then_throws_or_aborts(
     made = program(folder, source, option)
     assert subprocess.run([made], check=False).returncode == code
     assert subprocess.run([made, "leave"], check=False).returncode == 42
+
+
+# What a heap that is told its sizes has instead of free, here strict about them.
+FREE_SIZED = """
+#include <stdlib.h>
+static inline void app_free_sized(void *block, size_t size) {
+    const size_t usable = app_usable_size(block);
+    if (block != NULL && (size > usable || usable - size >= 16)) {
+        abort();
+    }
+    app_free(block);
+}
+"""
+
+
+def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "code"
+    generate(plan_file(PLANS["tlsf"]), folder, language="c++")
+    design = design_of(plan_file(PLANS["tlsf"]), Text("app"))
+    for name, text in language_texts(design, Language.CXX, "void app_free_sized(").items():
+        (folder / name).write_text(text)
+    header = folder / "app_heap.hpp"
+    header.write_text(header.read_text().replace("\nnamespace", FREE_SIZED + "\nnamespace", 1))
+    source = tmp_path / "main.cpp"
+    source.write_text((HERE / "generated_arrays.cpp").read_text())
+    made = program(folder, source, "-fsized-deallocation")
+    assert subprocess.run([made], check=False).returncode == 0
+    assert subprocess.run([made, "unsized"], check=False).returncode == -6
 
 
 def test_cxx_files_of_another_plan_refuse_to_compile(folder: Path, tmp_path: Path) -> None:

@@ -49,11 +49,10 @@ def compiled(folder: Path) -> list[Path]:
     return objects
 
 
-@pytest.mark.parametrize("allocator", ["tailored", "tlsf"])
 def test_cxx_on_a_cortex_m4_places_every_block_as_the_engine_does(
-    trace: Recording, allocator: str, tmp_path: Path
+    trace: Recording, tmp_path: Path
 ) -> None:
-    plan = plan_for(allocator, trace)
+    plan = plan_for("tailored", trace)
     region = plan.engine().smallest_region + 2 * trace.live_peak // 8 * 8 + 4096
     replay = _engine.Replay(plan.engine(), region, base_alignment=BASE, keep_going=True)
     assert replay.feed(trace.events())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated_code import HERE, PLANS, ROOT, plan_file
+from generated_code import HERE, PLANS, ROOT, SIZED, plan_file
 from test_generate_replay import ALIGNED, RESIZE, Recording, plan_for, random_rows, recording
 
 from heapfit import _engine
@@ -71,7 +71,11 @@ def built(folder: Path, program: str, target: Path, features: str = "") -> Path:
 
 @pytest.mark.parametrize(
     ("allocator", "room", "features"),
-    [("tailored", 2.0, ""), ("class_pools", 0.6, '"critical-section"')],
+    [
+        ("tailored", 2.0, ""),
+        ("class_pools", 0.6, '"critical-section"'),
+        *((name, 0.6, "") for name in SIZED),
+    ],
 )
 def test_rust_places_every_block_as_the_engine_does(
     trace: Recording, allocator: str, room: float, features: str, target: Path, tmp_path: Path
