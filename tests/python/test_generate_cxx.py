@@ -24,8 +24,12 @@ STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 # What operator new promises is no more than the plans' alignment.
 ALIGNED = {"g++": "-faligned-new=8", "clang++": "-fnew-alignment=8"}
 BASE = 64  # bytes
-# Allocators, and room: of the live bytes' peak, enough or too little.
-CASES = [("tailored", 2.0), ("class_pools", 0.6), *((name, 0.6) for name in SIZED)]
+# Allocators, room (of the live bytes' peak, enough or too little) and bits.
+CASES = [
+    ("tailored", 2.0, "-m64"),
+    ("class_pools", 0.6, "-m32"),
+    *((name, 0.6, "-m32") for name in SIZED),
+]
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +70,7 @@ def told(made: Path, trace: Recording, way: str) -> tuple[int, int, int]:
     return placement_hash, refusals, footprint
 
 
-@pytest.mark.parametrize("bits", ["-m64", "-m32"])
-@pytest.mark.parametrize(("allocator", "room"), CASES)
+@pytest.mark.parametrize(("allocator", "room", "bits"), CASES)
 def test_cxx_places_every_block_as_the_engine_does(
     trace: Recording, allocator: str, room: float, bits: str, tmp_path: Path
 ) -> None:
