@@ -12,13 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit, heapfit_json, table2
+from captures import ethernet, ipv4, pcap
+from small_traces import table2
 
+from heapfit.cli.fit import _parts
+from heapfit.cli.printing.parts import content_of, out_text
 from heapfit.compare.today.comparison import HeapCost, Pair, Today
 from heapfit.compare.today.heaps import LONG_HEADER, Resizes, lwip_mem, parse_system_heap
 from heapfit.compare.today.needs import memories_needed, memory_needed, permanent
 from heapfit.compare.today.requests import Requests, requests_of, without
 from heapfit.errors import HeapfitError
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.fit import fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 
@@ -150,7 +155,7 @@ def test_lwips_heap_has_long_headers_where_its_size_takes_them():
 def test_what_a_heap_cannot_serve_is_told():
     requests = replace(walk(1), alignment=np.full(300, 64, np.uint32))
     asked = replace(requests, op=np.where(requests.op == ALLOC, ALIGNED, requests.op))
-    with pytest.raises(HeapfitError, match="event 1 asks for an alignment of 64, which FreeRTOS"):
+    with pytest.raises(HeapfitError, match="event 1: asks for an alignment of 64, which FreeRTOS"):
         memory_needed(parse_system_heap("heap_4", 8), asked, 64)
     with pytest.raises(HeapfitError, match="'heap_9' is none of heap_4, "):
         parse_system_heap("heap_9", 8)
@@ -224,15 +229,23 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
     )
 
 
-def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path):
+def told(source: Path, capsys, **options) -> tuple[str, dict]:
+    """What `fit` prints, and its JSON."""
+    outcome = fit([source], source.parent / "out", FitOptions(**options))
+    out_text(_parts(outcome))
+    return capsys.readouterr().out, content_of(_parts(outcome))
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source = table2(tmp_path / "small.heap", events=60)
-    assert heapfit("fit", source, "-o", "out", folder=tmp_path).returncode == 0
+    text, found = told(source, capsys)
     assert (tmp_path / "out" / "plan.toml").exists()
-    result = heapfit("fit", source, "-o", "out", "--now", "heap_4", folder=tmp_path)
-    assert result.returncode == 0
-    assert result.stdout.startswith("Keep heap_4 until 4 recordings say otherwise: ")
-    assert "No plan and no code are written." in result.stdout
-    assert "set configTOTAL_HEAP_SIZE to " in result.stdout
+    assert "now" not in found
+    text, found = told(source, capsys, now="heap_4")
+    assert text.startswith("Keep heap_4 until 4 recordings say otherwise: ")
+    assert "No plan and no code are written." in text
+    assert "set configTOTAL_HEAP_SIZE to " in text
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",
         "small.parquet",
@@ -240,10 +253,22 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What you have today" in page
     assert "FreeRTOS heap_4" in page
-    (found,) = heapfit_json("fit", source, "-o", "out", "--now", "heap_4", folder=tmp_path)["fits"]
-    assert found["paths"]["plan"] is None
+    assert found["paths"].plan is None
     assert found["now"]["is_kept"] is True
     assert found["now"]["set_to"] == found["now"]["heaps"][0]["memory"]
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
+    packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
+    source = tmp_path / "c.pcap"
+    source.write_bytes(pcap(packets))
+    text, found = told(source, capsys)
+    assert text.startswith("Assumed, as a capture does not tell how long packets stay: 1,000 wait")
+    assert found["queue"] == {"model": "fill-drain:1000", "is_assumed": True}
+    text, found = told(source, capsys, importing=ImportOptions(queue="link:1e6"))
+    assert "Assumed" not in text
+    assert found["queue"] == {"model": "link:1e6", "is_assumed": False}
 
 
 CORPUS = os.environ.get("HEAPFIT_CORPUS")

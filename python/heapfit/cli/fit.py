@@ -10,7 +10,6 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -19,7 +18,7 @@ from heapfit.cli.arguments import (
     Exact,
     PointerBitsOption,
     Prefer,
-    Queue,
+    QueueOfCapture,
     Sources,
     effort_of,
     import_options,
@@ -103,7 +102,7 @@ def command(
     prefer: Prefer = None,
     exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    queue: Queue = STANDARD_QUEUE,
+    queue: QueueOfCapture = None,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     call_sites: CallSites = False,
@@ -157,6 +156,7 @@ def _parts(outcome: Fit | Failure) -> Iterator[Part]:
         yield Note(console.failure_line(outcome.reason))
         return
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
+    yield from _waiting(outcome)
     if outcome.today is not None:
         yield from beside_today(outcome.today)
     yield from _answer(outcome.answer, outcome.firmer)
@@ -173,6 +173,23 @@ def _parts(outcome: Fit | Failure) -> Iterator[Part]:
     for path in paths.traces:
         yield Line(f"{'trace':7}{path}")
     yield from map(Note, outcome.warnings)
+
+
+def _waiting(outcome: Fit) -> Iterator[Part]:
+    """How long packets stay decides the heap: said first where the user did not."""
+    info, given = outcome.trace.info, outcome.options.importing.queue
+    if info.kind != "packets":
+        return
+    is_assumed = given is None and outcome.trace.path != outcome.source
+    yield Fields({"queue": {"model": info.queue, "is_assumed": is_assumed}})
+    if is_assumed:
+        yield from paragraph(
+            "Assumed, as a capture does not tell how long packets stay: 1,000 wait at once, then "
+            f"all leave (--queue {info.queue}). The heap follows from that. Give what you know: "
+            "your CPU's packets a second with --queue fifo:N, or the rate of a link that sends "
+            "them with --queue link:BITS_PER_S."
+        )
+        yield Line("")
 
 
 def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:

@@ -35,7 +35,10 @@ def beside_today(
     """What each recording needs in today's heap and in the fitted one."""
     requests = [requests_of(trace) for _, trace in recordings]
     bases = [trace.largest_alignment for _, trace in recordings]
-    heap, needs = memories_needed(heap, requests, bases, progress)
+    try:
+        heap, needs = memories_needed(heap, requests, bases, progress)
+    except HeapfitError as error:
+        raise HeapfitError(f"--now {heap.name}: {error}") from error
     known = [need for need in needs if need is not None]
     most = max(known) if len(known) == len(needs) else None
     pairs = tuple(

@@ -74,38 +74,33 @@ def _chunks_in(plan: Plan, region: int) -> int:
     return region - tail - (untouched - _WORD)
 
 
-def _heap_4(alignment: int) -> SystemHeap:
-    del alignment  # portBYTE_ALIGNMENT is 8 on nearly every 32-bit port
+HEAP_4_LINK: Final = 8  # sizeof(BlockLink_t) with 32-bit pointers
+
+
+def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
+    """heap_4.c: free chunks by address, the first that fits, a rest above two links split off."""
+    scalars = {"list": 1, "header_size": max(4, link), "least_split": 2 * link + 1}
     return SystemHeap(
         name="heap_4",
         title="FreeRTOS heap_4",
         version="kernel 4269c69",
         setting="configTOTAL_HEAP_SIZE",
-        plan=heap_4_plan(),
-        own=HEAP_4_LINK,  # pxEnd
+        plan=Plan("first_fit", {"alignment": alignment, **scalars}),
+        own=link,  # pxEnd
         resizes=Resizes.MOVE,
         code=708,
         instructions=99,
     )
 
 
-HEAP_4_LINK: Final = 8  # sizeof(BlockLink_t) with 32-bit pointers
-
-
-def heap_4_plan(alignment: int = 8, link: int = HEAP_4_LINK) -> Plan:
-    """heap_4.c: free chunks by address, the first that fits, a rest above two links split off."""
-    scalars = {"list": 1, "header_size": max(4, link), "least_split": 2 * link + 1}
-    return Plan("first_fit", {"alignment": alignment, **scalars})
-
-
 SHORT_HEADER, LONG_HEADER = 8, 12  # struct mem with 16-bit sizes; with 32-bit ones
 LARGEST_SHORT: Final = 64_000  # of MEM_SIZE, with 16-bit sizes
-_LEAST: Final = 12  # MIN_SIZE of mem_malloc
+LEAST: Final = 12  # MIN_SIZE of mem_malloc
 
 
-def lwip_mem(alignment: int, header: int = SHORT_HEADER) -> SystemHeap:
+def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> SystemHeap:
     """core/mem.c: all blocks in a row, the lowest free one that fits; realloc only shrinks."""
-    header, least = (-(-size // alignment) * alignment for size in (header, _LEAST))
+    header, least = (-(-size // alignment) * alignment for size in (header, least))
     scalars = {"list": 1, "header_size": header, "least_split": header + least}
     return SystemHeap(
         name="lwip-mem",
@@ -137,7 +132,7 @@ _TLSF_CONTROL: Final = 16 + 4 + 24 * 4 + 24 * 32 * 4
 
 _Maker = Callable[[int], SystemHeap]
 SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
-    {"heap_4": _heap_4, "heap_5": _heap_4, "lwip-mem": lwip_mem, "tlsf": _tlsf}
+    {"heap_4": heap_4, "heap_5": heap_4, "lwip-mem": lwip_mem, "tlsf": _tlsf}
 )
 
 
@@ -156,7 +151,7 @@ def parse_system_heap(text: str, alignment: int) -> SystemHeap:
         return _heap_5(sizes)
     if sizes:
         raise HeapfitError(f"--now: '{text}': only heap_5 takes sizes, of its regions")
-    return SYSTEM_HEAPS[name](alignment)
+    return heap_4() if name == "heap_4" else SYSTEM_HEAPS[name](alignment)
 
 
 _LEAST_REGION: Final = 64  # bytes; below, our marks would not fit
@@ -171,7 +166,7 @@ def _heap_5(text: str) -> SystemHeap:
         )
     whole = [size // 8 * 8 for size in sizes]  # what is beyond a multiple of 8 it cannot use
     return replace(
-        _heap_4(8),
+        heap_4(),
         name="heap_5",
         title="FreeRTOS heap_5",
         setting="sizes of vPortDefineHeapRegions",

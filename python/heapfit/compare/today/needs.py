@@ -52,7 +52,7 @@ def memory_needed(
 ) -> int | None:
     """For one recording; its largest alignment is `base`."""
     step = f"compare {heap.name}"
-    trial = _engine.Trial(heap.plan.engine(), as_served(heap, requests), base)
+    trial = _engine.Trial(heap.plan.engine(), as_served(heap, requests).engine(), base)
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
     return None if search.r_safe is None else heap.memory(search.r_safe)

@@ -32,10 +32,11 @@ class Requests:
     size: NDArray[np.uint64]  # bytes
     alignment: NDArray[np.uint32]
 
-    def engine(self) -> _engine.EventArray:
-        """For replays."""
-        events = _engine.EventArray()
-        events.append(self.op, self.named, self.size, self.alignment)
+    def engine(self, first: int = 0, last: int | None = None) -> _engine.EventArray:
+        """For replays: the events from `first` on, up to `last`."""
+        part = slice(first, last)
+        events = _engine.EventArray(first)
+        events.append(self.op[part], self.named[part], self.size[part], self.alignment[part])
         return events
 
 
@@ -58,7 +59,7 @@ def without(requests: Requests, objects: Collection[int]) -> Requests:
     )
 
 
-def as_served(heap: SystemHeap, requests: Requests) -> _engine.EventArray:
+def as_served(heap: SystemHeap, requests: Requests) -> Requests:
     """What the heap's plan is to replay; HeapfitError if the heap has no such requests."""
     if heap.resizes is not Resizes.IN_PLACE:
         _require_unaligned(heap, requests)
@@ -66,7 +67,7 @@ def as_served(heap: SystemHeap, requests: Requests) -> _engine.EventArray:
     has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
     least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
     requests = replace(requests, size=np.maximum(requests.size, least))
-    return _in_regions(heap.regions, requests).engine()
+    return _in_regions(heap.regions, requests)
 
 
 def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
@@ -74,8 +75,8 @@ def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
     if is_beyond.any():
         first = int(np.argmax(is_beyond))
         raise HeapfitError(
-            f"--now {heap.name}: event {first + 1} asks for an alignment of "
-            f"{requests.alignment[first]}, which {heap.title} cannot serve"
+            f"event {first + 1}: asks for an alignment of {requests.alignment[first]}, which "
+            f"{heap.title} cannot serve"
         )
 
 
