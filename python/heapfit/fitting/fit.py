@@ -17,7 +17,7 @@ from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
-from heapfit.fitting.now import beside_today, heap_of_today, kept
+from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
@@ -62,14 +62,15 @@ def fit(
         recordings = _opened(sources, aside, options, progress)
         _require_apart(recordings, folder)
         different, repeats = _different(recordings)
+        traces = [one.trace for one in different]
+        needs = None if heap is None else needed_today(heap, traces, progress)
         choice = _chosen(different, options, progress)
         today = None
-        if heap is not None:
-            named = [(one.name, one.trace) for one in different]
-            today = beside_today(heap, named, choice, progress)
+        if needs is not None:
+            today = beside_today(needs, [one.name for one in different], choice)
             choice = kept(choice, today, options)
         is_kept = today is not None and today.is_kept
-        traces = tuple(_placed(one.trace, aside, folder).path for one in different)
+        placed = tuple(_placed(one, aside, folder).path for one in traces)
         fitted = Fit(
             name=source_name(sources[0]),
             runs=_runs(different, choice),
@@ -82,7 +83,7 @@ def fit(
             verdict=choice.verdict,
             firmer=firmer(choice, options, progress),
             warnings=(*repeats, *_warnings(different, choice)),
-            paths=paths_in(folder, traces, has_plan=not is_kept),
+            paths=paths_in(folder, placed, has_plan=not is_kept),
             options=options,
             today=today,
         )

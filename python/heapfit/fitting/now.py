@@ -10,7 +10,7 @@ from heapfit.compare.comparison import Row
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, Known, heap_size, kind_of
 from heapfit.compare.today.comparison import HeapCost, Pair, Today
 from heapfit.compare.today.heaps import SystemHeap, parse_system_heap
-from heapfit.compare.today.needs import memories_needed, permanent
+from heapfit.compare.today.needs import Needs, needs_of
 from heapfit.compare.today.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
@@ -26,31 +26,24 @@ def heap_of_today(options: FitOptions) -> SystemHeap | None:
     return None if options.now is None else parse_system_heap(options.now, options.alignment)
 
 
-def beside_today(
-    heap: SystemHeap,
-    recordings: Sequence[tuple[str, Trace]],
-    choice: Choice,
-    progress: Progress,
-) -> Today:
-    """What each recording needs in today's heap and in the fitted one."""
-    requests = [requests_of(trace) for _, trace in recordings]
-    bases = [trace.largest_alignment for _, trace in recordings]
+def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) -> Needs:
+    """What each recording needs in today's heap."""
+    requests = [requests_of(trace) for trace in traces]
+    bases = [trace.largest_alignment for trace in traces]
     try:
-        heap, needs = memories_needed(heap, requests, bases, progress)
+        return needs_of(heap, requests, bases, progress)
     except HeapfitError as error:
         raise HeapfitError(f"--now {heap.name}: {error}") from error
-    known = [need for need in needs if need is not None]
-    most = max(known) if len(known) == len(needs) else None
-    pairs = tuple(
-        Pair(name, u_max, now, fitted)
-        for (name, _), u_max, now, fitted in zip(
-            recordings, choice.u_max, needs, choice.unseen, strict=True
-        )
-    )
-    today = HeapCost(heap.name, most, heap.code, heap.instructions)
-    saving = None if most is None else permanent(heap, requests, bases, known)
+
+
+def beside_today(needs: Needs, names: Sequence[str], choice: Choice) -> Today:
+    """That beside the fitted heap."""
+    heap = needs.heap
+    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
+    pairs = tuple(Pair(*one) for one in columns)
+    today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
     wanted = ENOUGH_OF_SMALL if max(choice.u_max) < SMALL_PEAK else 1
-    return Today(heap, pairs, (today, _fitted_cost(choice)), saving, wanted)
+    return Today(heap, pairs, (today, _fitted_cost(choice)), needs.permanent, wanted)
 
 
 def _fitted_cost(choice: Choice) -> HeapCost:

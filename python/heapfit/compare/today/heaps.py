@@ -11,7 +11,7 @@ systems' own sources (docs/now.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -148,7 +148,7 @@ def parse_system_heap(text: str, alignment: int) -> SystemHeap:
     if name not in SYSTEM_HEAPS:
         raise HeapfitError(f"--now: '{name}' is none of {', '.join(SYSTEM_HEAPS)}")
     if name == "heap_5":
-        return _heap_5(sizes)
+        return _heap_5(text, sizes.split(","))
     if sizes:
         raise HeapfitError(f"--now: '{text}': only heap_5 takes sizes, of its regions")
     return heap_4() if name == "heap_4" else SYSTEM_HEAPS[name](alignment)
@@ -157,8 +157,8 @@ def parse_system_heap(text: str, alignment: int) -> SystemHeap:
 _LEAST_REGION: Final = 64  # bytes; below, our marks would not fit
 
 
-def _heap_5(text: str) -> SystemHeap:
-    sizes = [int(one) if one.isascii() and one.isdecimal() else 0 for one in text.split(",")]
+def _heap_5(text: str, given: Sequence[str]) -> SystemHeap:
+    sizes = [int(one) if one.isascii() and one.isdecimal() else 0 for one in given]
     if len(sizes) < 2 or min(sizes) < _LEAST_REGION or sum(sizes) >= 2**32:
         raise HeapfitError(
             f"--now: '{text}': heap_5 takes the sizes of its regions by address, two at least of "

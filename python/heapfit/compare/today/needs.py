@@ -25,6 +25,34 @@ class Permanent:
     saved: int | None  # of heap and static memory together; None: the heap serves no such run
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What recordings need in a system's heap. Bytes."""
+
+    heap: SystemHeap  # with the headers that it has at this size
+    memories: tuple[int | None, ...]  # for each recording
+    permanent: Permanent | None
+
+    @property
+    def most(self) -> int | None:
+        """For all of them; None where one has no region."""
+        known = [need for need in self.memories if need is not None]
+        return max(known) if len(known) == len(self.memories) else None
+
+
+def needs_of(
+    heap: SystemHeap,
+    recordings: Sequence[Requests],
+    bases: Sequence[int],
+    progress: Progress = no_progress,
+) -> Needs:
+    """Measured by replay; `bases` are the recordings' largest alignments."""
+    heap, memories = memories_needed(heap, recordings, bases, progress)
+    known = [need for need in memories if need is not None]
+    is_served = len(known) == len(memories)
+    return Needs(heap, memories, permanent(heap, recordings, bases, known) if is_served else None)
+
+
 def memories_needed(
     heap: SystemHeap,
     recordings: Sequence[Requests],
