@@ -6,8 +6,7 @@
 #include "lwip/opt.h"
 #include "lwip/pbuf.h"
 
-#define HEADERS                                                                                    \
-    (PBUF_LINK_ENCAPSULATION_HLEN + PBUF_LINK_HLEN + PBUF_IP_HLEN + PBUF_TRANSPORT_HLEN)
+#define HEADERS (PBUF_LINK_ENCAPSULATION_HLEN + PBUF_LINK_HLEN + PBUF_IP_HLEN + PBUF_TRANSPORT_HLEN)
 
 #if MEMP_MEM_MALLOC && MEM_USE_POOLS
 #error "pools in the heap, and the heap in pools"
