@@ -14,15 +14,16 @@ import typer
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.importers import preload
 from heapfit.importers.record import Recording, record
 from heapfit.trace.names import source_name
 
 
 def command(
     program: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="PROGRAM", help="What to run, after --, with its arguments."),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
@@ -31,16 +32,39 @@ def command(
         bool,
         typer.Option("--children", help="Keep the other processes' traces, beside the output."),
     ] = False,
+    environment: Annotated[
+        Path | None,
+        typer.Option(
+            "--environment",
+            metavar="FOLDER",
+            help="Run nothing: print what the environment of a service needs for it to record "
+            "itself into FOLDER.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a Linux program and record what it asks of its heap.
 
-    Its input and output stay its own. 64-bit, dynamically linked programs.
+    Its input and output stay its own. Dynamically linked programs. A SIGTERM is passed on to it,
+    and what was recorded is kept.
     """
+    if environment is not None:
+        out_result(_environment(environment, program), as_json)
+        return
+    if not program:
+        raise typer.BadParameter("name a program to run, after --, or --environment FOLDER")
     target = output or Path(f"{source_name(Path(program[0]))}.parquet")
     with progress_bars() as progress:
         recording = record(program, target, children, progress)
     out_result(_parts(recording), as_json)
+
+
+def _environment(folder: Path, program: list[str] | None) -> Iterator[Part]:
+    """Lines as an environment file has them."""
+    variables = preload.environment(folder, Path(program[0]) if program else None)
+    yield Fields({"environment": variables})
+    for name, value in variables.items():
+        yield Line(f"{name}={value}")
 
 
 def _parts(recording: Recording) -> Iterator[Part]:
