@@ -72,8 +72,8 @@ EventArrays feed_queue(QueueModel &model, const Column<Tick> &time,
 
 void bind_queue_model(nb::module_ &module) {
     nb::class_<QueueModel>(module, "QueueModel",
-                           "When packets are released: fill-drain:N, fifo:RATE, hold:fixed:US, "
-                           "hold:exp:MEAN_US[:SEED].")
+                           "When packets are released: fill-drain:N, fifo:RATE, link:BITS_PER_S, "
+                           "hold:fixed:US, hold:exp:MEAN_US[:SEED].")
         .def(nb::init<std::string_view>(), nb::arg("text"))
         .def("feed", &feed_queue, nb::arg("time"), nb::arg("size"),
              "Let packets arrive; columns op, object, size and time of the events.")

@@ -9,6 +9,8 @@ from pathlib import Path
 from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Effort, Row
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
+from heapfit.compare.today.comparison import Today
+from heapfit.compare.today.heaps import SystemHeap
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 from heapfit.plan.plan_file import PlanFile
@@ -29,6 +31,7 @@ class FitOptions:
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
     effort: Effort = STANDARD_EFFORT  # on each plan's regions
+    now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ class FitPaths:
 
     folder: Path
     traces: tuple[Path, ...]  # stored traces; the sources themselves where they already were
-    plan: Path  # plan.toml
-    code: Path  # folder of generated C
+    plan: Path | None  # plan.toml; None where today's heap is kept
+    code: Path | None  # folder of generated C; likewise
     report: Path  # report.html
 
 
@@ -64,6 +67,7 @@ class Answer:
     size: HeapSize
     known: Known  # what the margin rests on
     asked_peak: int | None  # by the user
+    kept: SystemHeap | None = None  # what is set; None: the fitted heap
 
     @property
     def is_enough(self) -> bool:
@@ -77,6 +81,9 @@ class Answer:
 
     def sentences(self) -> list[str]:
         """The answer first; then what limits it."""
+        what, region = "the heap", self.size.region
+        if self.kept is not None:
+            what, region = self.kept.setting, self.kept.set_to(region)
         size, runs = self.size, self.known.runs
         recordings = "1 recording" if runs == 1 else f"{runs} recordings"
         peak = f"your peak of {size.u_max:,}"
@@ -84,13 +91,13 @@ class Answer:
             peak = f"the peak of {size.peak:,} that you expect"
         parts = f"{peak}, {self.overhead:.1f} % for the allocator, {size.margin:g} % margin"
         if self.is_enough:
-            answers = [f"Set the heap to {size.region:,} bytes: {parts}; from {recordings}."]
+            answers = [f"Set {what} to {region:,} bytes: {parts}; from {recordings}."]
         else:
             answers = [
                 f"{recordings} cannot carry an answer for a heap below "
                 f"{SMALL_PEAK // 1024} KiB, where runs differ most: record "
                 f"{ENOUGH_OF_SMALL} and fit them together.",
-                f"Until then set the heap to {size.region:,} bytes: {parts}.",
+                f"Until then set {what} to {region:,} bytes: {parts}.",
             ]
         if self.asked_peak is not None and self.asked_peak < size.u_max:
             answers.append(
@@ -111,12 +118,13 @@ class Fit:
     comparison: Comparison  # rows ranked, measured on that trace
     winner: Row  # the plan was made from it
     answer: Answer
-    plan_file: PlanFile  # the winner's
+    plan_file: PlanFile  # the winner's; written unless today's heap is kept
     verdict: str  # one sentence, with the figures that decided
     firmer: tuple[str, ...]  # what would make the answer firmer, each a few words
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
     options: FitOptions
+    today: Today | None = None  # the heap that there is, where it was named
 
     @property
     def source(self) -> Path:

@@ -180,13 +180,15 @@ def find_front(
         return front_of(comparison, loaded, progress=progress)
 
 
-def generate_code(plan: PlanFile | Path, folder: Path, prefix: str = "app") -> list[Path]:
-    """Writes a plan's C to `folder` and returns its files, sorted.
+def generate_code(
+    plan: PlanFile | Path, folder: Path, prefix: str = "app", language: str = "c"
+) -> list[Path]:
+    """Writes a plan's C to `folder`, for callers in c, c++ or rust; returns its files, sorted.
 
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region or the folder holds anything that was not written by this.
     """
-    return generate(_plan_file(plan), folder, prefix)
+    return generate(_plan_file(plan), folder, prefix, language)
 
 
 def size_pools(

@@ -81,7 +81,8 @@ template <class Reader> void check(std::span<const std::uint8_t> file, std::size
     const Outcome whole = outcome<Reader>(file, file.size() + 1);
     require(outcome<Reader>(file, chunk) == whole);
     check_packets(whole.packets);
-    for (const char *queue : {"fill-drain:3", "fifo:1000", "hold:exp:1000", "hold:fixed:5"}) {
+    for (const char *queue :
+         {"fill-drain:3", "fifo:1000", "link:1e6", "hold:exp:1000", "hold:fixed:5"}) {
         check_events(whole.packets, queue);
     }
 }

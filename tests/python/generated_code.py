@@ -19,6 +19,8 @@ STRICT = ("-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-Wconversion", "-We
 NO_MEMSET = "-fno-tree-loop-distribute-patterns"  # gcc's own
 
 TLSF = Plan("tlsf")
+# What is told each size at free, and has no free without.
+SIZED = [info.name for info in _engine.allocators() if getattr(info, "needs_size", False)]
 PLANS = {
     "first_fit": Plan("first_fit"),
     "tlsf": TLSF,

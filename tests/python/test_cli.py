@@ -15,12 +15,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from program import run_heapfit
 
 from heapfit import _engine
 from heapfit.cli import main
 from heapfit.cli.printing import console
 from heapfit.trace.stored import Trace
+from program import run_heapfit
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[39][0-9]")
 TEXT = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"

@@ -114,7 +114,7 @@ def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture)
     assert done.returncode == 1
     assert done.stderr == (
         "heapfit: c.pcap: a capture tells when packets come, not how long they stay (add --queue "
-        "fifo:PACKETS_PER_S or --queue hold:exp:MEAN_US)\n"
+        "fifo:N with your CPU's packets a second, or --queue link:BITS_PER_S)\n"
     )
     heapfit("import", capture, "-o", "c.parquet", "--queue", "fifo:1200", folder=tmp_path)
     stored = heapfit_json("size", "c.parquet", folder=tmp_path)

@@ -4,6 +4,7 @@
 import random
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from generated_code import PLANS, STRICT, plan_file
 
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
+from heapfit.generate.languages import Language
 from heapfit.generate.names import Text, checked_prefix, identifier, printable
 from heapfit.generate.tables import Design, design_of
-from heapfit.generate.texts import _environment, heap_texts, readme_text
+from heapfit.generate.texts import _environment, heap_texts, language_texts, readme_text
 
 PAYLOAD = "int injected;"
 BREAKERS = [
@@ -59,6 +61,20 @@ def test_hostile_names_change_no_token() -> None:
         code = heap_code(name)
         assert tokens(code, name) == expected, ascii(name)
         assert len(code.splitlines()) == len(plain.splitlines()), ascii(name)
+
+
+@pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
+def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
+    plain = language_texts(design_named("plain"), language, "")
+    for name in hostile_names():
+        made = language_texts(design_named(name), language, "")
+        shown = printable(name)
+        for file, text in plain.items():
+            assert made[file] == text.replace("plan plain", f"plan {shown}").replace(
+                '"plain"', f'"{shown}"'
+            ), (file, ascii(name))
+        if language is Language.RUST:
+            assert tomllib.loads(made["Cargo.toml"])["package"]["name"] == "app_heap"
 
 
 def test_code_of_hostile_names_compiles(tmp_path: Path) -> None:

@@ -92,6 +92,20 @@ def test_a_server_serves_through_a_gap_of_one_hour():
     }
 
 
+@pytest.mark.parametrize("rate", [10**6, 8 * 10**7, 10**9])
+def test_a_link_sends_packets_in_order_byte_by_byte(rate):
+    times = arrivals(2000)
+    sizes = np.random.default_rng(2).integers(40, 1500, len(times)).tolist()
+    releases, idle_at = {}, 0
+    for i, (time, size) in enumerate(zip(times, sizes, strict=True)):
+        idle_at = max(idle_at, time * 1000) + round(size * 8e9 / rate)
+        releases[i] = idle_at // 1000
+    events = events_of(f"link:{rate}", times, sizes, batch=64)
+    assert releases_of(events) == releases
+    order = [event[3] for event in events]
+    assert order == sorted(order)
+
+
 def test_a_fixed_holding_time_releases_each_packet_that_much_later():
     times = arrivals(2000)
     releases = [1000 * (time + 730) for time in times]
@@ -122,14 +136,18 @@ def test_the_seed_is_0_unless_told():
     assert events_of("hold:exp:1000", times) != events_of("hold:exp:1000:1", times)
 
 
-@pytest.mark.parametrize("queue", ["fill-drain:7", "fifo:9000", "hold:fixed:450", "hold:exp:300:3"])
+@pytest.mark.parametrize(
+    "queue", ["fill-drain:7", "fifo:9000", "link:9e6", "hold:fixed:450", "hold:exp:300:3"]
+)
 def test_batches_of_any_size_give_the_same_events(queue):
     times = arrivals(500)
     whole = events_of(queue, times)
     assert events_of(queue, times, batch=1) == events_of(queue, times, batch=13) == whole
 
 
-@pytest.mark.parametrize("queue", ["fill-drain:7", "fifo:0.001", "hold:fixed:1000000000000000"])
+@pytest.mark.parametrize(
+    "queue", ["fill-drain:7", "fifo:0.001", "link:1e3", "hold:fixed:1000000000000000"]
+)
 def test_times_at_the_limit_do_not_wrap(queue):
     times = [0, 2**63 - 1, 2**63 - 1]
     told = [event[3] for event in events_of(queue, times)]
@@ -157,6 +175,8 @@ def test_times_at_the_limit_do_not_wrap(queue):
         "fifo:1e-4",
         "fifo:1e999",
         "hold:5",
+        "link:999",
+        "link:1e13",
         "hold:fixed:1.5",
         "hold:fixed:1000000000000001",
         "hold:exp:",

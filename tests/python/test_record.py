@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,8 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers import record
+from heapfit.importers import preload, record
+from heapfit.trace.stored import Trace
 
 PROGRAMS = Path(__file__).with_name("programs")
 EVENTS = 100_000  # some three windows of the recording's file
@@ -42,8 +44,13 @@ def build(tmp_path_factory):
     return compiled
 
 
-def preloaded(folder):
-    return {**os.environ, "LD_PRELOAD": str(record.LIBRARY), "HEAPFIT_RECORD": str(folder)}
+# Both pointer sizes; a machine whose compiler makes no 32-bit programs has but its own.
+CLASSES = [(), ("-m32",)] if preload.LIBRARY_32.exists() else [()]
+
+
+def preloaded(folder, program=None):
+    library = preload.LIBRARY if program is None else preload.library_for(program)
+    return {**os.environ, "LD_PRELOAD": str(library), "HEAPFIT_RECORD": str(folder)}
 
 
 def strictly_read(path):
@@ -64,8 +71,10 @@ def events(trace):
     return list(zip(*(columns[name].tolist() for name in ("op", "size", "alignment")), strict=True))
 
 
-def test_each_function_of_the_family_is_recorded_as_called(build, tmp_path):
-    recording = record.record([str(build("malloc_family"))], tmp_path / "out.parquet")
+@pytest.mark.parametrize("options", CLASSES)
+def test_each_function_of_the_family_is_recorded_as_called(build, tmp_path, options):
+    recording = record.record([str(build("malloc_family", *options))], tmp_path / "out.parquet")
+    assert recording.trace.info.pointer_bits == (32 if options else 64)
     freed = (FREE, 0, 0)
     assert recording.status == 0
     assert events(recording.trace) == [
@@ -99,9 +108,11 @@ def test_the_program_prints_and_ends_as_without_the_recorder(build, tmp_path):
         )
 
 
-def test_no_impossible_event_appears_under_threads(build, tmp_path):
+@pytest.mark.parametrize("options", CLASSES)
+def test_no_impossible_event_appears_under_threads(build, tmp_path, options):
+    program = build("threads", *options)
     ended = subprocess.run(
-        [build("threads"), "20000"], env=preloaded(tmp_path), stdout=subprocess.PIPE, check=True
+        [program, "20000"], env=preloaded(tmp_path, program), stdout=subprocess.PIPE, check=True
     )
     allocated, freed = map(int, ended.stdout.split())
     (path,) = recordings(tmp_path)
@@ -296,10 +307,10 @@ def test_sites_are_the_same_in_every_run(build, tmp_path):
 
 
 def test_a_library_path_with_blanks_is_preloaded_all_the_same(build, tmp_path, monkeypatch):
-    moved = tmp_path / "with blank: and colon" / record.LIBRARY.name
+    moved = tmp_path / "with blank: and colon" / preload.LIBRARY.name
     moved.parent.mkdir()
-    shutil.copy(record.LIBRARY, moved)
-    monkeypatch.setattr(record, "LIBRARY", moved)
+    shutil.copy(preload.LIBRARY, moved)
+    monkeypatch.setattr(preload, "LIBRARY", moved)
     command = [str(build("deaths")), "100", "_exit"]
     assert record.record(command, tmp_path / "out.parquet").trace.info.events == 100
 
@@ -312,7 +323,7 @@ def refuse_to_record(command, output, told):
         assert sorted(output.parent.glob("*")) == before
 
 
-def test_what_cannot_be_recorded_is_refused_in_one_line(build, tmp_path):
+def test_what_cannot_be_recorded_is_refused_in_one_line(build, tmp_path, monkeypatch):
     out = tmp_path / "out.parquet"
     program = str(build("deaths"))
     refuse_to_record(["no-such-program"], out, "no-such-program: no such program")
@@ -324,7 +335,9 @@ def test_what_cannot_be_recorded_is_refused_in_one_line(build, tmp_path):
     foreign = tmp_path / "foreign"
     foreign.write_bytes(b"\x7fELF\x01" + bytes(59))
     foreign.chmod(0o755)
-    refuse_to_record([str(foreign)], out, "is a 32-bit program")
+    refuse_to_record([str(foreign)], out, "is statically linked")
+    monkeypatch.setattr(preload, "LIBRARY_32", tmp_path / "none")
+    refuse_to_record([str(foreign)], out, "is a 32-bit program, and heapfit was built without")
     foreign.write_bytes(b"neither a program nor a script" * 10)
     refuse_to_record([str(foreign)], out, "cannot be run: Exec format error")
 
@@ -384,3 +397,55 @@ def test_ctrl_c_ends_the_program_and_keeps_its_recording(tmp_path):
     told, _ = recorder.communicate(timeout=60)
     assert recorder.returncode == 0
     assert told.endswith("which ended with status 3\n")
+
+
+def test_a_sigterm_is_passed_on_and_what_was_recorded_is_kept(tmp_path):
+    script = "trap 'exit 4' TERM; echo ready; while :; do :; done"
+    recorder = subprocess.Popen(
+        [sys.executable, "-m", "heapfit", "record", "-o", "out.parquet", "--", "sh", "-c", script],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert recorder.stdout.readline() == "ready\n"
+    recorder.terminate()
+    told, _ = recorder.communicate(timeout=60)
+    assert recorder.returncode == 0
+    assert told.startswith("out.parquet: ")
+    assert told.endswith("which ended with status 4\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet"]
+
+
+def test_a_program_that_outlives_a_sigterm_is_killed_and_its_recording_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "GRACE", 0.2)
+    flag = tmp_path / "ready"
+    script = f"trap '' TERM; echo > {flag}; while :; do :; done"
+
+    def ask():
+        wait_until(flag.exists)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    ended = record.record(["sh", "-c", script], tmp_path / "out.parquet")
+    asker.join()
+    assert ended.status == -signal.SIGKILL
+    assert ended.trace.info.events > 0
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_environment_makes_a_program_record_itself(build, tmp_path):
+    folder = tmp_path / "recordings"
+    refused = heapfit("record", "--environment", folder, cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "is no folder (create it, writable by the program's user)" in refused.stderr
+    folder.mkdir()
+    printed = heapfit("record", "--environment", "recordings", cwd=tmp_path)
+    variables = dict(line.split("=", 1) for line in printed.stdout.splitlines())
+    assert variables == {"LD_PRELOAD": str(preload.LIBRARY), "HEAPFIT_RECORD": str(folder)}
+    program = [build("deaths"), "10", "_exit"]
+    subprocess.run(program, env={**os.environ, **variables}, check=True)
+    (path,) = recordings(folder)
+    assert heapfit("import", path, "-o", "t.parquet", cwd=tmp_path).returncode == 0
+    assert Trace.open(tmp_path / "t.parquet").info.events == 10
+    assert heapfit("record", cwd=tmp_path).returncode == 2

@@ -130,6 +130,11 @@ def test_a_quantile_leaves_out_the_worst_traces(runs: list[Trace]) -> None:
     assert {row.name: row.region for row in most.rows} == {n: r[-1] for n, r in needs.items()}
 
 
+def test_an_objective_is_the_share_that_it_names() -> None:
+    assert parse_objective("q99.5") == Objective(0.995)
+    assert parse_objective("q100") == parse_objective("max") == Objective(1.0)
+
+
 @pytest.mark.parametrize("text", ["q0", "q101", "min", "q-5", "90", "q1e2", "q", ""])
 def test_an_objective_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(HeapfitError, match="neither max nor a quantile"):

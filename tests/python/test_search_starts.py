@@ -10,6 +10,7 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.design.budgets.live_points import LivePoints, live_points
 from heapfit.design.budgets.priced import priced_budgets
+from heapfit.design.search.moves import Moves, Sizes
 from heapfit.design.search.pooled_design import Budget, PooledDesign, Shared, design_of
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
@@ -30,6 +31,17 @@ def needed(points: LivePoints, counts: list[int], price: float) -> float:
     sizes = np.array(SIZES)
     shared = points.live - np.minimum(points.blocks, counts) @ sizes
     return float(sizes @ np.array(counts) + (1 + price) * shared.max())
+
+
+def test_bytes_move_from_one_budget_to_another() -> None:
+    moves = Moves(Sizes(8, (16, 32), (0, 100, 200), (16, 32)), seed=1)
+    start = PooledDesign((Budget(16, 0, 50), Budget(32, 16, 50)), Shared("tlsf"))
+    gained = [
+        {budget.size: budget.count - 50 for budget in moves.changed(start).budgets}
+        for _ in range(200)
+    ]
+    moved = [one for one in gained if one.get(16, 0) * one.get(32, 0) < 0]
+    assert any(one[16] == -2 * one[32] for one in moved)
 
 
 def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:

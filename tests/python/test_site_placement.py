@@ -12,8 +12,15 @@ from heapfit import _engine
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import compare
 from heapfit.compare.trial import replay_trace
+from heapfit.design.placement.call_sites import call_sites
+from heapfit.design.placement.class_lifetimes import blocks_of
 from heapfit.design.placement.learned import Placed, learn_placement
-from heapfit.design.placement.sites import _SiteSearch, busiest_sites, learn_sites
+from heapfit.design.placement.sites import (
+    _SiteSearch,
+    _tags_of_blocks,
+    busiest_sites,
+    learn_sites,
+)
 from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_candidates
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
@@ -24,6 +31,7 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import ALIGNED, ALLOC
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 STAYS, GOES, LATE = 0xA11CE, 0xB0B, 0xCAB  # call sites
@@ -65,6 +73,20 @@ def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) ->
     live = 64 * ROUNDS * 2
     assert by_class.region > 1.4 * live
     assert by_site.region < 1.06 * live
+
+
+def test_a_request_with_an_alignment_has_no_site(tmp_path: Path) -> None:
+    columns = {
+        "op": np.array([ALLOC, ALIGNED, ALLOC]),
+        "object": np.arange(3),
+        "size": np.full(3, 64),
+        "alignment": np.array([0, 16, 0]),
+        "site": np.array([GOES, STAYS, GOES]),
+    }
+    loaded = load_trace(write_trace(tmp_path / "aligned.parquet", [columns], TraceInfo()), 4)
+    assert [one.site for one in call_sites(loaded)] == [GOES]
+    tags = _tags_of_blocks(loaded, {GOES: 1, STAYS: 2}, blocks_of(loaded))
+    assert tags.tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])

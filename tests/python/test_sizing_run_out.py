@@ -3,6 +3,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from heapfit.compare.trial import replay_trace
@@ -11,7 +12,14 @@ from heapfit.plan.plan import Plan
 from heapfit.sizing.alone import size_alone
 from heapfit.sizing.demand import measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
-from heapfit.sizing.run_out import extrapolated_count, least_count, looks, rarest_shown, run_out
+from heapfit.sizing.run_out import (
+    extrapolated_count,
+    interval,
+    least_count,
+    looks,
+    rarest_shown,
+    run_out,
+)
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
@@ -40,6 +48,10 @@ def test_shares_are_those_of_the_law(demand, count):
     found = run_out(demand, count)
     assert found.share == pytest.approx(expected, rel=0.12)
     assert found.time_share == pytest.approx(expected, rel=0.12)
+
+
+def test_one_stretch_tells_nothing_of_how_much_stretches_differ():
+    assert interval(0.5, np.array([0.5]), 0.01) == (0.0, 1.0)
 
 
 BURSTS = "campus"  # a queue that stays full for long after a burst

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of embedded systems: names, values by hand, and text that their files take."""
 
+import random
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from test_sizing_demand import ALLOC, FREE, trace_of
@@ -119,9 +122,69 @@ def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
 
 def test_lwips_header_is_longer_in_a_large_heap(tmp_path):
     trace = generate_workload(parse_workload("t2_w3:events=2000"), tmp_path / "t")
-    (setting,) = settings_for("lwip", trace, options()).settings
+    setting = settings_for("lwip", trace, options()).settings[-1]
     assert setting.value > 64_000
     assert "header of 12 bytes" in setting.why
+
+
+SANITY = Path(__file__).with_name("lwip_sanity.h")
+
+
+def is_built(settings, info, folder):
+    """Whether lwIP's headers and its sanity checks take the settings as they are printed."""
+    (folder / "lwipopts.h").write_text(as_text(settings, info, "a.pcap"))
+    (folder / "built.c").write_text(f'#include "{SANITY}"\n')
+    command = ["gcc", "-fsyntax-only", "-Wall", "-Werror", f"-I{folder}", "-I/usr/include/lwip"]
+    done = subprocess.run(
+        [*command, folder / "built.c"], capture_output=True, text=True, check=False
+    )
+    assert "No such file" not in done.stderr
+    return done.returncode == 0
+
+
+def test_lwip_builds_with_its_settings(burst, heap, tmp_path):
+    for trace in (burst, heap):
+        for admission in (0.65, 0.999):
+            found = settings_for("lwip", trace, options(admission=admission))
+            assert is_built(found, trace.info, tmp_path)
+    named = settings_for("lwip", heap, options(admission=0.9, named={2952: "MEMP_NUM_TCP_PCB"}))
+    assert values(named)["MEMP_MEM_MALLOC"] == 0
+    assert is_built(named, heap.info, tmp_path)
+
+
+def test_lwip_does_not_build_with_a_window_that_the_buffers_do_not_carry(burst, tmp_path):
+    found = settings_for("lwip", burst, options(admission=0.65))
+    without = replace(found, settings=tuple(s for s in found.settings if s.name != "TCP_WND"))
+    small = [replace(s, value=1) if s.name == "PBUF_POOL_SIZE" else s for s in without.settings]
+    assert not is_built(replace(without, settings=tuple(small)), burst.info, tmp_path)
+
+
+def test_few_packets_get_buffers_for_a_segment_and_a_window_of_whole_ones(tmp_path):
+    events = [(ALLOC, 0, 60, 0), (FREE, 0, 0, 5), (ALLOC, 1, 60, 9), (FREE, 1, 0, 11)]
+    trace = trace_of(tmp_path / "one", events, kind="packets")
+    whole = settings_for("lwip", trace, options(admission=0.5))
+    found = values(whole)
+    carried = found["PBUF_POOL_SIZE"] * (found["PBUF_POOL_BUFSIZE"] - 54)
+    assert 536 <= found["TCP_WND"] == carried // 536 * 536
+    alone = settings_for("lwip", trace, options(admission=0.5, assume={"tcp_mss": 0}))
+    assert "TCP_WND" not in values(alone)
+    assert alone.memory < whole.memory
+
+
+@pytest.mark.parametrize("system", ["lwip", "zephyr", "openthread"])
+def test_larger_buffers_are_never_more(tmp_path, system):
+    draw = random.Random(3)
+    events, live = [], []
+    for name in range(400):
+        events.append((ALLOC, name, draw.choice([40, 60, 576, 1500]), name))
+        live.append(name)
+        while live and draw.random() < 0.52:
+            events.append((FREE, live.pop(0), 0, name))
+    trace = trace_of(tmp_path / "walk", events, kind="packets")
+    for admission in (0.9, 0.99, 0.9999, 0.999999):
+        found = settings_for(system, trace, options(admission=admission))
+        counts = [choice.count for choice in found.choices]
+        assert counts == sorted(counts, reverse=True)
 
 
 @pytest.mark.parametrize("system", ["lwip", "openthread"])

@@ -5,6 +5,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.plan import LARGEST_REGION
 from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
 from heapfit.simulation.closed_form import size_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService
@@ -17,6 +18,19 @@ from heapfit.sizing.from_traffic import Aim, curve_aims, size_for
 ARTICLE = Traffic(Poisson(0.002), UniformSize(80, 2000), ExponentialHolding(1.0))
 # 20 requests live on average: quick to simulate.
 SMALL = Traffic(Poisson(0.05), UniformSize(80, 2000), ExponentialHolding(1.0))
+
+
+def test_a_family_ends_at_the_largest_region():
+    for family in families_for(load_of(SMALL)):
+        if family.name in ("tlsf", "best_fit"):
+            largest = family.make(family.most).region
+            assert LARGEST_REGION - 64 < largest <= LARGEST_REGION
+
+
+def test_a_size_that_is_seldom_live_has_a_block():
+    seldom = Traffic(Poisson(4.0), UniformSize(80, 2000), ExponentialHolding(1.0))
+    families = {one.name: one for one in families_for(load_of(seldom))}
+    assert families["class_pools"].make(4).plan.pools[-1].size >= 2000
 
 
 def exact(traffic, **choices):

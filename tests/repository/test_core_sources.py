@@ -33,6 +33,7 @@ DEFINITIONS = (
     re.compile(r"^static[^;={}()]*?\b(\w+)\([^;{]*\)\s*\{", re.MULTILINE),
 )
 ENUM = re.compile(r"\benum\s*\w*\s*\{([^}]*)\}")
+RV32 = ("riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32")
 MUTABLE_SYMBOLS = set("bBcCdDsS")  # as nm names them: zeroed, common, initialised, small
 
 
@@ -65,6 +66,16 @@ def symbols(objects: list[Path]) -> list[tuple[str, str]]:
     ).stdout
     rows = (line.split() for line in listing.splitlines() if not line.endswith(":"))
     return [(row[1], row[0]) for row in rows if row]
+
+
+def test_a_build_for_rv32_and_few_bytes_calls_no_library(root):
+    """A struct that begins with constants is a memcpy there, and nowhere else."""
+    for source in sorted((root / "core/src").rglob("*.c")):
+        command = [*RV32, "-Os", "-std=c11", "-ffreestanding", "-S", "-o", "-",
+                   "-fno-tree-loop-distribute-patterns", f"-I{root}/core", f"-I{root}/core/include",
+                   str(source)]  # fmt: skip
+        code = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        assert not HOSTED_NAMES & set(re.findall(r"\b(?:call|tail)\s+(\w+)", code)), source
 
 
 def calls(folder: Path) -> dict[str, set[str]]:

@@ -146,7 +146,10 @@ static inline bool try_word(const run_request *request, uint32_t used, uint32_t 
  * run. */
 static inline uint32_t bits_find(const hfit_heap *heap, const partition_layout *layout,
                                  const run_request *request) {
-    bits_search search = {0, NO_PARTITION, UINT32_MAX};
+    bits_search search;
+    search.start = 0; /* member by member: see copy_place */
+    search.best = NO_PARTITION;
+    search.best_length = UINT32_MAX;
     uint32_t before = 1; /* 1: the partition before the word is used */
     for (uint32_t first = 0; first < layout->count; first += 32) {
         const uint32_t used = load_word(heap, bit_word(first, USED_BITS));

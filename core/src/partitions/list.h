@@ -127,12 +127,20 @@ static inline void copy_place(list_place *to, const list_place *from) {
     to->previous_end = from->previous_end;
 }
 
+/* No group, longer than any. */
+static inline void set_no_place(list_place *place) {
+    place->group = NO_PARTITION;
+    place->length = UINT32_MAX;
+    place->previous = NO_PARTITION;
+    place->previous_end = 0;
+}
+
 /* Finds the free group that holds a run such as requested. False if there is none, or a link is
  * damaged. One step a free group. */
 static inline bool list_find(const hfit_heap *heap, const partition_layout *layout,
                              const run_request *request, list_place *found) {
     list_place place;
-    *found = (list_place){NO_PARTITION, 0, NO_PARTITION, UINT32_MAX};
+    set_no_place(found);
     if (!move_to_first(heap, layout, &place)) {
         return false;
     }

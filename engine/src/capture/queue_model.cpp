@@ -13,18 +13,20 @@ namespace heapfit {
 
 namespace {
 
-using Model = std::variant<FillAndDrain, FifoServer, HoldingTime>;
+using Model = std::variant<FillAndDrain, FifoServer, LinkServer, HoldingTime>;
 
 constexpr std::uint64_t ns_per_us = 1000;
 constexpr Tick long_gap_as_us = 1'000'000;
 constexpr Tick time_end_us = Tick{1} << 63;
 constexpr double slowest_rate = 0.001, fastest_rate = 1e9;       // packets a second: 1000 s to 1 ns
+constexpr double slowest_link = 1e3, fastest_link = 1e12;        // bits a second
 constexpr std::uint64_t longest_hold_us = 1'000'000'000'000'000; // 31 years
 
 [[noreturn]] void refuse(std::string_view text) {
     throw Error("queue model: \"" + std::string(text.substr(0, 60)) +
                 "\" is none (use fill-drain:N, fifo:RATE with 0.001 to 1e9 packets a second, "
-                "hold:fixed:US or hold:exp:MEAN_US[:SEED] with at most 1e15 us)");
+                "link:BITS_PER_S with 1e3 to 1e12, hold:fixed:US or hold:exp:MEAN_US[:SEED] with "
+                "at most 1e15 us)");
 }
 
 // The number that is all of `text`, if it lies in the range.
@@ -55,6 +57,9 @@ Model parsed(std::string_view text) {
     if (constexpr std::string_view name = "fifo:"; text.starts_with(name)) {
         const double rate = number(after(name), slowest_rate, fastest_rate);
         return FifoServer{static_cast<std::uint64_t>(std::llround(1e9 / rate))};
+    }
+    if (constexpr std::string_view name = "link:"; text.starts_with(name)) {
+        return LinkServer{number(after(name), slowest_link, fastest_link)};
     }
     if (constexpr std::string_view name = "hold:fixed:"; text.starts_with(name)) {
         return HoldingTime{true, number<std::uint64_t>(after(name), 0, longest_hold_us), 0};
@@ -110,6 +115,33 @@ void FifoServer::finish(QueueEvents &out) {
         left_ns_ %= ns_per_us;
         out.free(oldest_++, last_us_);
         left_ns_ += service_ns_;
+    }
+}
+
+void LinkServer::release_oldest(QueueEvents &out) {
+    out.free(queue_.front().second, queue_.front().first);
+    queue_.pop();
+}
+
+void LinkServer::arrive(const Arrival &arrival, QueueEvents &out) {
+    while (!queue_.empty() && queue_.front().first <= arrival.time_us) {
+        release_oldest(out);
+    }
+    out.alloc(arrival.object, arrival.size, arrival.time_us);
+    if (idle_us_ < arrival.time_us) {
+        idle_us_ = arrival.time_us;
+        idle_ns_ = 0;
+    }
+    idle_ns_ +=
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(arrival.size) * ns_per_byte_));
+    idle_us_ += idle_ns_ / ns_per_us;
+    idle_ns_ %= ns_per_us;
+    queue_.emplace(idle_us_, arrival.object);
+}
+
+void LinkServer::finish(QueueEvents &out) {
+    while (!queue_.empty()) {
+        release_oldest(out);
     }
 }
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -27,6 +26,7 @@ from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.names import source_name
 

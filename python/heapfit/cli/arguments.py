@@ -47,16 +47,16 @@ Queue: TypeAlias = Annotated[
     str,
     typer.Option(
         "--queue",
-        help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S, "
-        "hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+        help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
+        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
     ),
 ]
 QueueOfCapture: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--queue",
-        help="When a captured packet leaves: fifo:PACKETS_PER_S, hold:exp:MEAN_US[:SEED], "
-        "hold:fixed:US or fill-drain:N.",
+        help="When a captured packet leaves: fifo:PACKETS_PER_S of a CPU, link:BITS_PER_S, "
+        "hold:exp:MEAN_US[:SEED], hold:fixed:US or fill-drain:N.",
     ),
 ]
 Admission: TypeAlias = Annotated[
@@ -109,15 +109,13 @@ SramFile: TypeAlias = Annotated[
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-STANDARD_QUEUE = "fill-drain:1000"
-
 
 def import_options(
     queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
     """The choices for an import, from the three options above."""
     bits = int(pointer_bits) if pointer_bits else None
-    return ImportOptions(drop_unknown, queue or STANDARD_QUEUE, bits)
+    return ImportOptions(drop_unknown, queue, bits)
 
 
 def effort_of(exact: bool) -> Effort:

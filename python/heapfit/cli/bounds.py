@@ -13,7 +13,6 @@ import typer
 from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -27,6 +26,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000

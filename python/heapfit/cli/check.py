@@ -14,7 +14,6 @@ import typer
 
 from heapfit.check.check import CheckOptions, check_recordings
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     AsJson,
     DropUnknown,
     PointerBitsOption,
@@ -26,6 +25,7 @@ from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 
 _FAILED = 3

@@ -15,7 +15,6 @@ from heapfit import _engine
 from heapfit.check.margin import planned_peak
 from heapfit.check.run import Run, run_on
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -40,6 +39,7 @@ from heapfit.compare.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named

@@ -13,7 +13,6 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -47,6 +46,7 @@ from heapfit.design.plan_files import Designs, design
 from heapfit.design.robust.design import RobustOptions, design_robust, save_robust_plans
 from heapfit.design.robust.objective import parse_objective
 from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
 from heapfit.trace.names import different_names, source_name
 from heapfit.workloads.drawn_set import draw_set

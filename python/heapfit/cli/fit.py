@@ -10,7 +10,6 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -19,7 +18,7 @@ from heapfit.cli.arguments import (
     Exact,
     PointerBitsOption,
     Prefer,
-    Queue,
+    QueueOfCapture,
     Sources,
     effort_of,
     import_options,
@@ -38,6 +37,8 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import ranking
+from heapfit.cli.printing.today import beside_today
+from heapfit.compare.today.heaps import SYSTEM_HEAPS
 from heapfit.fit_result import Answer, Fit, FitOptions, Run
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.front.preference import Preference
@@ -79,6 +80,15 @@ _Pools: TypeAlias = Annotated[
 _Each: TypeAlias = Annotated[
     bool, typer.Option("--each", help="Fit a heap to each source apart, not one to all.")
 ]
+_Now: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="HEAP",
+        help=f"What you have today, to be kept if it does as well: {', '.join(SYSTEM_HEAPS)} "
+        "(heap_5:SIZE,SIZE with its regions; docs/now.md).",
+    ),
+]
 
 
 def command(
@@ -88,10 +98,11 @@ def command(
     margin: _Margin = None,
     pools: _Pools = False,
     each: _Each = False,
+    now: _Now = None,
     prefer: Prefer = None,
     exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    queue: Queue = STANDARD_QUEUE,
+    queue: QueueOfCapture = None,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     call_sites: CallSites = False,
@@ -109,6 +120,7 @@ def command(
         peak=peak,
         margin=margin,
         effort=effort_of(exact),
+        now=now,
     )
     outcomes: list[Fit | Failure] = []
     if each and len(sources) > 1:
@@ -144,18 +156,40 @@ def _parts(outcome: Fit | Failure) -> Iterator[Part]:
         yield Note(console.failure_line(outcome.reason))
         return
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
+    yield from _waiting(outcome)
+    if outcome.today is not None:
+        yield from beside_today(outcome.today)
     yield from _answer(outcome.answer, outcome.firmer)
     yield from _runs(outcome)
     yield from ranking(outcome.comparison)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
-    yield from paragraph(outcome.verdict)
+    if outcome.today is None:
+        yield from paragraph(outcome.verdict)
     yield Fields({"paths": outcome.paths})
     paths = outcome.paths
     for name, path in (("plan", paths.plan), ("code", paths.code), ("report", paths.report)):
-        yield Line(f"{name:7}{path}")
+        if path is not None:
+            yield Line(f"{name:7}{path}")
     for path in paths.traces:
         yield Line(f"{'trace':7}{path}")
     yield from map(Note, outcome.warnings)
+
+
+def _waiting(outcome: Fit) -> Iterator[Part]:
+    """How long packets stay decides the heap: said first where the user did not."""
+    info, given = outcome.trace.info, outcome.options.importing.queue
+    if info.kind != "packets":
+        return
+    is_assumed = given is None and outcome.trace.path != outcome.source
+    yield Fields({"queue": {"model": info.queue, "is_assumed": is_assumed}})
+    if is_assumed:
+        yield from paragraph(
+            "Assumed, as a capture does not tell how long packets stay: 1,000 wait at once, then "
+            f"all leave (--queue {info.queue}). The heap follows from that. Give what you know: "
+            "your CPU's packets a second with --queue fifo:N, or the rate of a link that sends "
+            "them with --queue link:BITS_PER_S."
+        )
+        yield Line("")
 
 
 def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
@@ -191,6 +225,8 @@ def _runs(outcome: Fit) -> Iterator[Part]:
             Column("r_safe", "R_safe"),
             Column("over_u_max", "over its U_max"),
         ]
+        if outcome.today is not None:  # which has shown each recording in both heaps
+            columns = [column.under("") for column in columns]
         yield Table(columns, outcome.runs, "runs")
         yield Line("")
     profile = outcome.profile

@@ -11,7 +11,6 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     Alignment,
     AlignmentOption,
     AsJson,
@@ -44,6 +43,7 @@ from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
 from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.report.drawing.rendering import write_page

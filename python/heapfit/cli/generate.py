@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit generate`: a plan becomes a folder of plain C."""
+"""`heapfit generate`: a plan becomes a folder of plain C, for C, C++ or Rust."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
+from heapfit.generate.languages import Language
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
@@ -26,6 +27,9 @@ def command(
     prefix: Annotated[
         str, typer.Option("--prefix", help="What every function's name begins with.")
     ] = "app",
+    language: Annotated[
+        Language, typer.Option("--language", help="Who calls the heap; its core is always C.")
+    ] = Language.C,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")
     ] = False,
@@ -36,7 +40,7 @@ def command(
     folder = output or plan.parent / "code"
     if prove:
         require_provers()
-    paths = generate(plan_file, folder, prefix)
+    paths = generate(plan_file, folder, prefix, language)
     proof = prove_folder(folder) if prove else None
     warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     out_result(chain(_parts(plan, paths, [warning] if warning else []), _proven(proof)), as_json)

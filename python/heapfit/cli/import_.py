@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     AsJson,
     DropUnknown,
     PointerBitsOption,
@@ -21,6 +20,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import import_file
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from heapfit.cli.arguments import (
-    STANDARD_QUEUE,
     AsJson,
     DropUnknown,
     PointerBitsOption,
@@ -31,6 +30,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo

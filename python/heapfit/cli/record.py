@@ -14,7 +14,7 @@ import typer
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bars
-from heapfit.importers import import_frames
+from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
     Emulation,
@@ -37,6 +37,15 @@ Output: TypeAlias = Annotated[
 ]
 Children: TypeAlias = Annotated[
     bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
+]
+Environment: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--environment",
+        metavar="FOLDER",
+        help="Run nothing: print what the environment of a service needs for it to record "
+        "itself into FOLDER.",
+    ),
 ]
 Log: TypeAlias = Annotated[
     Path | None,
@@ -62,6 +71,7 @@ def command(
     program: Program = None,
     output: Output = None,
     children: Children = False,
+    environment: Environment = None,
     file: Log = None,
     serial: Device = None,
     qemu: Image = None,
@@ -72,9 +82,13 @@ def command(
 ) -> None:
     """Run a program and record what it asks of its heap, or take what a target recorded.
 
-    A Linux program, 64-bit and dynamically linked, has its input and output as ever. Firmware has
-    recorder/target in it, whose frames come from a log, over a serial line or out of QEMU.
+    A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
+    it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
+    log, over a serial line or out of QEMU.
     """
+    if environment is not None:
+        out_result(_environment(environment, program), as_json)
+        return
     words = tuple(program or ())
     source = _one_of(words, file, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
@@ -97,7 +111,7 @@ def _one_of(
     """What is recorded, of the four that can be."""
     given = [path for path in (file, serial, qemu) if path is not None]
     if len(given) > 1 or (words and (file or serial)) or not (given or words):
-        raise typer.BadParameter("give one of PROGRAM, --file, --serial and --qemu")
+        raise typer.BadParameter("give one of PROGRAM, --file, --serial, --qemu, --environment")
     return given[0] if given else Path(words[0])
 
 
@@ -109,6 +123,14 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
     if recording.log is not None:
         yield Line(f"{recording.log}: what came over the line")
     yield from map(Note, info.notes)
+
+
+def _environment(folder: Path, program: list[str] | None) -> Iterator[Part]:
+    """Lines as an environment file has them."""
+    variables = preload.environment(folder, Path(program[0]) if program else None)
+    yield Fields({"environment": variables})
+    for name, value in variables.items():
+        yield Line(f"{name}={value}")
 
 
 def _parts(recording: Recording) -> Iterator[Part]:

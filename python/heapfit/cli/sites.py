@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import STANDARD_QUEUE, AsJson, Source, import_options
+from heapfit.cli.arguments import AsJson, Source, import_options
 from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
+from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.importers.source_lines import Place, places_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan

@@ -42,6 +42,7 @@ class Choice:
     comparison: Comparison  # of every plan on that recording
     winner: Row  # among its rows
     r_safe: tuple[int | None, ...]  # of the winner's plan on each recording
+    unseen: tuple[int | None, ...]  # likewise, of plans made without it; one recording has none
     u_max: tuple[int, ...]  # of each recording
     answer: Answer
     plan_file: PlanFile
@@ -66,6 +67,7 @@ def choose_for_one(
         comparison=comparison,
         winner=winner,
         r_safe=(winner.r_safe,),
+        unseen=(winner.r_safe,),
         u_max=(winner.u_max,),
         answer=answer,
         plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
@@ -99,6 +101,7 @@ def choose_for_several(
         comparison=comparison,
         winner=winner,
         r_safe=row.regions,
+        unseen=row.unseen_regions if row.is_trained else row.regions,
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),

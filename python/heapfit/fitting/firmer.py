@@ -22,6 +22,8 @@ def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[str
     info = choice.shown.trace.info
     if info.kind == "heap" and info.pointer_bits != 32:
         ways.append("a recording with the target's pointer size")
+    if choice.answer.kept is not None:
+        return tuple(ways)
     saved = _saved_by_finer_alignment(choice, options, progress)
     if saved >= _LEAST_SAVED:
         ways.append(f"--alignment {_FINER} saves {saved:.1%} if no block needs {options.alignment}")

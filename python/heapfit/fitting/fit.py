@@ -17,6 +17,7 @@ from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
@@ -56,11 +57,20 @@ def fit(
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
     options = options or FitOptions()
+    heap = heap_of_today(options)
     with results_aside(folder) as aside:
         recordings = _opened(sources, aside, options, progress)
         _require_apart(recordings, folder)
         different, repeats = _different(recordings)
+        traces = [one.trace for one in different]
+        needs = None if heap is None else needed_today(heap, traces, progress)
         choice = _chosen(different, options, progress)
+        today = None
+        if needs is not None:
+            today = beside_today(needs, [one.name for one in different], choice)
+            choice = kept(choice, today, options)
+        is_kept = today is not None and today.is_kept
+        placed = tuple(_placed(one, aside, folder).path for one in traces)
         fitted = Fit(
             name=source_name(sources[0]),
             runs=_runs(different, choice),
@@ -73,12 +83,11 @@ def fit(
             verdict=choice.verdict,
             firmer=firmer(choice, options, progress),
             warnings=(*repeats, *_warnings(different, choice)),
-            paths=paths_in(
-                folder, tuple(_placed(one.trace, aside, folder).path for one in different)
-            ),
+            paths=paths_in(folder, placed, has_plan=not is_kept),
             options=options,
+            today=today,
         )
-        _write(fitted, paths_in(aside, ()), choice.shown.events, progress)
+        _write(fitted, paths_in(aside, (), has_plan=not is_kept), choice.shown.events, progress)
     return fitted
 
 
@@ -169,8 +178,9 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
 
 def _write(fitted: Fit, paths: FitPaths, events: _engine.EventArray, progress: Progress) -> None:
     progress("write plan, code and report", 0.0)
-    save_plan(paths.plan, fitted.plan_file)
-    generate(fitted.plan_file, paths.code)
+    if paths.plan is not None and paths.code is not None:
+        save_plan(paths.plan, fitted.plan_file)
+        generate(fitted.plan_file, paths.code)
     progress("write plan, code and report", 0.3)
     write_report(paths.report, fitted, events)
     progress("write plan, code and report", 1.0)

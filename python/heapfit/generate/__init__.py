@@ -5,6 +5,8 @@ code/
   app_heap.h app_heap.c    the wrapper, with the plan's tables
   hfit/ src/               copies of core, unchanged
   README.md LICENSE plan.toml heapfit.spdx.json heapfit.sha256
+
+For another language its own files stand beside these and call them.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 from heapfit.generate.code_size import measure
 from heapfit.generate.core_files import licence, needed_files
 from heapfit.generate.folder import folder_aside
+from heapfit.generate.languages import language_named, require_fit
 from heapfit.generate.names import checked_prefix
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import design_of, require_whole_blocks
@@ -22,6 +25,7 @@ from heapfit.generate.texts import (
     header_name,
     header_text,
     heap_texts,
+    language_texts,
     readme_text,
 )
 from heapfit.generate.worst_calls import call_bounds
@@ -30,19 +34,25 @@ from heapfit.plan.plan_file import PlanFile, save_plan
 __all__ = ["generate"]
 
 
-def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Path]:
+def generate(
+    plan_file: PlanFile, folder: Path, prefix: str = "app", language: str = "c"
+) -> list[Path]:
     """Writes the folder and returns its files, sorted.
 
-    Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
-    the plan has no region, the prefix is not fit for one, or the folder holds anything that
-    `generate` did not write. The README tells code sizes if a C compiler is there, and the header
-    what its calls cost at worst if that for an Arm is.
+    Every external name begins with `prefix`, or with hfit. `language` is c, c++ or rust.
+    HeapfitError, and nothing changed, if the plan has no region, the prefix is not fit for a name
+    of the language, or the folder holds anything that `generate` did not write. The README tells
+    code sizes if a C compiler is there, and the header what its calls cost at worst if that for an
+    Arm is.
     """
+    spoken = language_named(language)
     require_whole_blocks(plan_file)
     design = design_of(plan_file, checked_prefix(prefix))
+    require_fit(design.prefix, spoken)
     texts = heap_texts(design)
     made = "".join(texts.values())
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
+    texts |= language_texts(design, spoken, texts[header_name(design)])
     with folder_aside(folder) as aside:
         for name, text in texts.items():
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +61,6 @@ def generate(plan_file: PlanFile, folder: Path, prefix: str = "app") -> list[Pat
         header = aside / header_name(design)
         sizes = measure(aside, header)
         header.write_text(header_text(design, call_bounds(aside, header)), "utf-8", newline="")
-        (aside / "README.md").write_text(readme_text(design, sizes), encoding="utf-8")
+        (aside / "README.md").write_text(readme_text(design, sizes, spoken), encoding="utf-8")
         write_parts_list(aside, design.prefix, design.stamp)
     return sorted(path for path in folder.rglob("*") if path.is_file())

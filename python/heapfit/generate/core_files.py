@@ -72,8 +72,7 @@ def included(text: str) -> list[str]:
 
 def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
     """Name and text of the allocators' sources, and of every header these and `wrapper` include."""
-    sources = [_source_name(allocator) for allocator in allocators]
-    left = [*sources, *included(wrapper)]
+    left = [*source_names(allocators), *included(wrapper)]
     texts: dict[str, str] = {}
     while left:
         name = left.pop()
@@ -81,6 +80,11 @@ def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
             texts[name] = core_text(name)
             left += included(texts[name])
     return dict(sorted(texts.items()))
+
+
+def source_names(allocators: Iterable[str]) -> list[Text]:
+    """The sources of allocators, as names in a generated folder."""
+    return [Text(_source_name(allocator)) for allocator in allocators]
 
 
 def _source_name(allocator: str) -> str:

@@ -2,7 +2,7 @@
 """A generated folder appears whole or not at all, and replaces nothing that somebody else wrote.
 
 heapfit.sha256 lists every file with its hash. A folder may be replaced if it is empty, or if it
-holds just what its list says, object files aside.
+holds just what its list says, object files aside, and in a crate what cargo builds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from heapfit.errors import HeapfitError
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
 _BUILT = {".o", ".a", ".d", ".su"}
+_CRATE = "Cargo.toml"
+_BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 
 
 @contextlib.contextmanager
@@ -84,7 +86,7 @@ def require_replaceable(folder: Path) -> None:
     listed = _listed(folder)
     for path in _files(folder):
         name = str(path.relative_to(folder))
-        if name == MANIFEST or path.suffix in _BUILT:
+        if name == MANIFEST or _is_built(name, is_crate=_CRATE in listed):
             continue
         if name not in listed:
             raise HeapfitError(
@@ -95,6 +97,11 @@ def require_replaceable(folder: Path) -> None:
             raise HeapfitError(
                 f"{path}: was edited after it was generated (keep what you need, delete it)"
             )
+
+
+def _is_built(name: str, is_crate: bool) -> bool:
+    path = PurePath(name)
+    return path.suffix in _BUILT or (is_crate and path.parts[0] in _BUILT_BY_CARGO)
 
 
 def _listed(folder: Path) -> dict[str, str]:

@@ -18,7 +18,9 @@ from heapfit.generate.core_files import (
     contract_number,
     core_stamp,
     operation_names,
+    source_names,
 )
+from heapfit.generate.languages import Language, templates_of
 from heapfit.generate.names import Text, printable
 from heapfit.generate.tables import Design
 from heapfit.generate.worst_calls import CallBounds
@@ -42,6 +44,18 @@ def heap_texts(design: Design) -> dict[str, str]:
     }
 
 
+def language_texts(design: Design, language: Language, header: str) -> dict[str, str]:
+    """The files of a language beside the C, by file name; `header` is the text of C's."""
+    figures = {
+        "is_sized": f"void {design.prefix}_free_sized(" in header,
+        "sources": [Text(f"{design.prefix}_heap.c"), *source_names(allocators_of(design))],
+    }
+    return {
+        name: _fill(template, design, **figures)
+        for name, template in templates_of(language, design.prefix).items()
+    }
+
+
 def header_name(design: Design) -> str:
     """The file that a program includes."""
     return f"{design.prefix}_heap.h"
@@ -52,9 +66,10 @@ def header_text(design: Design, bounds: CallBounds | None) -> str:
     return _fill("heap.h.j2", design, bounds=bounds)
 
 
-def readme_text(design: Design, sizes: Sequence[CodeSize]) -> str:
+def readme_text(design: Design, sizes: Sequence[CodeSize], language: Language = Language.C) -> str:
     """The page that tells a firmware engineer what the folder is, costs and wants."""
-    return _fill("README.md.j2", design, sizes=sizes, version=printable(_engine.version))
+    version = printable(_engine.version)
+    return _fill("README.md.j2", design, sizes=sizes, version=version, language=Text(language))
 
 
 def _fill(template: str, design: Design, **more: object) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.importers.source import ImportOptions
+from heapfit.importers.source import STANDARD_QUEUE, ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, TraceInfo
@@ -26,8 +26,8 @@ class PacketSource:
 
     def __init__(self, stream: ByteStream, options: ImportOptions) -> None:
         self._stream = stream
-        self._queue = options.queue
-        self._model = _engine.QueueModel(options.queue)
+        self._queue = options.queue or STANDARD_QUEUE
+        self._model = _engine.QueueModel(self._queue)
         self._reader = _reader(stream.head)
 
     def columns(self) -> Iterator[Columns]:

@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
-import stat
 import struct
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, import_file
+from heapfit.importers.preload import library_for, preloadable, recordable
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 
-LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
 
-_PRELOAD_SEPARATORS = frozenset(" :")
-_ELF_32_BIT = 1
 _CONFINED = 2  # HFIT_WIRE_CONFINED
-_PT_INTERP = 3  # the program header of a dynamically linked program
+GRACE = 5.0  # seconds that a program has to end after a SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +60,17 @@ def record(
     """Runs a program, with its input and output untouched, and stores its trace at `output`.
 
     Children are kept beside it, as <output>.<process>.parquet. A program that dies by a signal
-    leaves the trace of its life. A process that outlives the program is recorded until then.
+    leaves the trace of its life, and so does one whose recorder is sent a SIGTERM, which is passed
+    on. A process that outlives the program is recorded until then.
     """
-    program = _found(command[0])
+    program = recordable(command[0])
     _require_place(output)
     try:
         folder = tempfile.TemporaryDirectory(prefix=f".{output.stem[:40]}-", dir=output.parent)
     except OSError as error:
         raise HeapfitError(f"{output}: cannot be written: {error.strerror or error}") from error
-    with folder as name:
-        process, status = _run(command, Path(name).resolve())
+    with folder as name, _terminations_passed_on() as ending:
+        process, status = _run(command, program, Path(name).resolve(), ending)
         images = _images(Path(name))
         own = [image for image in images if image.process == process]
         if not own:
@@ -87,46 +83,6 @@ def record(
     return Recording(trace, status, is_confined, len(others), tuple(kept))
 
 
-def _found(name: str) -> Path:
-    """The program a shell would run, if the recorder can be loaded into it."""
-    path = shutil.which(name)
-    if path is None:
-        raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")
-    program = Path(path)
-    try:
-        reason = _obstacle(program)
-    except OSError as error:
-        raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
-    if reason is not None:
-        raise HeapfitError(f"{program}: {reason}")
-    return program
-
-
-def _obstacle(program: Path) -> str | None:
-    """Why the loader would not load the recorder into this program, as far as its file tells."""
-    status = program.stat()
-    is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
-    is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
-    if is_other_user or is_other_group:
-        return (
-            "runs with the rights of another (setuid), which keeps recorders out (run as that user)"
-        )
-    with program.open("rb") as file:
-        head = file.read(64)
-        if len(head) < 64 or not head.startswith(b"\x7fELF"):
-            return None  # a script: its interpreter's to say
-        if head[4] == _ELF_32_BIT:
-            return "is a 32-bit program, and this recorder is 64-bit (build a 32-bit recorder)"
-        (table,) = struct.unpack_from("<Q", head, 32)
-        size, count = struct.unpack_from("<HH", head, 54)
-        file.seek(table)
-        headers = file.read(size * count)
-    kinds = {headers[at : at + 4] for at in range(0, len(headers), max(size, 1))}
-    if struct.pack("<I", _PT_INTERP) not in kinds:
-        return "is statically linked, so no recorder can be preloaded (link it dynamically)"
-    return None
-
-
 def _require_place(output: Path) -> None:
     if not output.parent.is_dir():
         raise HeapfitError(f"{output}: its folder does not exist (create it)")
@@ -134,11 +90,11 @@ def _require_place(output: Path) -> None:
         raise HeapfitError(f"{output}: is a folder (name the trace to write)")
 
 
-def _run(command: Sequence[str], folder: Path) -> tuple[int, int]:
+def _run(command: Sequence[str], program: Path, folder: Path, ending: _Ending) -> tuple[int, int]:
     """The process's number and how it ended."""
     with ExitStack() as stack:
         stack.enter_context(_interrupts_left_to_the_program())
-        preload = [str(_preloadable(stack)), os.environ.get("LD_PRELOAD", "")]
+        preload = [str(preloadable(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
         recorded = {
             **os.environ,
             "LD_PRELOAD": ":".join(filter(None, preload)),
@@ -148,36 +104,64 @@ def _run(command: Sequence[str], folder: Path) -> tuple[int, int]:
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
+        ending.begin(process)
         return process.pid, process.wait()
+
+
+class _Ending:
+    """A SIGTERM passed on to the program, which is killed if it lives on; its recording is kept."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_asked = False
+
+    def begin(self, process: subprocess.Popen[bytes]) -> None:
+        """From now on the program is this."""
+        self._process = process
+        if self._is_asked:
+            self.ask()
+
+    def ask(self, *_: object) -> None:
+        """The signal's handler."""
+        self._is_asked = True
+        if self._process is not None:
+            self._process.terminate()
+            last = threading.Timer(GRACE, self._process.kill)
+            last.daemon = True
+            last.start()
 
 
 @contextmanager
 def _interrupts_left_to_the_program() -> Iterator[None]:
-    """Ctrl-C reaches both: the program acts on it, and what it did is kept.
+    """Ctrl-C reaches both: the program acts on it, and what it did is kept."""
+    with _handled(signal.SIGINT, signal.default_int_handler, lambda *_: None):
+        yield
 
-    A handler of ours, unlike one that ignores the signal, is not inherited by the program.
+
+@contextmanager
+def _terminations_passed_on() -> Iterator[_Ending]:
+    """A SIGTERM ends the program; what it did until then is kept."""
+    ending = _Ending()
+    with _handled(signal.SIGTERM, signal.SIG_DFL, ending.ask):
+        yield ending
+
+
+@contextmanager
+def _handled(number: int, ours: object, handler: Callable[..., None]) -> Iterator[None]:
+    """Handles a signal unless somebody else does already.
+
+    A handler, unlike one that ignores the signal, is not inherited by the program.
     """
-    is_ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if is_ours:
-        signal.signal(signal.SIGINT, lambda *_: None)
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(number)
+    if not is_main or before is not ours:
+        yield
+        return
+    signal.signal(number, handler)
     try:
         yield
     finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _preloadable(stack: ExitStack) -> Path:
-    """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
-    if _PRELOAD_SEPARATORS.isdisjoint(str(LIBRARY)):
-        return LIBRARY
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-")))
-    link = folder / LIBRARY.name
-    link.symlink_to(LIBRARY)
-    return link
+        signal.signal(number, before)
 
 
 def _images(folder: Path) -> list[_Image]:
@@ -218,5 +202,6 @@ def _unrecorded(program: Path, status: int) -> str:
     ending = f"status {status}" if status >= 0 else f"signal {-status}"
     return (
         f"{program}: ended with {ending} and left no recording (it asked for no memory, the disk "
-        "is full, or it ran a statically linked, 32-bit or setuid program, which take no recorder)"
+        "is full, or it ran a program that takes no recorder: statically linked, setuid, or of "
+        "another pointer size)"
     )

@@ -11,6 +11,8 @@ from heapfit import _engine
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
+STANDARD_QUEUE = "fill-drain:1000"
+
 Reader: TypeAlias = (
     _engine.TextTrace
     | _engine.RepTrace
@@ -27,7 +29,9 @@ class ImportOptions:
     """Choices for an import; each format uses those that mean something to it."""
 
     drop_unknown: bool = False  # drop and count events of unknown objects instead of refusing
-    queue: str = "fill-drain:1000"  # for packets: when a packet's buffer is released
+    queue: str | None = (
+        None  # for packets: when a packet's buffer is released; None: STANDARD_QUEUE
+    )
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
 
 

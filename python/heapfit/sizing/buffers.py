@@ -24,6 +24,11 @@ class Layout:
     extra: int  # stored beside the packet: the link's header
     memory: int  # that a buffer costs, its own bookkeeping included
 
+    def holds_all_of(self, other: Layout) -> bool:
+        """Whether each buffer holds what one of another layout does, the same beside it."""
+        beyond = self.first >= other.first and self.later >= other.later
+        return beyond and self.extra <= other.extra
+
     def buffers(self, sizes: Integers) -> Integers:
         """How many a packet of each size takes."""
         beyond = np.maximum(sizes + self.extra - self.first, 0)
@@ -46,11 +51,18 @@ class BufferPool:
 def size_buffers(
     trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = no_progress
 ) -> tuple[BufferPool, ...]:
-    """The least count for each layout, in the order given: one pass each."""
-    return tuple(
-        BufferPool(layout, least_count(_demand(trace, layout, progress), admission))
-        for layout in layouts
-    )
+    """The least count for each layout, in the order given, smaller ones first: one pass each.
+
+    No packet takes more of larger buffers, so a count that serves smaller ones serves, and its
+    chance to run out is a bound; what is extrapolated for each alone may be above it.
+    """
+    pools: list[BufferPool] = []
+    for layout in layouts:
+        found = least_count(_demand(trace, layout, progress), admission)
+        smaller = [pool.run_out for pool in pools if layout.holds_all_of(pool.layout)]
+        least = min([found, *smaller], key=lambda run_out: run_out.count)
+        pools.append(BufferPool(layout, least))
+    return tuple(pools)
 
 
 def size_packets(trace: Trace, admission: float, progress: Progress = no_progress) -> RunOut:

@@ -82,7 +82,7 @@ def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
     if trace.info.kind == "packets" and trace.path != source and queue is None:
         raise HeapfitError(
             f"{source}: a capture tells when packets come, not how long they stay (add --queue "
-            "fifo:PACKETS_PER_S or --queue hold:exp:MEAN_US)"
+            "fifo:N with your CPU's packets a second, or --queue link:BITS_PER_S)"
         )
 
 

@@ -7,27 +7,27 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.compare.today.heaps import SystemHeap
+from heapfit.compare.today.requests import Requests, as_served, requests_of, without
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import BLOCKS, measure_demand
 from heapfit.sizing.run_out import RunOut, interval, looks, rarest_shown
+from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import Trace
 
 _RESOLUTION = 64  # bytes; regions closer than that are not told apart
-_LAST_ALLOCATION = 2  # ops 0 to 2 allocate
 
 
 @dataclass(frozen=True, slots=True)
 class HeapSizing:
-    """A heap for a trace. `run_out.count` is the region in bytes."""
+    """A heap for a trace. `run_out.count` is its memory in bytes."""
 
     run_out: RunOut
     r_safe: int  # where, and in every larger region tried, nothing is refused
@@ -37,18 +37,18 @@ class HeapSizing:
 
 def size_heap(
     trace: Trace,
-    plan: Plan,
+    heap: SystemHeap,
     admission: float,
-    without: Collection[int] = (),
+    elsewhere: Collection[int] = (),
     progress: Progress = no_progress,
 ) -> HeapSizing:
-    """The least region by which so many requests are admitted; sizes `without` live elsewhere.
+    """The least memory by which so many requests are admitted; those of sizes `elsewhere` apart.
 
     Found by bisection between the smallest region and R_safe, each step an exact replay that goes
     on after a refusal. Where the trace is too short to show so rare a refusal, it is R_safe.
     """
-    stretches = _stretches(trace, frozenset(without))
-    engine_plan = plan.engine()
+    stretches = _stretches(trace, heap, frozenset(elsewhere))
+    engine_plan = heap.plan.engine()
     trial = _engine.Trial(engine_plan, stretches[0], trace.largest_alignment)
     (demand,) = measure_demand(trace, 1, one_unit, progress)
     r_safe = _r_safe(trace, trial, progress)
@@ -61,8 +61,10 @@ def size_heap(
     share = float(shares[:, 0].sum() / max(shares[:, 1].sum(), 1))
     each = shares[:, 0] / np.maximum(shares[:, 1], 1)
     lowest, highest = interval(share, each[shares[:, 1] > 0], rarest_shown(demand))
-    found = RunOut(region, share, lowest, highest, refused < rarest_shown(demand), None)
-    return HeapSizing(found, r_safe, looks(demand), int(shares[:, 1].sum()))
+    found = RunOut(
+        heap.memory(region), share, lowest, highest, refused < rarest_shown(demand), None
+    )
+    return HeapSizing(found, heap.memory(r_safe), looks(demand), int(shares[:, 1].sum()))
 
 
 def _r_safe(trace: Trace, trial: _engine.Trial, progress: Progress) -> int:
@@ -86,33 +88,23 @@ def _refused_shares(
     return np.diff(np.array(counts, dtype=np.float64), axis=0)
 
 
-def _stretches(trace: Trace, without: frozenset[int]) -> list[_engine.EventArray]:
+def _stretches(trace: Trace, heap: SystemHeap, without: frozenset[int]) -> list[_engine.EventArray]:
     """The whole trace, then its BLOCKS pieces; blocks of the sizes `without` are left out."""
-    columns = _kept(trace, without)
-    events = len(columns[0])
+    try:
+        served = as_served(heap, _kept(requests_of(trace), without))
+    except HeapfitError as error:
+        raise HeapfitError(f"{trace.path}: {error}") from error
+    events = len(served.op)
     if events == 0:
         raise HeapfitError(f"{trace.path}: no request is left for the heap")
     ends = [math.ceil(events * i / BLOCKS) for i in range(BLOCKS + 1)]
-    bounds = [(0, events), *pairwise(ends)]
-    arrays = []
-    for first, last in bounds:
-        array = _engine.EventArray(first)
-        array.append(*(column[first:last] for column in columns))
-        arrays.append(array)
-    return arrays
+    return [served.engine(first, last) for first, last in [(0, events), *pairwise(ends)]]
 
 
-def _kept(trace: Trace, without: frozenset[int]) -> list[NDArray[Any]]:
-    """Columns op, object, size and alignment of what is left, its objects numbered anew."""
-    names = ("op", "object", "size", "alignment")
-    batches = list(trace.batches(names))
-    op, named, size, alignment = (
-        np.concatenate([batch[name] for batch in batches]) for name in names
-    )
-    if not without:
-        return [op, named, size, alignment]
-    allocates = op <= _LAST_ALLOCATION
-    is_kept = ~np.isin(size[allocates], np.array(sorted(without), dtype=np.uint64))
-    ordinal = np.cumsum(is_kept, dtype=np.uint32) - np.uint32(1)
-    kept = is_kept[named]
-    return [op[kept], ordinal[named[kept]], size[kept], alignment[kept]]
+def _kept(requests: Requests, sizes: frozenset[int]) -> Requests:
+    """The requests without the blocks that were asked for with one of these sizes."""
+    if not sizes:
+        return requests
+    asked = requests.size[is_allocation(requests.op)]
+    elsewhere = np.isin(asked, np.array(sorted(sizes), dtype=np.uint64))
+    return without(requests, np.flatnonzero(elsewhere).tolist())

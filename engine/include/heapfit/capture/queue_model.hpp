@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets become requests: an arrival allocates the packet, its release frees it. Three models say
+// Packets become requests: an arrival allocates the packet, its release frees it. Four models say
 // when a packet is released; each keeps only what is queued now.
 //
 //   fill-drain:N        after N arrivals all N are freed, in order; a last batch below N stays live
 //   fifo:RATE           one server takes RATE packets a second off the queue, first come first
 //                       served. It does not see pauses: a gap above one hour counts as one second
+//   link:BITS_PER_S     a link sends the packets, each byte of them, one after the other in order
 //   hold:fixed:US       each packet is held this many microseconds
 //   hold:exp:US[:SEED]  or exponentially distributed, of this mean (random.hpp; seed 0 if not told)
 //
 // Releases due at or before an arrival come before it, at their own times, earlier packets first
-// where times are equal. What fifo and hold still queue at the end of the capture is released too.
+// where times are equal. What fifo, link and hold still queue at the end of the capture is released
+// too.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +72,22 @@ class FifoServer {
     ObjectId next_ = 0;
 };
 
+// A packet leaves when its last bit does.
+class LinkServer {
+  public:
+    explicit LinkServer(double bits_per_s) : ns_per_byte_(8e9 / bits_per_s) {}
+    void arrive(const Arrival &arrival, QueueEvents &out);
+    void finish(QueueEvents &out);
+
+  private:
+    void release_oldest(QueueEvents &out);
+
+    double ns_per_byte_;
+    Tick idle_us_ = 0; // from when on the link is idle, and this much later
+    std::uint64_t idle_ns_ = 0;
+    std::queue<std::pair<Tick, ObjectId>> queue_;
+};
+
 class HoldingTime {
   public:
     HoldingTime(bool is_fixed, std::uint64_t mean_us, std::uint64_t seed)
@@ -102,7 +120,7 @@ class QueueModel {
     [[nodiscard]] QueueEvents finish();
 
   private:
-    std::variant<FillAndDrain, FifoServer, HoldingTime> model_;
+    std::variant<FillAndDrain, FifoServer, LinkServer, HoldingTime> model_;
     ObjectId arrivals_ = 0;
     Tick last_us_ = 0;
 };

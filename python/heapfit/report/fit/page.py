@@ -172,9 +172,12 @@ def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, .
 
 
 def _commands(fit: Fit) -> tuple[Command, ...]:
+    again = Command("This fit, from the recording on:", _fit_command(fit))
+    if fit.paths.plan is None:
+        return (again,)
     plan = _argument(fit.paths.plan)
     return (
-        Command("This fit, from the recording on:", _fit_command(fit)),
+        again,
         Command("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
         Command("The C code of the plan:", f"heapfit generate {plan}"),
     )
@@ -189,6 +192,7 @@ def _fit_command(fit: Fit) -> str:
         "--prefer": None if options.prefer is Preference.MEMORY else options.prefer,
         "--peak": options.peak,
         "--margin": None if options.margin is None else f"{options.margin:g}",
+        "--now": options.now,
     }
     flags = {"--pools": options.pools, "--call-sites": options.call_sites}
     words = [f"heapfit fit {sources} --alignment {options.alignment}"]

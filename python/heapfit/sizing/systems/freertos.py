@@ -7,7 +7,7 @@ and split, neighbours coalesce; BlockLink_t stands before every block, and once 
 
 from __future__ import annotations
 
-from heapfit.plan.plan import Plan
+from heapfit.compare.today.heaps import heap_4
 from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import Assumption, Form, Setting, Settings, SettingsOptions, assumed
@@ -26,26 +26,16 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
     """One heap for every request of the trace."""
     known = assumed(ASSUMPTIONS, options.assume, "freertos")
     alignment, link = known["alignment"].value, known["block_link"].value
-    plan = Plan(
-        "first_fit",
-        {
-            "alignment": alignment,
-            "list": 1,
-            "header_size": max(4, link),
-            "least_split": 2 * link + 1,
-        },
-    )
     own = named_settings(trace, options, progress)
-    heap = size_heap(trace, plan, options.admission, options.named, progress)
-    around = link + alignment  # pxEnd, and what aligning both ends may cost
+    heap = size_heap(trace, heap_4(alignment, link), options.admission, options.named, progress)
     total = Setting(
         "configTOTAL_HEAP_SIZE",
-        heap.run_out.count + around,
+        heap.run_out.count + alignment,
         "none: every project sets it",
         heap.run_out,
-        "Region of heapfit's first fit by address with heap_4's header and split, and "
-        f"{around} bytes for pxEnd and alignment. Stacks and queues of tasks that the trace does "
-        "not hold come on top.",
+        f"By heap_4's own rule, and {alignment} bytes for an array that does not begin at a "
+        f"multiple of {alignment}. Stacks and queues of tasks that the trace does not hold come on "
+        "top.",
     )
     return Settings(
         system="FreeRTOS heap_4",
@@ -55,5 +45,5 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
         memory=total.value + sum(size * setting.value for setting, size in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: {heap.r_safe + around:,} bytes",),
+        remarks=(f"without a refusal in the trace: {heap.r_safe + alignment:,} bytes",),
     )

@@ -9,8 +9,16 @@ priv/memp_std.h). mem_malloc takes the lowest chunk that fits, behind a header (
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from heapfit.plan.plan import Plan
+from heapfit.compare.today.heaps import (
+    LARGEST_SHORT,
+    LEAST,
+    LONG_HEADER,
+    SHORT_HEADER,
+    SystemHeap,
+    lwip_mem,
+)
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
@@ -38,18 +46,22 @@ ASSUMPTIONS = (
         "opt.h without ETHARP_SUPPORT_VLAN and with ETH_PAD_SIZE 0",
     ),
     Assumption("mtu", 1500, "largest IP packet that one buffer is tried for, in bytes", "Ethernet"),
+    Assumption("headers", 40, "of IP and TCP in a packet, in bytes", "IPv4; 60 with IPv6"),
+    Assumption("tcp_mss", 536, "TCP_MSS in bytes; 0: no TCP", "opt.h"),
+    Assumption("tcp_wnd", 2144, "TCP_WND in bytes, if the buffers carry it", "opt.h: 4 * TCP_MSS"),
+    Assumption(
+        "memp_in_heap", 1, "MEMP_MEM_MALLOC, as it was recorded", "a guess; without use with --name"
+    ),
     Assumption(
         "mem_header",
-        8,
+        SHORT_HEADER,
         "SIZEOF_STRUCT_MEM in bytes; 12 above 64,000",
         "core/mem.c, 16-bit sizes (MEM_SIZE <= 64000)",
     ),
-    Assumption("mem_least", 12, "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
+    Assumption("mem_least", LEAST, "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
 )
 _STANDARD_BUFFER = 592  # TCP_MSS 536 + 20 + 20 + 14, aligned to 4; opt.h, IPv4 only
 _LEAST_BUFFER = 128  # the headers and some payload; lwIP refuses 74 and less
-_LARGEST_SHORT = 64_000  # of MEM_SIZE, with 16-bit sizes in a header
-_SHORT_HEADER, _LONG_HEADER = 8, 12
 _TRIED = (_LEAST_BUFFER, 256, 384, 512, _STANDARD_BUFFER, 768, 1024)
 
 
@@ -66,9 +78,11 @@ def _from_packets(
 ) -> Settings:
     whole = _aligned(known["mtu"].value + known["link_header"].value, known)
     sizes = sorted({*(size for size in _TRIED if size < whole), whole})
-    pools = size_buffers(
-        trace, [_layout(size, known) for size in sizes], options.admission, progress
-    )
+    layouts = [_layout(size, known) for size in sizes]
+    pools = [
+        _with_window(pool, known)
+        for pool in size_buffers(trace, layouts, options.admission, progress)
+    ]
     best = least_memory(pools)
     packets = size_packets(trace, options.admission, progress)
     return Settings(
@@ -98,29 +112,48 @@ def _from_packets(
                 "Packets at once, if all wait in front of tcpip_thread (an upper bound; without "
                 "use where LWIP_TCPIP_CORE_LOCKING_INPUT is 1 or NO_SYS is 1).",
             ),
+            *_window(best, known),
+            _alignment(known),
         ),
         memory=best.memory,
         choices=tuple(_choice(pool) for pool in pools),
         assumptions=tuple(known.values()),
-        remarks=(
-            "bytes are those of PBUF_POOL alone",
-            "lwIP refuses to build where TCP_WND is larger than PBUF_POOL_SIZE * "
-            "(PBUF_POOL_BUFSIZE - headers): core/init.c",
-        ),
+        remarks=("bytes are those of PBUF_POOL alone",),
     )
 
 
-def _mem(header: int, known: Mapping[str, Assumption]) -> Plan:
-    """The allocator that is most like mem_malloc."""
-    return Plan(
-        "first_fit",
-        {
-            "alignment": max(4, known["alignment"].value),
-            "list": 1,
-            "header_size": max(4, header),
-            "least_split": header + known["mem_least"].value,
-        },
+def _room(pool: BufferPool, known: Mapping[str, Assumption]) -> int:
+    """Bytes of payload that core/init.c takes a buffer to carry."""
+    around = known["link_header"].value + known["headers"].value
+    return max(pool.layout.buffer_size - around, 1)
+
+
+def _with_window(pool: BufferPool, known: Mapping[str, Assumption]) -> BufferPool:
+    """With as many buffers as carry one segment, below which lwIP refuses to build."""
+    least = -(-known["tcp_mss"].value // _room(pool, known))
+    return replace(pool, run_out=replace(pool.run_out, count=max(pool.run_out.count, least)))
+
+
+def _window(pool: BufferPool, known: Mapping[str, Assumption]) -> tuple[Setting, ...]:
+    """The window that these buffers carry; none without TCP."""
+    mss, wanted = known["tcp_mss"].value, known["tcp_wnd"].value
+    if mss == 0:
+        return ()
+    carried = pool.run_out.count * _room(pool, known) // mss * mss
+    why = (
+        "PBUF_POOL_SIZE * (PBUF_POOL_BUFSIZE - headers) carry it, in whole segments; lwIP refuses "
+        "to build with more (core/init.c)."
     )
+    return (Setting("TCP_WND", min(wanted, carried), "4 * TCP_MSS, so 2144", None, why),)
+
+
+def _alignment(known: Mapping[str, Assumption]) -> Setting:
+    why = "What sizes are rounded to here."
+    return Setting("MEM_ALIGNMENT", max(1, known["alignment"].value), "1", None, why)
+
+
+def _mem(header: int, known: Mapping[str, Assumption]) -> SystemHeap:
+    return lwip_mem(max(4, known["alignment"].value), max(4, header), known["mem_least"].value)
 
 
 def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
@@ -146,28 +179,44 @@ def _from_heap(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
     own = named_settings(trace, options, progress)
-    header = known["mem_header"].value
-    heap = size_heap(trace, _mem(header, known), options.admission, options.named, progress)
-    if heap.run_out.count > _LARGEST_SHORT and header == _SHORT_HEADER:
-        header = _LONG_HEADER
-        heap = size_heap(trace, _mem(header, known), options.admission, options.named, progress)
+    rule = _mem(known["mem_header"].value, known)
+    heap = size_heap(trace, rule, options.admission, options.named, progress)
+    has_short = known["mem_header"].value == SHORT_HEADER
+    if has_short and rule.set_to(heap.run_out.count) > LARGEST_SHORT:
+        rule = _mem(LONG_HEADER, known)
+        heap = size_heap(trace, rule, options.admission, options.named, progress)
+    header = rule.plan.scalars["header_size"]
     mem_size = Setting(
         "MEM_SIZE",
-        heap.run_out.count,
+        rule.set_to(heap.run_out.count),
         "1600",
         heap.run_out,
-        f"Region of heapfit's first fit by address with lwIP's header of {header} bytes: "
-        "mem_malloc's rule, not its code.",
+        f"By mem_malloc's own rule, with a header of {header} bytes.",
     )
     return Settings(
         system="lwIP",
         form=Form.DEFINE,
         admission=options.admission,
-        settings=(*(setting for setting, _ in own), mem_size),
+        settings=(
+            _alignment(known),
+            _memp_in_heap(options, known),
+            *(setting for setting, _ in own),
+            mem_size,
+        ),
         memory=heap.run_out.count
-        + 2 * header
         + sum(_aligned(size, known) * setting.value for setting, size in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: MEM_SIZE {heap.r_safe:,}",),
+        remarks=(f"without a refusal in the trace: MEM_SIZE {rule.set_to(heap.r_safe):,}",),
     )
+
+
+def _memp_in_heap(options: SettingsOptions, known: Mapping[str, Assumption]) -> Setting:
+    """Pools with names have memory of their own, so none is in the heap."""
+    value = 0 if options.named else min(1, known["memp_in_heap"].value)
+    why = (
+        "The pools' blocks are in the recording, so MEM_SIZE holds them."
+        if value
+        else "MEM_SIZE holds no pool's blocks."
+    )
+    return Setting("MEMP_MEM_MALLOC", value, "0", None, why)

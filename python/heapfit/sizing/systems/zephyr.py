@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from heapfit.compare.today.heaps import SystemHeap
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
@@ -50,7 +51,14 @@ _STANDARD_BUFFER = 128
 _TRIED = (64, _STANDARD_BUFFER, 256, 512, 1024)
 _BIG_HEAP = 8 * 0x7FFF  # bytes; above, a chunk's header has 8
 _BUCKETS = 24  # lists of free chunks, 4 bytes each; more than any such heap has
-_HEAP_CONTROL = 16 + 4 * _BUCKETS + 8 + 8  # struct z_heap, lists, the end's header, alignment
+_SYS_HEAP = SystemHeap(
+    name="sys_heap",
+    title="Zephyr's sys_heap",
+    version="none: like it, not its rule",
+    setting="HEAP_MEM_POOL_SIZE",
+    plan=Plan("tlsf", {"alignment": 8, "second_level": 1}),
+    own=16 + 4 * _BUCKETS + 8 + 8,  # struct z_heap, lists, the end's header, alignment
+)
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
@@ -125,11 +133,10 @@ def _from_heap(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
     own = named_settings(trace, options, progress)
-    plan = Plan("tlsf", {"alignment": 8, "second_level": 1})
-    heap = size_heap(trace, plan, options.admission, options.named, progress)
+    heap = size_heap(trace, _SYS_HEAP, options.admission, options.named, progress)
     size = Setting(
         "HEAP_MEM_POOL_SIZE",
-        -(-(heap.run_out.count + _HEAP_CONTROL) // 8) * 8,
+        -(-heap.run_out.count // 8) * 8,
         "0, or what drivers ask for",
         heap.run_out,
         "Region of heapfit's tlsf with two classes a power of two, and Zephyr's control data: like "
@@ -148,5 +155,5 @@ def _from_heap(
         memory=size.value + sum(one * setting.value for setting, one in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: {heap.r_safe + _HEAP_CONTROL:,} bytes", *big),
+        remarks=(f"without a refusal in the trace: {heap.r_safe:,} bytes", *big),
     )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is today beside the fitted heap: the verdict, both heaps, and each recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table, paragraph
+from heapfit.compare.today.comparison import HeapCost, Pair, Today
+from heapfit.compare.today.needs import Permanent
+
+_UNKNOWN = "not measured"
+
+
+def beside_today(today: Today) -> Iterator[Part]:
+    """The verdict first."""
+    yield from paragraph(today.sentence())
+    if today.is_kept:
+        yield Line("No plan and no code are written.")
+    yield Line("")
+    yield Group("now", _compared(today))
+    yield Line("")
+
+
+def _compared(today: Today) -> Iterator[Part]:
+    heap = today.heap
+    yield Fields(
+        {
+            "heap": heap.name,
+            "version": heap.version,
+            "is_kept": today.is_kept,
+            "sentence": today.sentence(),
+            "setting": heap.setting,
+            "set_to": None if today.needed is None else heap.set_to(today.needed),
+            "saved": today.saved,
+            "permanent": today.permanent,
+        }
+    )
+    yield Table(_costs(today), today.costs, "heaps")
+    yield Line(_meaning(today))
+    if not _is_one(today):
+        yield Line("")
+    columns = _pairs(today)
+    if _is_one(today):
+        columns = tuple(one.under("") for one in columns)
+    yield Table(columns, today.pairs, "pairs")
+    if today.permanent is not None:
+        yield from paragraph(_permanent(today.permanent, today))
+
+
+def _is_one(today: Today) -> bool:
+    return len(today.pairs) == 1
+
+
+def _costs(today: Today) -> tuple[Column[HeapCost], ...]:
+    def named(one: HeapCost) -> str:
+        return f"{one.name} (now)" if one is today.costs[0] else one.name
+
+    return (
+        Column("name", "heap", shown=named),
+        Column("memory", "RAM"),
+        Column("code", "ROM", shown=lambda one: _UNKNOWN if one.code is None else one.code),
+        Column(
+            "instructions",
+            "instructions/call",
+            shown=lambda one: _UNKNOWN if one.instructions is None else round(one.instructions),
+        ),
+    )
+
+
+def _pairs(today: Today) -> tuple[Column[Pair], ...]:
+    now, fitted = today.costs
+    return (
+        Column("name", "recording"),
+        Column("u_max", "U_max"),
+        Column("now", now.name),
+        Column("fitted", fitted.name),
+        Column("saved", "saved", shown=_saved),
+    )
+
+
+def _saved(pair: Pair) -> str | None:
+    return None if pair.saved is None else f"{100 * pair.saved:.1f} %"
+
+
+def _meaning(today: Today) -> str:
+    runs = "the recording" if _is_one(today) else f"all {len(today.pairs)} recordings"
+    return f"RAM and ROM in bytes, RAM for {runs}, without margin; where measured: docs/now.md."
+
+
+def _permanent(one: Permanent, today: Today) -> str:
+    runs = "the recording" if _is_one(today) else "every recording"
+    sentence = (
+        f"Never freed: {len(one.objects)} of the first requests of {runs}, {one.size:,} B. As "
+        f"static memory they take {one.static:,} B, and {today.heap.name}"
+    )
+    if one.saved is None:
+        return f"{sentence} then serves no region."
+    change = "less" if one.saved >= 0 else "more"
+    return f"{sentence} and they together {abs(one.saved):,} B {change} than now."

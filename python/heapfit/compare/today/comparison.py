@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether to keep what a system brings: in pairs, recording by recording, and for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit.compare.today.heaps import SystemHeap
+from heapfit.compare.today.needs import Permanent
+
+# What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
+# 2.2 % of U_max by timing alone, so less than this is no more than another run.
+LEAST_SAVED = 2  # percent
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One recording in both heaps; bytes of memory, None where none serves."""
+
+    name: str
+    u_max: int
+    now: int | None
+    fitted: int | None  # of a plan made without the recording, where it learns from recordings
+
+    @property
+    def saves(self) -> bool:
+        """Whether the fitted heap needs less."""
+        return self.fitted is not None and (self.now is None or self.fitted < self.now)
+
+    @property
+    def saved(self) -> float | None:
+        """The share of today's memory; below 0 the fitted heap needs more."""
+        return None if self.now is None or self.fitted is None else 1 - self.fitted / self.now
+
+
+@dataclass(frozen=True, slots=True)
+class HeapCost:
+    """A heap beside the other."""
+
+    name: str
+    memory: int | None  # for all recordings, without margin
+    code: int | None  # bytes of text
+    instructions: float | None  # a call, in the mean
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """What a system's heap needs, and what becomes of it."""
+
+    heap: SystemHeap
+    pairs: tuple[Pair, ...]
+    costs: tuple[HeapCost, HeapCost]  # today's, then the fitted one
+    permanent: Permanent | None
+    wanted: int  # recordings that carry an answer for heaps of this size
+
+    @property
+    def needed(self) -> int | None:
+        """Memory for all recordings in today's heap."""
+        return self.costs[0].memory
+
+    @property
+    def saved(self) -> float | None:
+        """What the fitted heap saves of that, as a share."""
+        fitted = self.costs[1].memory
+        return None if self.needed is None or fitted is None else 1 - fitted / self.needed
+
+    @property
+    def is_kept(self) -> bool:
+        """Unless the fitted heap needs less on all recordings but one, and for all of them.
+
+        Too few recordings change nothing.
+        """
+        if self.saved is None:
+            return self.needed is not None
+        if len(self.pairs) < self.wanted:
+            return True
+        wanted = max(1, len(self.pairs) - 1)
+        return sum(pair.saves for pair in self.pairs) < wanted or not self._saves_enough()
+
+    def _saves_enough(self) -> bool:
+        now, fitted = (cost.memory or 0 for cost in self.costs)
+        return 100 * (now - fitted) > LEAST_SAVED * now
+
+    def sentence(self) -> str:
+        """The verdict."""
+        now, fitted = self.costs
+        if self.needed is None:
+            return f"Replace {now.name}, which serves no region of these recordings."
+        if self.saved is None or fitted.memory is None:
+            return f"Keep {now.name}: {fitted.name} serves no region of these recordings."
+        change = f"{100 * abs(self.saved):.1f} % {'less' if self.saved >= 0 else 'more'}"
+        found = (
+            f"{fitted.name} needs less on {self._where_less()} and, for all, {fitted.memory:,} B, "
+            f"{change} than {self.needed:,} B"
+        )
+        if not self.is_kept:
+            return f"Replace {now.name}: {found}."
+        if len(self.pairs) < self.wanted:
+            return f"Keep {now.name} until {self.wanted} recordings say otherwise: {found}."
+        return f"Keep {now.name}: {found}; {self._bar()}."
+
+    def _where_less(self) -> str:
+        less = sum(pair.saves for pair in self.pairs)
+        return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
+
+    def _bar(self) -> str:
+        where = " and need less on all but one" if len(self.pairs) > 1 else ""
+        return f"to be worth a change it has to save more than {LEAST_SAVED} %{where}"

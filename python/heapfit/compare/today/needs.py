@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much memory recordings need in a system's heap, and what of it no run ever frees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.compare.today.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
+from heapfit.compare.today.requests import Requests, as_served, without
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.operations import is_allocation
+
+
+@dataclass(frozen=True, slots=True)
+class Permanent:
+    """Requests that every run begins with and none frees. Bytes."""
+
+    objects: tuple[int, ...]  # which of each run's first requests
+    size: int  # bytes asked for
+    static: int  # the same as static memory, each aligned as a block
+    saved: int | None  # of heap and static memory together; None: the heap serves no such run
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What recordings need in a system's heap. Bytes."""
+
+    heap: SystemHeap  # with the headers that it has at this size
+    memories: tuple[int | None, ...]  # for each recording
+    permanent: Permanent | None
+
+    @property
+    def most(self) -> int | None:
+        """For all of them; None where one has no region."""
+        known = [need for need in self.memories if need is not None]
+        return max(known) if len(known) == len(self.memories) else None
+
+
+def needs_of(
+    heap: SystemHeap,
+    recordings: Sequence[Requests],
+    bases: Sequence[int],
+    progress: Progress = no_progress,
+) -> Needs:
+    """Measured by replay; `bases` are the recordings' largest alignments."""
+    heap, memories = memories_needed(heap, recordings, bases, progress)
+    known = [need for need in memories if need is not None]
+    is_served = len(known) == len(memories)
+    return Needs(heap, memories, permanent(heap, recordings, bases, known) if is_served else None)
+
+
+def memories_needed(
+    heap: SystemHeap,
+    recordings: Sequence[Requests],
+    bases: Sequence[int],
+    progress: Progress = no_progress,
+) -> tuple[SystemHeap, tuple[int | None, ...]]:
+    """The heap's memory for each recording, R_safe; None where none below 4 GiB serves.
+
+    A heap whose headers depend on its size comes back with those that it then has.
+    """
+    needs = tuple(
+        memory_needed(heap, one, base, progress)
+        for one, base in zip(recordings, bases, strict=True)
+    )
+    has_grown = heap == lwip_mem(heap.plan.alignment) and any(
+        need is None or heap.set_to(need) > LARGEST_SHORT for need in needs
+    )
+    if not has_grown:
+        return heap, needs
+    return memories_needed(lwip_mem(heap.plan.alignment, LONG_HEADER), recordings, bases, progress)
+
+
+def memory_needed(
+    heap: SystemHeap, requests: Requests, base: int, progress: Progress = no_progress
+) -> int | None:
+    """For one recording; its largest alignment is `base`."""
+    step = f"compare {heap.name}"
+    trial = _engine.Trial(heap.plan.engine(), as_served(heap, requests).engine(), base)
+    search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
+    progress(step, 1.0)
+    return None if search.r_safe is None else heap.memory(search.r_safe)
+
+
+def permanent(
+    heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needs: Sequence[int]
+) -> Permanent | None:
+    """What begins all recordings alike, before the first free, and is never freed or resized.
+
+    Its saving is of the largest memory of all; `needs` are those with it. None if there is none.
+    """
+    objects = _never_freed(recordings)
+    if not objects:
+        return None
+    sizes = [int(recordings[0].size[one]) for one in objects]
+    unit = heap.plan.alignment
+    static = sum(-(-size // unit) * unit for size in sizes)
+    _, rest = memories_needed(heap, [without(one, objects) for one in recordings], bases)
+    least = [need for need in rest if need is not None]
+    saved = max(needs) - max(least) - static if len(least) == len(recordings) else None
+    return Permanent(objects, sum(sizes), static, saved)
+
+
+def _never_freed(recordings: Sequence[Requests]) -> tuple[int, ...]:
+    alike = min(int(np.argmin(np.append(is_allocation(one.op), False))) for one in recordings)
+    first = recordings[0]
+    is_kept = np.ones(alike, np.bool_)
+    for one in recordings:
+        same = (one.size[:alike] == first.size[:alike]) & (
+            one.alignment[:alike] == first.alignment[:alike]
+        )
+        is_kept &= np.cumprod(same).astype(np.bool_)
+        touched = one.named[~is_allocation(one.op)]
+        is_kept[touched[touched < alike]] = False
+    is_everything = all(int(is_allocation(one.op).sum()) == is_kept.sum() for one in recordings)
+    return () if is_everything else tuple(np.flatnonzero(is_kept).tolist())

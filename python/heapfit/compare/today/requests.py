@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording's requests as a system's heap gets them: what it does not know is done otherwise.
+
+resize of 3 to 80 B   where it cannot   request of 80 B as 7, free of 3; later 3 is 7
+heap_5's regions      at the start      | free ... | mark | free ... | mark | free ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.compare.today.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
+from heapfit.errors import HeapfitError
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
+from heapfit.trace.stored import Trace
+
+_NAMES = ("op", "object", "size", "alignment")
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Columns of events, as in a stored trace."""
+
+    op: NDArray[np.uint8]
+    named: NDArray[np.uint32]  # the object: how many were allocated before it
+    size: NDArray[np.uint64]  # bytes
+    alignment: NDArray[np.uint32]
+
+    def engine(self, first: int = 0, last: int | None = None) -> _engine.EventArray:
+        """For replays: the events from `first` on, up to `last`."""
+        part = slice(first, last)
+        events = _engine.EventArray(first)
+        events.append(self.op[part], self.named[part], self.size[part], self.alignment[part])
+        return events
+
+
+def requests_of(trace: Trace) -> Requests:
+    """All of a recording, in memory: 17 B an event."""
+    batches = list(trace.batches(_NAMES))
+    return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in _NAMES))
+
+
+def without(requests: Requests, objects: Collection[int]) -> Requests:
+    """The requests without some objects; the others are numbered anew."""
+    kept = ~np.isin(requests.named, np.array(sorted(objects), np.uint32))
+    allocates = is_allocation(requests.op)
+    ordinal = np.cumsum(kept[allocates], dtype=np.uint32) - np.uint32(1)
+    return Requests(
+        requests.op[kept],
+        ordinal[requests.named[kept]],
+        requests.size[kept],
+        requests.alignment[kept],
+    )
+
+
+def as_served(heap: SystemHeap, requests: Requests) -> Requests:
+    """What the heap's plan is to replay; HeapfitError if the heap has no such requests."""
+    if heap.resizes is not Resizes.IN_PLACE:
+        _require_unaligned(heap, requests)
+        requests = _without_resizes(requests, may_shrink=heap.resizes is Resizes.SHRINK)
+    has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
+    least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
+    requests = replace(requests, size=np.maximum(requests.size, least))
+    return _in_regions(heap.regions, requests)
+
+
+def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
+    is_beyond = (requests.op == ALIGNED) & (requests.alignment > heap.plan.alignment)
+    if is_beyond.any():
+        first = int(np.argmax(is_beyond))
+        raise HeapfitError(
+            f"event {first + 1}: asks for an alignment of {requests.alignment[first]}, which "
+            f"{heap.title} cannot serve"
+        )
+
+
+def _without_resizes(requests: Requests, *, may_shrink: bool) -> Requests:
+    """Each resize as a request, a copy and a free; with `may_shrink` only what grows."""
+    op, size = requests.op, requests.size
+    by_object = np.argsort(requests.named, kind="stable")
+    last_size = np.zeros(len(op), np.uint64)
+    last_size[by_object[1:]] = size[by_object[:-1]]
+    moves = (op == RESIZE) & (size > 0)
+    if may_shrink:
+        moves &= size > last_size
+    begins = is_allocation(op) | moves
+    ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
+    now, before = _incarnations(begins[by_object], ordinal[by_object])
+    named = np.empty_like(requests.named)
+    old = np.empty_like(requests.named)
+    named[by_object], old[by_object] = now, before
+    op = np.where(moves, np.uint8(ALLOC), op)
+    op = np.where((op == RESIZE) & (size == 0), np.uint8(FREE), op)
+    slots = np.flatnonzero(moves) + 1
+    return Requests(
+        np.insert(op, slots, np.uint8(FREE)),
+        np.insert(named, slots, old[moves]),
+        np.insert(size, slots, np.uint64(0)),
+        np.insert(np.where(moves, np.uint32(0), requests.alignment), slots, np.uint32(0)),
+    )
+
+
+def _incarnations(
+    begins: NDArray[np.bool_], ordinal: NDArray[np.uint32]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """For events in order of their objects: the number after each, and that before it."""
+    last = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
+    now = ordinal[last]
+    return now, np.concatenate([now[:1], now[:-1]])
+
+
+def _in_regions(regions: tuple[int, ...], requests: Requests) -> Requests:
+    """Behind used chunks that stand for the marks between heap_5's regions."""
+    count = len(regions)
+    if count == 0:
+        return requests
+    sizes = [size for region in regions for size in (region - 2 * HEAP_4_LINK, MARK - HEAP_4_LINK)]
+    op = np.repeat(np.array([ALLOC, FREE], np.uint8), [2 * count, count])
+    named = [*range(2 * count), *range(0, 2 * count, 2)]
+    return Requests(
+        np.concatenate([op, requests.op]),
+        np.concatenate([np.array(named, np.uint32), requests.named + np.uint32(2 * count)]),
+        np.concatenate([np.array(sizes + [0] * count, np.uint64), requests.size]),
+        np.concatenate([np.zeros(3 * count, np.uint32), requests.alignment]),
+    )

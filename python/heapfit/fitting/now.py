@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fitted heap beside the one that there is today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heapfit.compare.comparison import Row
+from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, Known, heap_size, kind_of
+from heapfit.compare.today.comparison import HeapCost, Pair, Today
+from heapfit.compare.today.heaps import SystemHeap, parse_system_heap
+from heapfit.compare.today.needs import Needs, needs_of
+from heapfit.compare.today.requests import requests_of
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import Answer, FitOptions
+from heapfit.fitting.choice import Choice
+from heapfit.front.measures import measures_of
+from heapfit.plan.energy import load_sram
+from heapfit.progress import Progress
+from heapfit.trace.stored import Trace
+
+
+def heap_of_today(options: FitOptions) -> SystemHeap | None:
+    """The heap that the options name; HeapfitError if there is no such."""
+    return None if options.now is None else parse_system_heap(options.now, options.alignment)
+
+
+def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) -> Needs:
+    """What each recording needs in today's heap."""
+    requests = [requests_of(trace) for trace in traces]
+    bases = [trace.largest_alignment for trace in traces]
+    try:
+        return needs_of(heap, requests, bases, progress)
+    except HeapfitError as error:
+        raise HeapfitError(f"--now {heap.name}: {error}") from error
+
+
+def beside_today(needs: Needs, names: Sequence[str], choice: Choice) -> Today:
+    """That beside the fitted heap."""
+    heap = needs.heap
+    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
+    pairs = tuple(Pair(*one) for one in columns)
+    today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
+    wanted = ENOUGH_OF_SMALL if max(choice.u_max) < SMALL_PEAK else 1
+    return Today(heap, pairs, (today, _fitted_cost(choice)), needs.permanent, wanted)
+
+
+def _fitted_cost(choice: Choice) -> HeapCost:
+    row: Row = choice.winner
+    base = choice.comparison.base_alignment
+    costs = measures_of(row, choice.shown, load_sram(), base)
+    regions = [region for region in choice.r_safe if region is not None]
+    return HeapCost(row.name, max(regions, default=None), costs.size, costs.time)
+
+
+def kept(choice: Choice, today: Today, options: FitOptions) -> Choice:
+    """The choice with the answer for today's heap, where that is kept."""
+    if not today.is_kept:
+        return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
+    if today.needed is None:
+        raise HeapfitError(f"--now {today.heap.name}: serves no region of these recordings")
+    runs = choice.answer.known.runs
+    known = Known(runs, max(choice.u_max), kind_of(today.heap.plan, False))
+    size = heap_size(today.needed, known, options.peak, options.margin)
+    answer = Answer(size, known, options.peak, today.heap)
+    return replace(choice, answer=answer, verdict=today.sentence())

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a generated folder holds for languages other than C: the same heap under their own names.
+
+The C stays as it is; these files stand beside it and call the functions of its header.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from heapfit.errors import HeapfitError
+from heapfit.generate.names import Text
+
+_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
+
+
+class Language(StrEnum):
+    """The languages a heap can be called from."""
+
+    C = "c"
+    CXX = "c++"
+    RUST = "rust"
+
+
+# Names of files, made of the prefix, and the templates they are filled from.
+_FILES = {
+    Language.C: {},
+    Language.CXX: {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"},
+    Language.RUST: {
+        "Cargo.toml": "Cargo.toml.j2",
+        "build.rs": "build.rs.j2",
+        "lib.rs": "lib.rs.j2",
+    },
+}
+
+
+def templates_of(language: Language, prefix: Text) -> dict[str, str]:
+    """The templates of a language's own files, by file name."""
+    return {name.format(prefix): template for name, template in _FILES[language].items()}
+
+
+def language_named(name: str) -> Language:
+    """HeapfitError if there is no such language."""
+    try:
+        return Language(name)
+    except ValueError:
+        known = ", ".join(Language)
+        raise HeapfitError(f"language {name[:40]!a}: is none of {known}") from None
+
+
+def require_fit(prefix: Text, language: Language) -> None:
+    """HeapfitError if names that begin with `prefix` are no good names of the language.
+
+    No keyword is made of a prefix: each name has more behind it.
+    """
+    if language is not Language.C and _RESERVED.search(f"{prefix}"):
+        raise HeapfitError(
+            f"prefix {str(prefix)!a}: names of {language.value} must not hold two _ side by side "
+            "(for example: app)"
+        )

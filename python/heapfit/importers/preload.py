@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library that records a program, and whether the loader would load it into one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import struct
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+
+LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
+LIBRARY_32 = LIBRARY.with_name("libheapfit_record32.so")  # for 32-bit programs, where it was built
+_PRELOAD_SEPARATORS = frozenset(" :")
+_ELF_32_BIT = 1
+_PT_INTERP = 3  # the program header of a dynamically linked program
+
+
+def library_for(program: Path) -> Path:
+    """The recorder of the program's own class; a script's interpreter is taken for a 64-bit one."""
+    with program.open("rb") as file:
+        head = file.read(5)
+    return LIBRARY_32 if head == b"\x7fELF" + bytes([_ELF_32_BIT]) else LIBRARY
+
+
+def environment(folder: Path, program: Path | None = None) -> dict[str, str]:
+    """What a program's environment needs for it to record itself into `folder`.
+
+    For programs that others start, as services; HeapfitError if that cannot be.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise HeapfitError(f"{folder}: is no folder (create it, writable by the program's user)")
+    library = LIBRARY if program is None else library_for(recordable(str(program)))
+    for path in (library, folder):
+        if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
+            raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
+    return {"LD_PRELOAD": str(library), "HEAPFIT_RECORD": str(folder)}
+
+
+def recordable(name: str) -> Path:
+    """The program a shell would run, if the recorder can be loaded into it."""
+    path = shutil.which(name)
+    if path is None:
+        raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")
+    program = Path(path)
+    try:
+        reason = _obstacle(program)
+    except OSError as error:
+        raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
+    if reason is not None:
+        raise HeapfitError(f"{program}: {reason}")
+    return program
+
+
+def _obstacle(program: Path) -> str | None:
+    """Why the loader would not load the recorder into this program, as far as its file tells."""
+    status = program.stat()
+    is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
+    is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
+    if is_other_user or is_other_group:
+        return (
+            "runs with the rights of another (setuid), which keeps recorders out (run as that user)"
+        )
+    with program.open("rb") as file:
+        head = file.read(64)
+        if len(head) < 64 or not head.startswith(b"\x7fELF"):
+            return None  # a script: its interpreter's to say
+        is_short = head[4] == _ELF_32_BIT
+        if is_short and not LIBRARY_32.exists():
+            return (
+                "is a 32-bit program, and heapfit was built without a recorder for these (install "
+                "gcc-multilib, then install heapfit anew)"
+            )
+        (table,) = (
+            struct.unpack_from("<I", head, 28) if is_short else struct.unpack_from("<Q", head, 32)
+        )
+        size, count = struct.unpack_from("<HH", head, 42 if is_short else 54)
+        file.seek(table)
+        headers = file.read(size * count)
+    kinds = {headers[at : at + 4] for at in range(0, len(headers), max(size, 1))}
+    if struct.pack("<I", _PT_INTERP) not in kinds:
+        return "is statically linked, so no recorder can be preloaded (link it dynamically)"
+    return None
+
+
+def preloadable(library: Path, stack: ExitStack) -> Path:
+    """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
+    if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
+        return library
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-")))
+    link = folder / library.name
+    link.symlink_to(library)
+    return link
