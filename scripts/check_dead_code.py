@@ -18,6 +18,7 @@ from vulture import Vulture
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ("python/heapfit", "papers/heapfit_papers", "target/harness", "scripts", "bench")
 HARNESS_USERS = "tests/target"  # what the harness of the boards is for
+FOR_FIRMWARE = "recorder/target"  # what its headers declare, firmware calls
 NATIVE = ("core", "baselines", "recorder", "engine", "python/bindings")
 # What is used from outside, and by whom.
 ALLOWED = {
@@ -29,6 +30,8 @@ ALLOWED = {
     "__dir__": "Python",
     "provide": "tests, which measure what rows share only once",
     "reallocarray": "programs that are recorded",
+    "esp_heap_trace_alloc_hook": "ESP-IDF",
+    "esp_heap_trace_free_hook": "ESP-IDF",
     "NB_MODULE": "Python, when it loads the extension",
 }
 # What highspy's model is given: HiGHS reads it.
@@ -108,6 +111,8 @@ def unused_native() -> Iterator[str]:
     for file, text in texts.items():
         for name in sorted(functions_of(file, text)):
             is_apart = file.suffix in {".c", ".cpp"} and declared[name] > 0
+            if is_apart and file.is_relative_to(FOR_FIRMWARE):
+                continue
             if uses[name] <= 1 + is_apart and name not in ALLOWED:
                 yield f"{file}: {name} is used by nothing but tests"
 

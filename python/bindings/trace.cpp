@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "heapfit/trace/csv.hpp"
+#include "heapfit/trace/frames.hpp"
+#include "heapfit/trace/heap_log.hpp"
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
@@ -76,6 +78,21 @@ void bind_trace(nb::module_ &module) {
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
     bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
     bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
+    bind_reader<FrameTrace>(module, "FrameTrace",
+                            "Reads a log with a target's frames (recorder/target/FRAMES.md).");
+    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
+    module.def(
+        "has_heap_log",
+        [](nb::bytes head) {
+            return has_heap_log({head.c_str(), head.size()});
+        },
+        nb::arg("head"), "Whether a line of these bytes is an event of a heap's log.");
+    module.def(
+        "has_frame",
+        [](nb::bytes head) {
+            return has_frame({head.c_str(), head.size()});
+        },
+        nb::arg("head"), "Whether a frame of a target's recorder lies anywhere in these bytes.");
 }
 
 } // namespace heapfit::bindings

@@ -25,7 +25,11 @@ from heapfit.front_door import size_settings as size_settings
 from heapfit.front_door import size_traffic as size_traffic
 from heapfit.importers import ImportOptions as ImportOptions
 from heapfit.importers import import_file as import_file
+from heapfit.importers import import_frames as import_frames
 from heapfit.importers.record import record as record
+from heapfit.importers.target_log import Emulation as Emulation
+from heapfit.importers.target_log import record_emulated as record_emulated
+from heapfit.importers.target_log import record_serial as record_serial
 from heapfit.plan.allocators import find_allocators as find_allocators
 from heapfit.plan.plan import Plan as Plan
 from heapfit.plan.plan import Pool as Pool

@@ -27,7 +27,10 @@ PYTHON_TESTS = {
     "profile": ("test_engine_crossing", "test_second_runs"),
     "replay": ("test_engine_crossing", "test_call_costs"),
     "simulate": ("test_engine_simulation", "test_simulation_exact"),
-    "trace": ("test_wire", "test_trace_rules", "test_engine_crossing", "test_importers"),
+    "trace": (
+        *("test_wire", "test_frames", "test_trace_rules", "test_engine_crossing", "test_importers"),
+        "test_heap_logs",
+    ),
     "workload": ("test_workloads",),
 }
 

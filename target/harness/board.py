@@ -53,4 +53,5 @@ BOARDS = {
         _RV32IMAC,
     )
 }
+CORTEX_M3 = _cortex("cortex-m3", "cortex-m3", "mps2.ld", "mps2-an385")
 MICROBIT = _cortex("microbit", "cortex-m0", "microbit.ld", "microbit")

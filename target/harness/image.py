@@ -99,7 +99,7 @@ def link_image(
     """Links a program, in `folder`, with the board's start and semihosting."""
     image = Image(folder / "image.elf", board)
     own = _board_objects(workbench, board, build)
-    workbench.link(board, image.path, [*objects, *own], (f"-T{board.memories}",))
+    workbench.link(board, image.path, [*objects, *own], (f"-T{board.memories}", *build.linked_with))
     return image
 
 

@@ -31,6 +31,7 @@ class Build:
     safety: int = 1  # HFIT_SAFETY
     frees_by_size: bool = False  # by free_sized
     has_marks: bool = False  # of loops, in debug information; the code is the same
+    linked_with: tuple[str, ...] = ()  # options of the linker
 
     @property
     def places_as_host(self) -> bool:

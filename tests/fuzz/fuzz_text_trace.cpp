@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, in chunks of any size, give the text, .rep, CSV and minimalloc readers a trace that
-// keeps the rules of docs/trace-schema.md or an Error of one line. The first byte of an input sets
-// the chunk size, the second whether events of unknown objects are dropped.
+// Any bytes, in chunks of any size, give the text, .rep, CSV, minimalloc and log readers a trace
+// that keeps the rules of docs/trace-schema.md or an Error of one line. The first byte of an input
+// sets the chunk size, the second whether events of unknown objects are dropped.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heapfit/trace/csv.hpp"
+#include "heapfit/trace/heap_log.hpp"
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
@@ -96,5 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     require_promises<RepTrace>(text, chunk, on_unknown);
     require_promises<CsvTrace>(text, chunk, on_unknown);
     require_promises<LifetimeTrace>(text, chunk, on_unknown);
+    require_promises<HeapLogTrace>(text, chunk, on_unknown);
     return 0;
 }

@@ -18,8 +18,10 @@ NATIVE = {
     "engine": ("engine", {"core", "baselines", "recorder", "engine"}),
     "bindings": ("python/bindings", {"core", "baselines", "recorder", "engine", "bindings"}),
 }
-INCLUDE_FOLDERS = ("core", "core/include", "baselines", "baselines/include", "recorder",
-                   "engine/include", "engine/src", "python/bindings")  # fmt: skip
+INCLUDE_FOLDERS = (
+    *("core", "core/include", "baselines", "baselines/include", "recorder", "recorder/target"),
+    *("engine/include", "engine/src", "python/bindings"),
+)
 CORE_SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
 PYTHON_HEADER = re.compile(r"Python\.h|nanobind/|numpy/|pybind11/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)

@@ -29,6 +29,7 @@ MEASURED_ONCE = {
     "docs/attacks.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/drawn-traces.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "target/README.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
+    "docs/on-target.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/now.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/margin.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "examples/second-runs/README.md": r"one recording each, of \d{4}-\d\d-\d\d on",

@@ -1,62 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit record`: run a Linux program and store what it asks of its heap."""
+"""`heapfit record`: run a program, or listen to a device, and store what is asked of its heap."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bars
-from heapfit.importers import preload
+from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
+from heapfit.importers.target_log import (
+    Emulation,
+    TargetRecording,
+    record_emulated,
+    record_serial,
+)
 from heapfit.trace.names import source_name
+
+Program: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="What to run, after --, with its arguments; the arguments alone of an image.",
+    ),
+]
+Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
+]
+Children: TypeAlias = Annotated[
+    bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
+]
+Environment: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--environment",
+        metavar="FOLDER",
+        help="Run nothing: print what the environment of a service needs for it to record "
+        "itself into FOLDER.",
+    ),
+]
+Log: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="LOG", help="Take frames of recorder/target from a log."),
+]
+Device: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--serial", metavar="DEVICE", help="Listen to a device until Ctrl-C."),
+]
+Image: TypeAlias = Annotated[
+    Path | None, typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU.")
+]
+Baud: TypeAlias = Annotated[int, typer.Option(help="Of --serial: bits a second.")]
+Seconds: TypeAlias = Annotated[
+    float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
+]
+Machine: TypeAlias = Annotated[
+    str | None, typer.Option(help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V].")
+]
 
 
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PROGRAM", help="What to run, after --, with its arguments."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
-    ] = None,
-    children: Annotated[
-        bool,
-        typer.Option("--children", help="Keep the other processes' traces, beside the output."),
-    ] = False,
-    environment: Annotated[
-        Path | None,
-        typer.Option(
-            "--environment",
-            metavar="FOLDER",
-            help="Run nothing: print what the environment of a service needs for it to record "
-            "itself into FOLDER.",
-        ),
-    ] = None,
+    program: Program = None,
+    output: Output = None,
+    children: Children = False,
+    environment: Environment = None,
+    file: Log = None,
+    serial: Device = None,
+    qemu: Image = None,
+    baud: Baud = 115_200,
+    seconds: Seconds = None,
+    machine: Machine = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a Linux program and record what it asks of its heap.
+    """Run a program and record what it asks of its heap, or take what a target recorded.
 
-    Its input and output stay its own. Dynamically linked programs. A SIGTERM is passed on to it,
-    and what was recorded is kept.
+    A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
+    it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
+    log, over a serial line or out of QEMU.
     """
     if environment is not None:
         out_result(_environment(environment, program), as_json)
         return
-    if not program:
-        raise typer.BadParameter("name a program to run, after --, or --environment FOLDER")
-    target = output or Path(f"{source_name(Path(program[0]))}.parquet")
+    words = tuple(program or ())
+    source = _one_of(words, file, serial, qemu)
+    target = output or Path(f"{source_name(source)}.parquet")
     with progress_bars() as progress:
-        recording = record(program, target, children, progress)
-    out_result(_parts(recording), as_json)
+        if file is not None:
+            parts = _target_parts(TargetRecording(import_frames(file, target, progress), "whole"))
+        elif serial is not None:
+            parts = _target_parts(record_serial(serial, baud, seconds, target, progress))
+        elif qemu is not None:
+            emulation = Emulation(qemu, words, machine, seconds)
+            parts = _target_parts(record_emulated(emulation, target, progress))
+        else:
+            parts = _parts(record(words, target, children, progress))
+    out_result(parts, as_json)
+
+
+def _one_of(
+    words: Sequence[str], file: Path | None, serial: Path | None, qemu: Path | None
+) -> Path:
+    """What is recorded, of the four that can be."""
+    given = [path for path in (file, serial, qemu) if path is not None]
+    if len(given) > 1 or (words and (file or serial)) or not (given or words):
+        raise typer.BadParameter("give one of PROGRAM, --file, --serial, --qemu, --environment")
+    return given[0] if given else Path(words[0])
+
+
+def _target_parts(recording: TargetRecording) -> Iterator[Part]:
+    info = recording.trace.info
+    yield Fields({"trace": recording.trace.path, **asdict(info)})
+    yield Fields({"ending": recording.ending, "log": recording.log})
+    yield Line(f"{recording.trace.path}: {info.events:,} events ({recording.ending})")
+    if recording.log is not None:
+        yield Line(f"{recording.log}: what came over the line")
+    yield from map(Note, info.notes)
 
 
 def _environment(folder: Path, program: list[str] | None) -> Iterator[Part]:

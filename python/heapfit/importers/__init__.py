@@ -10,14 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import FORMATS, STORED_MAGIC, Format, format_of
+from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
-__all__ = ["FORMATS", "Format", "ImportOptions", "import_file", "open_any", "opened_trace"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "ImportOptions",
+    "import_file",
+    "import_frames",
+    "open_any",
+    "opened_trace",
+]
 
 _STEP = "import"
 
@@ -37,6 +45,16 @@ def import_file(
         if stream.head.startswith(STORED_MAGIC):
             raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")
         return _import(stream, output, options or ImportOptions(), progress)
+
+
+def import_frames(source: Path, output: Path, progress: Progress = no_progress) -> Trace:
+    """Stores what the frames in a target's log tell as a trace at `output`.
+
+    As `import_file`, for a log with so much before its first frame that it is not known by it.
+    """
+    with ByteStream(source) as stream:
+        incoming = FRAMES.open(stream, ImportOptions())
+        return _stored(incoming, stream, output, ImportOptions(), progress)
 
 
 def open_any(
@@ -70,9 +88,18 @@ def opened_trace(
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
+    return _stored(format_of(stream).open(stream, options), stream, output, options, progress)
+
+
+def _stored(
+    incoming: Source,
+    stream: ByteStream,
+    output: Path,
+    options: ImportOptions,
+    progress: Progress,
+) -> Trace:
     if output.exists() and output.samefile(stream.path):
         raise HeapfitError(f"{output}: is the file to import (choose another output)")
-    incoming = format_of(stream).open(stream, options)
 
     def info() -> TraceInfo:
         incoming_info = incoming.info()

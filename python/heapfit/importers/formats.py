@@ -70,9 +70,26 @@ def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
     return ReaderSource(_engine.WireTrace(drop_unknown=True), stream)
 
 
+def _open_frames(stream: ByteStream, _options: ImportOptions) -> Source:
+    """Events may be missing, and with them the allocations of what is freed: always dropped."""
+    return ReaderSource(_engine.FrameTrace(drop_unknown=True), stream)
+
+
+def _open_log(stream: ByteStream, _options: ImportOptions) -> Source:
+    """A log may begin late, and lines of it may be lost: always dropped."""
+    return ReaderSource(_engine.HeapLogTrace(drop_unknown=True), stream)
+
+
+FRAMES = Format(
+    "frames",
+    "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
+    _engine.has_frame,
+    _open_frames,
+)
 FORMATS = (
     Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
     Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
+    FRAMES,
     Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
     Format(
@@ -87,6 +104,7 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
+    Format("log", "log of heap calls in one of seven forms", _engine.has_heap_log, _open_log),
 )
 
 

@@ -19,6 +19,8 @@ Reader: TypeAlias = (
     | _engine.CsvTrace
     | _engine.LifetimeTrace
     | _engine.WireTrace
+    | _engine.FrameTrace
+    | _engine.HeapLogTrace
 )
 
 

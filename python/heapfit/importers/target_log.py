@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording firmware that has `recorder/target` in it: over a serial line, or in an emulator.
+
+What comes over a line is kept beside the trace, since a device may not say it twice.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.importers import import_frames
+from heapfit.importers.serial_line import listen
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.stored import Trace
+
+_FRAMES = "heapfit.frames"  # recorder/target/sinks/semihosting.c writes there
+_UART = "uart.log"
+_ARM, _RISCV = 40, 243  # the machine in an ELF header
+# Emulator, and the machine it has if none is asked for.
+_EMULATORS = {
+    _ARM: ("qemu-system-arm", "mps2-an385"),
+    _RISCV: ("qemu-system-riscv32", "virt"),
+}
+_QUIET = ("-display", "none", "-monitor", "none", "-parallel", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRecording:
+    """What frames told, and how that ended."""
+
+    trace: Trace
+    ending: str  # in words
+    log: Path | None = None  # where the bytes that came are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """How an image is run."""
+
+    image: Path
+    arguments: tuple[str, ...] = ()  # of its command line, by semihosting
+    machine: str | None = None  # of QEMU; None: mps2-an385 for Arm, virt for RISC-V
+    seconds: float | None = None  # after which it is ended; None: when it ends, or by Ctrl-C
+
+
+def record_serial(
+    device: Path, rate: int, seconds: float | None, output: Path, progress: Progress = no_progress
+) -> TargetRecording:
+    """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
+    _require_folder(output)
+    log = output.with_suffix(".frames")
+    ending = listen(device, rate, log, seconds)
+    return TargetRecording(import_frames(log, output, progress), ending, log)
+
+
+def record_emulated(
+    emulation: Emulation, output: Path, progress: Progress = no_progress
+) -> TargetRecording:
+    """Runs an image in QEMU and imports the frames it wrote to a file or to its first UART."""
+    _require_folder(output)
+    command = _command(emulation)
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
+        folder = Path(name)
+        ending = _run(command, folder, emulation.seconds)
+        written = [file for file in (folder / _FRAMES, folder / _UART) if _has_bytes(file)]
+        if not written:
+            raise HeapfitError(f"{emulation.image}: {ending} and wrote no frames (does it drain?)")
+        return TargetRecording(import_frames(written[0], output, progress), ending)
+
+
+def _require_folder(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise HeapfitError(f"{output}: its folder does not exist (create it)")
+
+
+def _command(emulation: Emulation) -> list[str]:
+    image = emulation.image.resolve()
+    emulator, machine = _EMULATORS[_machine_of(emulation.image)]
+    if shutil.which(emulator) is None:
+        raise HeapfitError(f"{emulator}: not found (install QEMU's system emulators)")
+    words = [image.name, *emulation.arguments]
+    given = ",".join(f"arg={word.replace(',', ',,')}" for word in words)
+    bios = ["-bios", "none"] if machine == "virt" else []
+    return [
+        *(emulator, "-M", emulation.machine or machine, *bios, *_QUIET),
+        *("-serial", f"file:{_UART}"),
+        *("-semihosting-config", f"enable=on,target=native,{given}"),
+        *("-kernel", str(image)),
+    ]
+
+
+def _machine_of(image: Path) -> int:
+    """Of an ELF file's header."""
+    try:
+        with image.open("rb") as file:
+            head = file.read(20)
+    except OSError as error:
+        raise HeapfitError(f"{image}: cannot be read: {error.strerror}") from error
+    machine = struct.unpack_from("<H", head, 18)[0] if head.startswith(b"\x7fELF\x01") else 0
+    if machine not in _EMULATORS:
+        raise HeapfitError(f"{image}: is no 32-bit Arm or RISC-V image (give the linked ELF file)")
+    return int(machine)
+
+
+def _run(command: Sequence[str], folder: Path, seconds: float | None) -> str:
+    """Its console is heapfit's stderr. Ctrl-C reaches the emulator, too, and ends it."""
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as emulator:
+        try:
+            status = emulator.wait(seconds)
+        except subprocess.TimeoutExpired:
+            emulator.terminate()
+            return f"was ended after {seconds:g} s"
+        except KeyboardInterrupt:
+            emulator.terminate()
+            return "was interrupted"
+    return f"ended with status {status}"
+
+
+def _has_bytes(file: Path) -> bool:
+    return file.is_file() and file.stat().st_size > 0

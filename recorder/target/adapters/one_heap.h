@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder of a firmware's one heap, with its ring, as the adapters beside this file use it. It
+ * records from the first call on. The firmware drains it:
+ *
+ *   static hfit_semihosting_sink sink;
+ *   (void)hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink);
+ */
+#ifndef HFIT_RECORD_ONE_HEAP_H
+#define HFIT_RECORD_ONE_HEAP_H
+
+#include "record.h"
+
+/* What a build may set beside the macros of record.h. */
+#ifndef HFIT_RECORD_RING_SIZE
+#define HFIT_RECORD_RING_SIZE 1024 /* bytes */
+#endif
+#ifndef HFIT_RECORD_HEAP_BASE
+#define HFIT_RECORD_HEAP_BASE hfit_one_heap_ring /* in the same RAM as most heaps */
+#endif
+#ifndef HFIT_RECORD_HEAP_SIZE
+#define HFIT_RECORD_HEAP_SIZE 0
+#endif
+#ifndef HFIT_RECORD_TICK_RATE
+#define HFIT_RECORD_TICK_RATE 0
+#endif
+#ifndef HFIT_RECORD_FLAGS
+#define HFIT_RECORD_FLAGS 0 /* or HFIT_RECORD_ROUNDED */
+#endif
+
+extern hfit_recorder hfit_one_heap;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events to bytes, bytes to frames; FRAMES.md has the format. */
+#include "record.h"
+
+#define FRAME_SIZE HFIT_RECORD_FRAME_SIZE
+
+_Static_assert(FRAME_SIZE >= 44 && FRAME_SIZE <= 127, "an event fits; a length is 7 bits");
+_Static_assert(HFIT_RECORD_ALIGNMENT_LOG2 >= 2, "a step's kind and sign take 3 bits");
+
+enum {
+    MARK_0 = 0xf5, /* neither byte is ever part of UTF-8 text */
+    MARK_1 = 0xfd,
+    VERSION = 1,
+    LENGTH_AT = 2, /* bytes from here to the CRC; highest bit: a header frame */
+    NUMBER_AT = 3, /* events offered before this frame, lower 16 bits */
+    TICK_AT = 5,   /* when it was begun, 32 bits */
+    BODY_AT = HFIT_RECORD_BODY_AT,
+    CRC_SIZE = 2,
+    HEADER_BIT = 0x80,
+    HEADER_EVERY = 32, /* frames */
+
+    /* The lowest two bits of an event's first number ... */
+    ALLOC = 0,
+    FREE = 1,
+    TIME = 2,
+    OTHER = 3, /* ... and the whole of it for these. */
+    OTHER_RESIZE = 0 << 2 | OTHER,
+    OTHER_ZEROED = 1 << 2 | OTHER,
+    OTHER_ALIGNED = 2 << 2 | OTHER,
+    OTHER_REFUSED = 3 << 2 | OTHER,
+    OTHER_SITE = 4 << 2 | OTHER,
+
+    LONGEST_NUMBER = 5, /* bytes of 32 bits, 7 in each */
+    LONGEST_FREE = 2 * LONGEST_NUMBER,
+    LONGEST_ALLOC = 3 * LONGEST_NUMBER,
+    LONGEST_ALIGNED = LONGEST_ALLOC + 2,
+    LONGEST_MOVE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
+    LONGEST_HEADER = BODY_AT + 3 + 6 * LONGEST_NUMBER + CRC_SIZE,
+};
+
+_Static_assert(BODY_AT + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE, "any event fits in a frame");
+_Static_assert(LONGEST_HEADER <= FRAME_SIZE, "a header does");
+
+/* ---- Numbers ---- */
+
+static uint8_t *put(uint8_t *at, uint32_t value) {
+    while (value > 0x7f) {
+        *at++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* An event of this kind and the step to its block from the block before, less than 2 GiB. */
+static uint8_t *put_step(hfit_recorder *recorder, uint8_t *at, uint32_t kind, const void *block) {
+    const uint32_t step = (uint32_t)((uintptr_t)block - recorder->address);
+    const uint32_t is_back = step >> 31;
+    const uint32_t distance = is_back != 0 ? 0u - step : step;
+    recorder->address = (uintptr_t)block;
+    return put(at, distance >> HFIT_RECORD_ALIGNMENT_LOG2 << 3 | is_back << 2 | kind);
+}
+
+/* ---- Frames ---- */
+
+static uint8_t *after(const hfit_recorder *recorder, uint8_t *frame) {
+    uint8_t *ring = recorder->about->ring;
+    const size_t next = (size_t)(frame - ring) + FRAME_SIZE;
+    return next + FRAME_SIZE > recorder->about->ring_size ? ring : ring + next;
+}
+
+/* Ends the frame being filled and begins the next, which is read without those before it. False if
+ * none is free: then nothing more goes to this one, as events are missing behind it. */
+static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
+    uint8_t *full = recorder->filled;
+    uint8_t *frame = after(recorder, full);
+    if (recorder->at != full + FRAME_SIZE) {
+        full[LENGTH_AT] = (uint8_t)(recorder->at - full - LENGTH_AT);
+    }
+    if (frame == recorder->oldest) {
+        recorder->at = full + FRAME_SIZE;
+        return false;
+    }
+    const uint32_t number = recorder->events;
+    frame[NUMBER_AT] = (uint8_t)number;
+    frame[NUMBER_AT + 1] = (uint8_t)(number >> 8);
+    frame[TICK_AT] = (uint8_t)tick;
+    frame[TICK_AT + 1] = (uint8_t)(tick >> 8);
+    frame[TICK_AT + 2] = (uint8_t)(tick >> 16);
+    frame[TICK_AT + 3] = (uint8_t)(tick >> 24);
+    recorder->at = frame + BODY_AT;
+    recorder->address = (uintptr_t)recorder->about->heap_base;
+    recorder->tick = tick;
+    __asm__ volatile("" : : : "memory"); /* the drain reads a frame once `filled` is beyond it */
+    recorder->filled = frame;
+    return true;
+}
+
+/* Where an event of at most `longest` bytes goes, the time before it written; NULL: nowhere. */
+static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
+    const uint32_t tick = HFIT_RECORD_TICKS();
+    const size_t taken = (size_t)(recorder->at - recorder->filled) + CRC_SIZE;
+    const bool has_room = taken + longest <= FRAME_SIZE || turn_frame(recorder, tick);
+    recorder->events++;
+    if (!has_room) {
+        return NULL;
+    }
+    const uint32_t ticks = tick - recorder->tick;
+    recorder->tick = tick;
+    return ticks == 0 ? recorder->at : put(recorder->at, ticks << 2 | TIME);
+}
+
+/* A request, after what tells that it is no plain one. */
+static void put_request(hfit_recorder *recorder, uint8_t *at, const void *block, size_t size) {
+    if (block == NULL) {
+        *at++ = OTHER_REFUSED;
+    } else {
+        at = put_step(recorder, at, ALLOC, block);
+    }
+    recorder->at = put(at, (uint32_t)size);
+}
+
+/* ---- Events ---- */
+
+void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size) {
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_ALLOC);
+    if (at != NULL) {
+        put_request(recorder, at, block, size);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+void hfit_record_alloc_at(hfit_recorder *recorder, const void *block, size_t size,
+                          const void *site) {
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_MOVE);
+    if (at != NULL) {
+        *at++ = OTHER_SITE;
+        at = put(at, (uint32_t)(uintptr_t)site);
+        put_request(recorder, at, block, size);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+void hfit_record_zeroed(hfit_recorder *recorder, const void *block, size_t size) {
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_ALIGNED);
+    if (at != NULL) {
+        *at++ = OTHER_ZEROED;
+        put_request(recorder, at, block, size);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+void hfit_record_aligned(hfit_recorder *recorder, const void *block, size_t size,
+                         size_t alignment) {
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_ALIGNED);
+    if (at != NULL) {
+        uint8_t log2 = 0;
+        while (alignment >> log2 > 1) {
+            log2++;
+        }
+        *at++ = OTHER_ALIGNED;
+        *at++ = log2;
+        put_request(recorder, at, block, size);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+void hfit_record_free(hfit_recorder *recorder, const void *block) {
+    if (block == NULL) {
+        return;
+    }
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_FREE);
+    if (at != NULL) {
+        recorder->at = put_step(recorder, at, FREE, block);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+/* The old block and the request that takes its place are one event. */
+static void record_move(hfit_recorder *recorder, const void *old, const void *block, size_t size) {
+    HFIT_RECORD_LOCK();
+    uint8_t *at = begin_event(recorder, LONGEST_MOVE);
+    if (at != NULL) {
+        *at++ = OTHER_RESIZE;
+        at = put_step(recorder, at, ALLOC, old);
+        put_request(recorder, at, block, size);
+    }
+    HFIT_RECORD_UNLOCK();
+}
+
+void hfit_record_resize(hfit_recorder *recorder, const void *old, const void *block, size_t size) {
+    if (old == NULL) {
+        hfit_record_alloc(recorder, block, size);
+    } else if (block == NULL && size == 0) {
+        hfit_record_free(recorder, old);
+    } else {
+        record_move(recorder, old, block, size);
+    }
+}
+
+/* ---- Out ---- */
+
+/* CRC-16 with the polynomial 0x1021 and 0xffff to begin with, a byte at a time without a table. */
+static uint32_t crc_of(const uint8_t *bytes, const uint8_t *end) {
+    uint32_t crc = 0xffff;
+    for (; bytes < end; bytes++) {
+        uint32_t x = (crc >> 8 ^ *bytes) & 0xff;
+        x ^= x >> 4;
+        crc = crc << 8 ^ x << 12 ^ x << 5 ^ x;
+    }
+    return crc;
+}
+
+/* Adds what the host finds a frame by, and hands it over. */
+static bool send(uint8_t *frame, hfit_record_sink *sink, void *context) {
+    uint8_t *end = frame + LENGTH_AT + (frame[LENGTH_AT] & ~HEADER_BIT);
+    const uint32_t crc = crc_of(frame + LENGTH_AT, end);
+    frame[0] = MARK_0;
+    frame[1] = MARK_1;
+    end[0] = (uint8_t)crc;
+    end[1] = (uint8_t)(crc >> 8);
+    return sink(context, frame, (size_t)(end + CRC_SIZE - frame));
+}
+
+/* Tells what the recording is of, before the frame to drain next. It is on the stack here alone,
+ * not while other frames are sent. */
+__attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
+                                                  hfit_record_sink *sink, void *context) {
+    const hfit_record_about *about = recorder->about;
+    uint8_t frame[LONGEST_HEADER];
+    for (uint32_t i = NUMBER_AT; i < BODY_AT; i++) {
+        frame[i] = recorder->oldest[i];
+    }
+    frame[BODY_AT] = VERSION;
+    frame[BODY_AT + 1] = 8 * sizeof(void *);
+    frame[BODY_AT + 2] = HFIT_RECORD_ALIGNMENT_LOG2;
+    uint8_t *at = put(frame + BODY_AT + 3, about->tick_rate);
+    at = put(at, (uint32_t)(uintptr_t)about->heap_base);
+    at = put(at, about->heap_size);
+    at = put(at, about->live);
+    at = put(at, about->flags);
+    at = put(at, recorder->events);
+    frame[LENGTH_AT] = (uint8_t)(HEADER_BIT | (at - frame - LENGTH_AT));
+    return send(frame, sink, context);
+}
+
+bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *context) {
+    const uint8_t *full = recorder->filled; /* what fills up meanwhile is the next drain's */
+    while (recorder->oldest != full) {
+        uint8_t *frame = recorder->oldest;
+        const size_t place = (size_t)(frame - recorder->about->ring);
+        if (place % (HEADER_EVERY * FRAME_SIZE) == 0 && !send_header(recorder, sink, context)) {
+            return false;
+        }
+        if (!send(frame, sink, context)) {
+            return false;
+        }
+        recorder->oldest = after(recorder, frame);
+    }
+    return true;
+}
+
+void hfit_record_close_frame(hfit_recorder *recorder) {
+    HFIT_RECORD_LOCK();
+    if (recorder->at != recorder->filled + BODY_AT) {
+        (void)turn_frame(recorder, HFIT_RECORD_TICKS());
+    }
+    HFIT_RECORD_UNLOCK();
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the adapters use of FreeRTOS's task.h, declared by ourselves. */
+#ifndef TARGET_FREERTOS_TASK_H
+#define TARGET_FREERTOS_TASK_H
+
+#include <FreeRTOS.h>
+
+TickType_t xTaskGetTickCountFromISR(void);
+
+#endif

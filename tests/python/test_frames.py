@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs with frames are read as recorder/target/FRAMES.md says, whatever else or less is in them."""
+
+import random
+
+import pytest
+from frames import ALIGNED, BASE, OTHER, SITE, ZEROED, Recorder, frame, header, varint
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers import import_file
+
+
+def read(content, step=1 << 20):
+    """The reader at the end of `content`, its (op, object, size) rows, and its columns."""
+    reader = _engine.FrameTrace(drop_unknown=True)
+    for at in range(0, len(content), step):
+        reader.feed(content[at : at + step])
+    reader.finish()
+    columns = reader.take()
+    return (
+        reader,
+        list(zip(*(columns[name].tolist() for name in ("op", "object", "size")), strict=True)),
+        columns,
+    )
+
+
+def sound(events=400, seed=1):
+    """A recorder told random events of every kind, and the rows that they are."""
+    draw, recorder = random.Random(seed), Recorder()
+    live, rows, objects, tick = [], [], 0, 5
+    free_slots = list(range(50, 0, -1))
+    for _ in range(events):
+        tick += draw.choice((0, 0, 0, 1, 300))
+        chance, size = draw.random(), draw.choice((0, 8, 100, 200, 256))
+        if live and chance < 0.4:
+            slot, number = live.pop(draw.randrange(len(live)))
+            recorder.free(BASE + 512 * slot, tick)
+            free_slots.append(slot)
+            rows.append((4, number, 0))
+        elif live and chance < 0.5:
+            at = draw.randrange(len(live))
+            slot, number = live[at]
+            new = free_slots.pop() if free_slots and chance < 0.45 else slot
+            recorder.resize(BASE + 512 * slot, BASE + 512 * new, size + 1, tick)
+            free_slots += [slot] if new != slot else []
+            live[at] = (new, number)
+            rows.append((3, number, size + 1))
+        elif free_slots:
+            slot = free_slots.pop(draw.randrange(len(free_slots)))
+            recorder.alloc(BASE + 512 * slot, size, tick)
+            live.append((slot, objects))
+            rows.append((0, objects, size))
+            objects += 1
+    return recorder, rows
+
+
+def test_frames_become_the_events_they_tell():
+    recorder, rows = sound()
+    reader, found, _ = read(recorder.log())
+    assert found == rows
+    assert reader.notes == []
+    assert (reader.source, reader.pointer_bits) == ("recorder/target", 32)
+
+
+def test_what_is_not_plain_about_a_request_is_read():
+    recorder = Recorder()
+    recorder.alloc(BASE + 8, 24, 1000, bytes([ZEROED << 2 | OTHER]))
+    recorder.alloc(BASE + 64, 24, 1500, bytes([ALIGNED << 2 | OTHER, 6]))
+    recorder.alloc(BASE + 256, 24, 1500, bytes([SITE << 2 | OTHER]) + varint(0x8001234))
+    recorder.alloc(None, 5000, 1600)
+    recorder.resize(BASE + 8, None, 700, 1600)
+    recorder.free(BASE + 8, 1602)
+    reader, rows, columns = read(recorder.log())
+    assert rows == [(1, 0, 24), (2, 1, 24), (0, 2, 24), (4, 0, 0)]
+    assert columns["alignment"].tolist() == [0, 64, 0, 0]
+    assert columns["site"].tolist() == [0, 0, 0x8001234, 0]
+    assert columns["time"].tolist() == [0, 500_000, 500_000, 602_000]
+    assert reader.notes == ["2 requests that the heap refused left out, the largest of 5000 bytes."]
+
+
+@pytest.mark.parametrize("step", [1, 7, 64, 1000])
+def test_other_text_is_passed_over_wherever_chunks_end(step):
+    recorder, rows = sound(200)
+    texts = (
+        b"boot: 12 tasks\r\n",
+        b"\xf5",
+        b"\xf5\xfd",
+        b"\xf5\xfd\x20",
+        "h\u00e9\n".encode(),
+        b"",
+    )
+    noise = [texts[i % len(texts)] for i in range(len(recorder.finished()))]
+    log = header() + b"".join(text + one for text, one in zip(noise, recorder.frames, strict=True))
+    reader, found, _ = read(b"# a log\n" + log + b"\xf5\xfd\xff", step)
+    assert found == rows
+    count = 8 + sum(map(len, noise)) + 3
+    assert reader.notes == [f"{count} bytes of other text passed over."]
+
+
+def test_the_clock_may_wrap_and_does_not_go_back():
+    recorder = Recorder()
+    for i, tick in enumerate((2**32 - 2000, 2**32 - 1000, 500, 400, 1500)):
+        recorder.began = recorder.tick = tick
+        recorder.alloc(BASE + 8 * i, 8, tick)
+        recorder.close(tick)
+    _, _, columns = read(recorder.log())
+    assert columns["time"].tolist() == [0, 1_000_000, 2_500_000, 2_500_000, 3_500_000]
+
+
+def test_missing_frames_are_counted_to_the_event():
+    recorder, _ = sound(2000)
+    frames = recorder.finished()
+    kept = [one for i, one in enumerate(frames) if i not in {3, 4, 5, 20}]
+    after = [int.from_bytes(frames[i][3:5], "little") for i in (3, 6, 20, 21)]
+    missing = after[1] - after[0] + after[3] - after[2]
+    reader, _, _ = read(header() + b"".join(kept))
+    assert reader.notes[0] == (
+        f"{missing} events are missing in 2 places, for which the ring had no room or whose "
+        "frames were lost."
+    )
+
+
+def test_a_loss_heals_where_blocks_are_given_again():
+    """A free that is missing is known once another block lies there."""
+    recorder = Recorder()
+    recorder.alloc(BASE, 64)
+    recorder.alloc(BASE + 64, 64)
+    recorder.close(0)
+    recorder.free(BASE)
+    recorder.free(BASE + 64)
+    recorder.close(0)
+    recorder.alloc(BASE + 32, 40)
+    recorder.free(BASE + 32)
+    frames = recorder.finished()
+    reader, rows, _ = read(header() + frames[0] + frames[2])
+    assert rows == [(0, 0, 64), (0, 1, 64), (4, 0, 0), (4, 1, 0), (0, 2, 40), (4, 2, 0)]
+    assert reader.notes == [
+        "2 events are missing in 1 place, for which the ring had no room or whose frames were "
+        "lost.",
+        "2 blocks taken as freed, in whose place others were given.",
+    ]
+
+
+def test_blocks_whose_allocation_is_missing_are_told():
+    recorder = Recorder()
+    recorder.free(BASE)
+    recorder.resize(BASE + 64, BASE + 128, 40)
+    recorder.free(BASE + 128)
+    reader, rows, _ = read(header(live=3) + b"".join(recorder.finished()))
+    assert rows == [(0, 0, 40), (4, 0, 0)]
+    assert reader.notes == [
+        "3 blocks were live when the recorder began: unknown here.",
+        "1 allocation known by a later resize only.",
+        "1 free of an unknown id dropped.",
+    ]
+
+
+@pytest.mark.parametrize("begins", [1, 10, 40])
+def test_a_log_that_begins_late_waits_for_a_header(begins):
+    recorder, rows = sound(2000)
+    frames = recorder.finished()
+    before = [int.from_bytes(one[3:5], "little") for one in frames]
+    late = header(before[50], recorder.events)
+    reader, found, _ = read(b"".join([*frames[begins:50], late, *frames[50:]]))
+    assert reader.notes[0] == f"The log begins after {before[begins]} events of the recording."
+    assert reader.pointer_bits == 32
+    assert found[-1][0] == rows[-1][0]
+
+
+def test_sizes_that_were_rounded_are_told():
+    recorder = Recorder()
+    recorder.alloc(BASE, 32)
+    reader, _, _ = read(header(flags=1) + b"".join(recorder.finished()))
+    assert reader.notes == [
+        "Sizes are those of blocks, which the heap had rounded up: requests may be less."
+    ]
+
+
+def test_more_than_65535_missing_events_are_known_by_the_next_header():
+    recorder = Recorder()
+    recorder.alloc(BASE, 8)
+    recorder.close(0)
+    recorder.events = recorder.first = 200_001
+    recorder.alloc(BASE + 8, 8)
+    first, last = recorder.finished()
+    reader, rows, _ = read(header() + first + header(200_001, 200_002) + last)
+    assert len(rows) == 2
+    assert reader.notes[0].startswith("200000 events are missing in 1 place,")
+
+
+def test_a_log_without_a_header_has_its_events_and_no_times():
+    recorder, rows = sound(4000)
+    reader, found, columns = read(b"".join(recorder.finished()))
+    assert found == rows
+    assert set(columns["time"].tolist()) == {0}
+    assert reader.notes == [
+        "No header frame is in the log: times and the heap's place are unknown."
+    ]
+
+
+@pytest.mark.parametrize("again", [header(), header(900, 900, heap_size=1)])
+def test_a_trace_ends_where_another_recording_begins(again):
+    recorder, rows = sound()
+    reader, found, _ = read(recorder.log() + again + recorder.log())
+    assert found == rows
+    assert reader.notes == ["The device began another recording: what follows is left out."]
+
+
+def test_frames_told_twice_count_once():
+    recorder, rows = sound(2000)
+    frames = recorder.finished()
+    reader, found, _ = read(header() + b"".join([*frames[:9], *frames[2:]]))
+    assert found == rows
+    assert reader.notes == ["7 frames left out as told before."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x80",
+        b"\x00",
+        b"\x0a",
+        b"\x0a\x0a\x00",
+        b"\xff" * 6,
+        b"\x0b\x19\x00\x00",
+        b"\x17\x00\x00",
+        b"\x07\x01",
+    ],
+    ids=["cut", "no size", "time alone", "two times", "33 bits", "2^25", "unknown", "zeroed free"],
+)
+def test_a_frame_whose_events_are_not_whole_is_left_out(body):
+    recorder = Recorder()
+    recorder.alloc(BASE, 8)
+    [good] = recorder.finished()
+    reader, rows, _ = read(header() + good + frame(1, 0, body))
+    assert rows == [(0, 0, 8)]
+    assert reader.notes == ["1 damaged frame left out."]
+
+
+def test_a_log_cut_anywhere_is_read_up_to_there():
+    recorder, rows = sound(60)
+    log = recorder.log()
+    for end in range(len(header()) + 1, len(log), 3):
+        try:
+            _, found, _ = read(log[:end])
+        except HeapfitError as error:
+            assert str(error) == "no allocation in it"
+            continue
+        assert found == rows[: len(found)]
+
+
+def test_no_damaged_byte_is_taken_for_an_event():
+    recorder, rows = sound(60)
+    log = bytearray(recorder.log())
+    whole = {tuple(rows[i : i + 8]) for i in range(len(rows))}
+    assert whole
+    for at in range(len(header()), len(log)):
+        log[at] ^= 0x10
+        reader, found, _ = read(bytes(log))
+        assert len(found) < len(rows)
+        assert any("missing" in note or "passed over" in note for note in reader.notes)
+        log[at] ^= 0x10
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"no frame at all\n", "byte 16: ends without a frame of the recorder"),
+        (header(version=2), "frame 1: is of another version than 1"),
+        (header(), "no allocation in it"),
+        (header(pointer_bits=16), "no allocation in it"),
+    ],
+)
+def test_what_is_no_recording_is_refused(content, what):
+    with pytest.raises(HeapfitError, match=what):
+        read(content)
+
+
+def test_a_log_is_told_by_a_frame_in_it(tmp_path):
+    recorder, rows = sound()
+    log = tmp_path / "uart.log"
+    log.write_bytes(b"a 0 12 boot, which looks like another format\n" + recorder.log())
+    trace = import_file(log, tmp_path / "uart.parquet")
+    assert trace.info.events == len(rows)
+    assert trace.info.notes == ("45 bytes of other text passed over.",)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of heap calls in the forms that people have, each from lines of our own in that form."""
+
+import pytest
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers import import_file
+
+ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
+# In each a block is allocated, moved or made larger where the form can tell that, and freed.
+LOGS = {
+    "heaplog": (
+        "hl{m,16,3fff0370}\nwifi up\nhl{z,24,0,3fff0380}\nhl{r,40,1,3fff0370,3fff03a0}\n"
+        "hl{c,8,0x0x3fff0400,0}\nhl{f,3fff0380,0}\nhl{f,0,3fff03a0} 17\n",
+        [
+            (ALLOC, 0, 16),
+            (ZEROED, 1, 24),
+            (RESIZE, 0, 40),
+            (ZEROED, 2, 8),
+            (FREE, 1, 0),
+            (FREE, 0, 0),
+        ],
+    ),
+    "wolfSSL's memory log": (
+        "Alloc: 0x20001000 -> 1024 at wolfSSL_new:5512\nFree: 0x20001000 -> 1024 at x:1\n",
+        [(ALLOC, 0, 1024), (FREE, 0, 0)],
+    ),
+    "NuttX's memory log": (
+        "mm_malloc: Allocated 0x20024548, size 72\n[ 12.5] mm_free: Freeing 0x20024548\n",
+        [(ALLOC, 0, 72), (FREE, 0, 0)],
+    ),
+    "SystemView's heap events": (
+        '[0.002258425] HEAP: Allocated 2 bytes @ 0x3ffaffe0 from task "alloc" on core 0 by:\n'
+        '/main/log.c:48\n[0.0025] HEAP: Freed bytes @ 0x3ffaffe0 from task "free" on core 0 by:\n',
+        [(ALLOC, 0, 2), (FREE, 0, 0)],
+    ),
+    "Mbed's memory trace": (
+        "#m:0x20003080;0x182f-50\n#c:0x200030c0;0x182f-3;4\n#r:0x20003100;0x1833-0x20003080;60\n"
+        "#f:0x0;0x183f-0x200030c0\n",
+        [(ALLOC, 0, 50), (ZEROED, 1, 12), (RESIZE, 0, 60), (FREE, 1, 0)],
+    ),
+    "mtrace": (
+        "= Start\n@ ./a.out:(main+0x1d)[0x401163] + 0x4052a0 0x18\n"
+        "@ ./a.out:(main+0x2d)[0x401173] < 0x4052a0\n"
+        "@ ./a.out:(main+0x2d)[0x401173] > 0x4052c0 0x28\n"
+        "@ ./a.out:[0x401183] - 0x4052c0\n= End\n",
+        [(ALLOC, 0, 24), (RESIZE, 0, 40), (FREE, 0, 0)],
+    ),
+    "a log of calls": (
+        "--7-- malloc(24) = 0x4A8A040\n--7-- calloc(3,8) = 0x4A8A080\n--7-- _Znwm(9) = 0x4A8A0C0\n"
+        "--7-- memalign(al 64, size 100) = 0x4A8A100\n--7-- realloc(0x4A8A040,48) = 0x4A8A200\n"
+        "--7-- free(0x4A8A080)\nmalloc(8) @ 0x80012a4 returned 0x20000100\nfree((nil))\n",
+        [
+            *((ALLOC, 0, 24), (ZEROED, 1, 24), (ALLOC, 2, 9), (ALIGNED, 3, 100), (RESIZE, 0, 48)),
+            *((FREE, 1, 0), (ALLOC, 4, 8)),
+        ],
+    ),
+}
+
+
+def read(content, step=1 << 20):
+    """The reader at the end, and its (op, object, size) rows."""
+    reader = _engine.HeapLogTrace(drop_unknown=True)
+    for at in range(0, len(content), step):
+        reader.feed(content[at : at + step])
+    reader.finish()
+    columns = reader.take()
+    names = ("op", "object", "size")
+    return reader, list(zip(*(columns[name].tolist() for name in names), strict=True))
+
+
+@pytest.mark.parametrize("form", LOGS)
+@pytest.mark.parametrize("step", [1, 1000])
+def test_lines_become_the_events_they_tell(form, step):
+    text, rows = LOGS[form]
+    reader, found = read(b"boot: 3 tasks\r\n" + text.encode(), step)
+    assert found == rows
+    assert reader.source == form
+    assert any("of other text passed over." in note for note in reader.notes)
+
+
+@pytest.mark.parametrize("form", LOGS)
+def test_a_log_is_known_by_its_lines(form, tmp_path):
+    log = tmp_path / "device.log"
+    log.write_text("*** Booting ***\n" + LOGS[form][0])
+    assert import_file(log, tmp_path / "device.parquet").info.source == form
+
+
+def test_chunks_that_a_heap_rounded_up_are_told():
+    reader, _ = read(LOGS["NuttX's memory log"][0].encode())
+    assert reader.notes == [
+        "Sizes are those of chunks, which the heap had rounded up: requests are less."
+    ]
+
+
+def test_a_free_whose_line_is_missing_is_known_when_its_block_is_given_again():
+    reader, rows = read(b"malloc(8) = 0x10\nmalloc(9) = 0x10\nfree(0x10)\nfree(0x20)\n")
+    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0), (ALLOC, 1, 9), (FREE, 1, 0)]
+    assert reader.notes == [
+        "1 block taken as freed, in whose place others were given.",
+        "1 free of an unknown id dropped.",
+    ]
+
+
+def test_refused_requests_are_counted():
+    reader, rows = read(
+        b"malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"
+        b"calloc(4294967296, 4294967296) = 0x30\nrealloc(0x10, 0) = (nil)\n"
+    )
+    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0)]
+    assert reader.notes == ["3 requests that the heap refused left out."]
+
+
+def test_one_log_has_one_form():
+    """What looks like another's event is text."""
+    _, rows = read(b"#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n")
+    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"free(0x10)\n", "no allocation in it"),
+        (b"x" * 5000, "line 1: longer than 4096 bytes"),
+        (b"malloc(281474976710656) = 0x10\n", "line 1: size 281474976710656 is above"),
+    ],
+)
+def test_what_is_no_log_is_refused(content, what):
+    with pytest.raises(HeapfitError, match=what):
+        read(content)

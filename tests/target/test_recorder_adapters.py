@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder's adapters: Debian's C libraries recorded on an emulated board; lwIP's compiled
+against Debian's headers, Zephyr's and ESP-IDF's against declarations of our own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness import sources
+from harness.board import CORTEX_M3
+from harness.emulator import emulate
+from harness.image import Image
+from heapfit.importers import import_file
+from heapfit.importers.external_tool import run
+from heapfit.trace.stored import Trace
+
+FLAGS = ("-std=c11", "-Os", "-Wall", "-Wextra", "-Werror")
+REENTRANT = ("_malloc_r", "_calloc_r", "_realloc_r", "_memalign_r", "_free_r")
+PLAIN = ("malloc", "calloc", "realloc", "memalign", "free")
+PICOLIBC = (
+    "--specs=picolibc.specs",
+    "-Wl,--defsym=__heap_start=0x21000000,--defsym=__heap_end=0x21010000",
+)
+LIBRARIES = {
+    "newlib": ("newlib", REENTRANT, ()),
+    "newlib-nano": ("newlib", REENTRANT, ("--specs=nano.specs",)),
+    "picolibc": ("picolibc", PLAIN, PICOLIBC),
+}
+
+
+def libc_image(
+    folder: Path, adapter: str, wrapped: tuple[str, ...], options: tuple[str, ...]
+) -> Image:
+    """target/recording/libc.c on a library's heap."""
+    here = sources.root()
+    recorder = ("record", "adapters/one_heap", f"adapters/{adapter}", "sinks/semihosting")
+    board = ("recording/libc", "board/start_arm", "board/start", "board/semihost")
+    made = folder / "libc.elf"
+    run(
+        [
+            *("arm-none-eabi-gcc", *CORTEX_M3.flags, *FLAGS),
+            *(f"-I{here / one}" for one in ("target", "recorder/target")),
+            *(here / f"target/{name}.c" for name in board),
+            *(here / f"recorder/target/{name}.c" for name in recorder),
+            *("-nostartfiles", f"-L{here}/target/board", f"-T{CORTEX_M3.memories}"),
+            *(f"-Wl,--wrap={name}" for name in wrapped),
+            *("-Wl,--no-warn-rwx-segments", *options, "-o", made),
+        ],
+        folder,
+    )
+    return Image(made, CORTEX_M3)
+
+
+def columns_of(trace: Trace) -> dict[str, np.ndarray]:
+    return next(trace.batches(("op", "object", "size", "alignment")))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: Path) -> None:
+    """Also what its functions ask of each other: once, as the program asked."""
+    printed = emulate(libc_image(tmp_path, *LIBRARIES[library]))
+    (tmp_path / "asked").write_text(printed)
+    asked = columns_of(import_file(tmp_path / "asked", tmp_path / "asked.parquet"))
+    told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
+    assert told.info.notes == ()
+    assert set(asked["op"].tolist()) == {0, 1, 2, 3, 4}
+    for name, column in columns_of(told).items():
+        assert np.array_equal(column, asked[name]), name
+
+
+@pytest.mark.parametrize(
+    ("adapter", "compiler", "options"),
+    [
+        ("lwip", "cc", ("-I/usr/include/lwip", "-D_POSIX_C_SOURCE=200809L")),
+        ("zephyr", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
+        ("esp_idf", "arm-none-eabi-gcc", ()),
+    ],
+)
+def test_an_adapter_fits_its_platforms_declarations(
+    adapter: str, compiler: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    here = sources.root()
+    folders = (here / "recorder/target", here / "tests/target/platforms")
+    source = here / f"recorder/target/adapters/{adapter}.c"
+    includes = (f"-I{folder}" for folder in folders)
+    run([compiler, *FLAGS, *includes, *options, "-c", source, "-o", "adapter.o"], tmp_path)
