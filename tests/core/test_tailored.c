@@ -175,11 +175,17 @@ static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
     return best;
 }
 
-/* The chunk that a request must get: of its side, else the top, else of the other side;
- * m->list.count if there is none. */
+/* True if the plan leaves the chunk alone while the top serves. */
+static bool is_left_alone(const chunk *c, uint32_t needed) {
+    return settings.hole_limit != 0 && c->size > (uint64_t)needed * settings.hole_limit;
+}
+
+/* The chunk that a request must get: of its side, else the top, else one of its side that is left
+ * alone otherwise, else of the other side; m->list.count if there is none. */
 static size_t best_for(const model *m, uint32_t needed, bool high) {
-    size_t best = best_beside_top(m, needed, high);
-    if (best == m->list.count && m->top_end - m->top >= needed) {
+    const size_t best = best_beside_top(m, needed, high);
+    const bool is_passed = best == m->list.count || is_left_alone(&m->list.chunks[best], needed);
+    if (is_passed && m->top_end - m->top >= needed) {
         return index_of(&m->list, m->top);
     }
     return best == m->list.count ? best_beside_top(m, needed, !high) : best;
@@ -373,10 +379,10 @@ static void compare_steps(hfit_tailored_plan own, uint32_t region_size, uint32_t
 }
 
 /* One or two ends; with two, some classes of lists and of tries are cut from the top's end. */
-static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
+static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends, uint32_t hole_limit) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
-        const hfit_tailored_plan own = {{alignment}, ends,  0x0f3a5a5c, 0x5a5a0f0f,
-                                        layout,      index, 20,         0x3c5a96e1};
+        const hfit_tailored_plan own = {{alignment}, ends, 0x0f3a5a5c, 0x5a5a0f0f, layout,
+                                        index,       20,   0x3c5a96e1, hole_limit};
         compare_steps(own, 48 * 1024, 3000, 40000);       /* full */
         compare_steps(own, 256 * 1024, 9000, 10000);      /* not */
         compare_steps(own, sizeof region, 4 << 20, 1000); /* long */
@@ -384,19 +390,19 @@ static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
 }
 
 static void every_step_takes_the_smallest_chunk_that_will_do(void) {
-    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1);
-    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 0);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1, 0);
 }
 
 static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top(void) {
-    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2);
-    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2, 0);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 0);
 }
 
 static void a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next(void) {
     for (uint32_t ends = 1; ends <= 2; ends++) {
-        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends);
-        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends);
+        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends, 0);
+        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends, 0);
     }
 }
 
@@ -429,6 +435,11 @@ static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t re
 }
 
 /* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
+static void a_chunk_beyond_the_limit_is_left_while_the_top_serves(void) {
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 1);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, 2, 3);
+}
+
 static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         uint32_t starts[BLOCKS] = {0};
@@ -625,6 +636,7 @@ int main(void) {
     RUN(every_step_takes_the_smallest_chunk_that_will_do);
     RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
     RUN(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next);
+    RUN(a_chunk_beyond_the_limit_is_left_while_the_top_serves);
     RUN(only_live_addresses_are_taken_whatever_blocks_hold);
     RUN(what_is_inside_a_block_is_foreign_and_what_was_one_not_live);
     RUN(a_list_that_leads_astray_is_told_and_followed_no_further);

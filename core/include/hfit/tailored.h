@@ -33,6 +33,9 @@
  *   else the first of the next class. Classes have one size below 16 granules, then there are four
  *   for each power of two.
  *
+ * With a `hole_limit` of k a chunk of more than k times the request is left while the top has room:
+ * so small requests do not nibble at the one large hole that a large one will need again.
+ *
  * With two ends the top lies in the middle. Requests of some size classes, which the plan names,
  * are cut from its end; what is freed there serves them again, and the others only if nothing else
  * will do. So blocks that live long and blocks that come and go can be kept apart, without a bound
@@ -71,6 +74,8 @@ enum { HFIT_TAILORED_CLASSES = 64 };
  * bit tells, whatever its size. */
 enum { HFIT_TAILORED_TAGS = 31 };
 
+enum { HFIT_TAILORED_MOST_LIMIT = 64 }; /* of hole_limit */
+
 typedef enum hfit_tailored_layout { HFIT_TAILORED_MAP, HFIT_TAILORED_HEADERS } hfit_tailored_layout;
 
 typedef enum hfit_tailored_index {
@@ -83,10 +88,12 @@ typedef struct hfit_tailored_plan {
     uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
     uint32_t high_0; /* bit set: the class is cut from the end */
     uint32_t high_1;
-    uint32_t layout;   /* an hfit_tailored_layout */
-    uint32_t index;    /* an hfit_tailored_index */
-    uint32_t tags;     /* 1 to `tags` are known, at most HFIT_TAILORED_TAGS */
-    uint32_t tag_high; /* bit n set: tag n is cut from the end */
+    uint32_t layout;     /* an hfit_tailored_layout */
+    uint32_t index;      /* an hfit_tailored_index */
+    uint32_t tags;       /* 1 to `tags` are known, at most HFIT_TAILORED_TAGS */
+    uint32_t tag_high;   /* bit n set: tag n is cut from the end */
+    uint32_t hole_limit; /* chunks of more than so many times a request are left while the top
+                            serves; 0: none is too large */
 } hfit_tailored_plan;
 
 HFIT_DECLARE_ALLOCATOR(tailored);

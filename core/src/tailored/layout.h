@@ -39,7 +39,7 @@ static FORCE_INLINE bool is_plan_sound(const hfit_plan *plan) {
     const hfit_tailored_plan *own = own_plan(plan);
     return is_alignment_allowed(plan->alignment) && (own->ends == 1 || own->ends == 2) &&
            own->layout <= HFIT_TAILORED_HEADERS && own->index <= HFIT_TAILORED_GOOD_FIT &&
-           own->tags <= HFIT_TAILORED_TAGS;
+           own->tags <= HFIT_TAILORED_TAGS && own->hole_limit <= HFIT_TAILORED_MOST_LIMIT;
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {

@@ -289,6 +289,11 @@ static const hfit_tunable tunables[] = {
      "classes "
      "for each power of two from 16 alignments on.",
      HFIT_SCALAR, offsetof(hfit_tailored_plan, index), 0, HFIT_TAILORED_GOOD_FIT, 0, HFIT_CHOICE},
+    {"hole_limit",
+     "Free chunks of more than so many times a request are left while the top serves; 0: none is "
+     "too large.",
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, hole_limit), 0, HFIT_TAILORED_MOST_LIMIT, 0,
+     HFIT_SWITCH},
 };
 
 const hfit_allocator hfit_tailored_allocator = {
