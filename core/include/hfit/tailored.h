@@ -8,7 +8,7 @@
  *   | end | first | footprint | tally | top | top end | map at | class map | classes |
  *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
- *   | map, 1 bit a granule | chunk  |     | chunk  |     | top |
+ *   | map of granules      | chunk  |     | chunk  |     | top |
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
  *
  *   used chunk             | payload ...                                                   |
@@ -24,6 +24,8 @@
  * - 1, headers: a word before each block, and no map. A block takes its bytes and 4
  *   rounded up to granules, 16 B at least. Cheaper where blocks have 250 B or more in the mean, and
  *   faster: no bounds are searched.
+ * - 2, pairs: a map, of 3 bits for two granules, 2.3 % of the region at 8 B. A chunk may have one
+ *   granule, so that a request of up to 8 B takes 8 instead of 16. For alignments of 8 and 16.
  *
  * A request takes a free chunk, and splits it. Only if none will do is it cut from the top. A freed
  * chunk is joined with its free neighbours at once. `index` says which chunk:
@@ -76,7 +78,11 @@ enum { HFIT_TAILORED_TAGS = 31 };
 
 enum { HFIT_TAILORED_MOST_LIMIT = 64 }; /* of hole_limit */
 
-typedef enum hfit_tailored_layout { HFIT_TAILORED_MAP, HFIT_TAILORED_HEADERS } hfit_tailored_layout;
+typedef enum hfit_tailored_layout {
+    HFIT_TAILORED_MAP,
+    HFIT_TAILORED_HEADERS,
+    HFIT_TAILORED_PAIRS
+} hfit_tailored_layout;
 
 typedef enum hfit_tailored_index {
     HFIT_TAILORED_EXACT,

@@ -45,6 +45,8 @@ def layouts(alignment: int) -> dict[str, Plan]:
 
     >>> list(layouts(4))[:2], list(layouts(8))[:1]
     (['tailored', 'tailored_8'], ['tailored'])
+    >>> layouts(4)["tailored_pairs"].scalars
+    {'alignment': 8, 'layout': 2}
     """
     granules = sorted({alignment, max(alignment, _COARSE)})
     found = {
@@ -52,6 +54,7 @@ def layouts(alignment: int) -> dict[str, Plan]:
         for granule in granules
     }
     found[f"{ALLOCATOR}_headers"] = {"alignment": alignment, "layout": 1}
+    found[f"{ALLOCATOR}_pairs"] = {"alignment": max(alignment, _COARSE), "layout": 2}
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
