@@ -54,6 +54,7 @@ static const hfit_segregated_fit_plan segregated = {{8}, 2, 0, 0, 4, 0};
 static const hfit_tailored_plan map = {.common = {8}, .ends = 1};
 static const hfit_tailored_plan headers = {
     .common = {8}, .ends = 1, .layout = HFIT_TAILORED_HEADERS};
+static const hfit_tailored_plan pairs = {.common = {8}, .ends = 1, .layout = HFIT_TAILORED_PAIRS};
 
 #define EXPLORE(label, allocator, plan, ...)                                                       \
     { label, &hfit_##allocator##_operations, &(plan).common, __VA_ARGS__ }
@@ -75,6 +76,8 @@ static const exploration explorations[] = {
     EXPLORE("map, left", tailored, map, 120, 144, {8, 24, 40}, true),
     EXPLORE("headers", tailored, headers, 120, 144, {8, 20, 36}, false),
     EXPLORE("headers, left", tailored, headers, 120, 128, {8, 20, 36}, true),
+    EXPLORE("pairs", tailored, pairs, 120, 136, {8, 16, 32}, false),
+    EXPLORE("pairs, left", tailored, pairs, 112, 120, {8, 16, 32}, true),
 };
 
 static _Alignas(BASE_ALIGNMENT) unsigned char region[MOST_REGION];

@@ -62,12 +62,21 @@ static size_t keep_if_sound(test_plan *plans, size_t count) {
     return IS_PLAN_WANTED(sound++) ? count + 1 : count;
 }
 
+/* How many values the scalar may have, if there are two, or three of which each is code of its own;
+ * else 1. */
+static uint32_t few_values(const hfit_tunable *tunable) {
+    const uint32_t above = tunable->highest - tunable->lowest;
+    const uint32_t most = tunable->effect == HFIT_CHOICE ? 2 : 1;
+    return tunable->kind == HFIT_SCALAR && above <= most ? above + 1 : 1;
+}
+
 static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
                                uint32_t alignment) {
     for (uint32_t i = 1; i < allocator->tunable_count; i++) {
         const hfit_tunable *tunable = &allocator->tunables[i];
-        const uint32_t values[] = {tunable->lowest, tunable->highest};
-        for (size_t v = 0; tunable->kind == HFIT_SCALAR && v < 2; v++) {
+        const uint32_t values[] = {tunable->lowest, tunable->highest, tunable->lowest + 1};
+        const size_t tried = few_values(tunable) == 3 ? 3 : 2;
+        for (size_t v = 0; tunable->kind == HFIT_SCALAR && v < tried; v++) {
             if (values[v] != tunable->standard) {
                 test_plan *plan = &plans[count];
                 make_standard(plan, allocator, alignment);
@@ -79,19 +88,15 @@ static size_t add_scalar_plans(test_plan *plans, size_t count, const hfit_alloca
     return count;
 }
 
-/* Two values are all that the scalar may have. */
-static bool is_a_switch(const hfit_tunable *tunable) {
-    return tunable->kind == HFIT_SCALAR && tunable->highest == tunable->lowest + 1;
-}
-
-/* Sets the switches of a standard plan as the bits of `values` say; how many are not standard. */
+/* Sets the scalars of few values of a standard plan as the digits of `values` say; how many are not
+ * standard. */
 static uint32_t set_switches(test_plan *plan, uint32_t values) {
     uint32_t changed = 0;
     for (uint32_t i = 1; i < plan->allocator->tunable_count; i++) {
         const hfit_tunable *tunable = &plan->allocator->tunables[i];
-        if (is_a_switch(tunable)) {
-            const uint32_t value = tunable->lowest + (values & 1);
-            values >>= 1;
+        if (few_values(tunable) > 1) {
+            const uint32_t value = tunable->lowest + values % few_values(tunable);
+            values /= few_values(tunable);
             if (value != tunable->standard) {
                 name_scalar(plan, tunable, value);
                 changed++;
@@ -101,14 +106,20 @@ static uint32_t set_switches(test_plan *plan, uint32_t values) {
     return changed;
 }
 
-/* Every setting of the switches that add_scalar_plans does not make, of several at once. */
+/* How many settings the scalars of few values have together. */
+static uint32_t count_settings(const hfit_allocator *allocator) {
+    uint32_t settings = 1;
+    for (uint32_t i = 1; i < allocator->tunable_count; i++) {
+        settings *= few_values(&allocator->tunables[i]);
+    }
+    return settings;
+}
+
+/* Every setting of the scalars of few values that add_scalar_plans does not make, of several at
+ * once. */
 static size_t add_switched_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
                                  uint32_t alignment) {
-    uint32_t switches = 0;
-    for (uint32_t i = 1; i < allocator->tunable_count; i++) {
-        switches += is_a_switch(&allocator->tunables[i]);
-    }
-    for (uint32_t values = 0; values < 1u << switches; values++) {
+    for (uint32_t values = 0; values < count_settings(allocator); values++) {
         make_standard(&plans[count], allocator, alignment);
         if (set_switches(&plans[count], values) >= 2) {
             count = keep_if_sound(plans, count);
@@ -118,16 +129,16 @@ static size_t add_switched_plans(test_plan *plans, size_t count, const hfit_allo
 }
 
 /* For allocators that take tags: all tags known, half of the bits set in every other word, with the
- * first switch and with all. */
+ * first scalar of few values at its second one, with the first two, and with all at their last. */
 static size_t add_tagged_plans(test_plan *plans, size_t count, const hfit_allocator *allocator,
                                uint32_t alignment) {
-    const uint32_t switches[] = {1, ~0u};
-    for (size_t s = 0; allocator->alloc_at != NULL && s < 2; s++) {
+    const uint32_t switches[] = {1, 3, count_settings(allocator) - 1};
+    for (size_t s = 0; allocator->alloc_at != NULL && s < 3; s++) {
         make_standard(&plans[count], allocator, alignment);
         (void)set_switches(&plans[count], switches[s]);
         for (uint32_t i = 1; i < allocator->tunable_count; i++) {
             const hfit_tunable *tunable = &allocator->tunables[i];
-            if (!is_a_switch(tunable)) {
+            if (few_values(tunable) == 1) {
                 name_scalar(&plans[count], tunable,
                             tunable->highest == ~0u ? 0x5a5a5a5a : tunable->highest);
             }

@@ -34,7 +34,10 @@ static void model_start(model *m, uint32_t first, uint32_t end) {
 }
 
 static uint32_t smallest_chunk(void) {
-    return settings.layout == HFIT_TAILORED_HEADERS ? 16 : 2 * plan->alignment;
+    if (settings.layout == HFIT_TAILORED_HEADERS) {
+        return 16;
+    }
+    return settings.layout == HFIT_TAILORED_PAIRS ? plan->alignment : 2 * plan->alignment;
 }
 
 static uint32_t chunk_for(uint32_t size) {
@@ -175,11 +178,17 @@ static size_t best_beside_top(const model *m, uint32_t needed, bool above) {
     return best;
 }
 
-/* The chunk that a request must get: of its side, else the top, else of the other side;
- * m->list.count if there is none. */
+/* True if the plan leaves the chunk alone while the top serves. */
+static bool is_left_alone(const chunk *c, uint32_t needed) {
+    return settings.hole_limit != 0 && c->size > (uint64_t)needed * settings.hole_limit;
+}
+
+/* The chunk that a request must get: of its side, else the top, else one of its side that is left
+ * alone otherwise, else of the other side; m->list.count if there is none. */
 static size_t best_for(const model *m, uint32_t needed, bool high) {
-    size_t best = best_beside_top(m, needed, high);
-    if (best == m->list.count && m->top_end - m->top >= needed) {
+    const size_t best = best_beside_top(m, needed, high);
+    const bool is_passed = best == m->list.count || is_left_alone(&m->list.chunks[best], needed);
+    if (is_passed && m->top_end - m->top >= needed) {
         return index_of(&m->list, m->top);
     }
     return best == m->list.count ? best_beside_top(m, needed, !high) : best;
@@ -372,11 +381,16 @@ static void compare_steps(hfit_tailored_plan own, uint32_t region_size, uint32_t
     CHECK(misuse_count == 0);
 }
 
+/* The least alignment of a layout. */
+static uint32_t least_of(uint32_t layout) {
+    return layout == HFIT_TAILORED_PAIRS ? 8 : 4;
+}
+
 /* One or two ends; with two, some classes of lists and of tries are cut from the top's end. */
-static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
-    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
-        const hfit_tailored_plan own = {{alignment}, ends,  0x0f3a5a5c, 0x5a5a0f0f,
-                                        layout,      index, 20,         0x3c5a96e1};
+static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends, uint32_t hole_limit) {
+    for (uint32_t alignment = least_of(layout); alignment <= 16; alignment *= 2) {
+        const hfit_tailored_plan own = {{alignment}, ends, 0x0f3a5a5c, 0x5a5a0f0f, layout,
+                                        index,       20,   0x3c5a96e1, hole_limit};
         compare_steps(own, 48 * 1024, 3000, 40000);       /* full */
         compare_steps(own, 256 * 1024, 9000, 10000);      /* not */
         compare_steps(own, sizeof region, 4 << 20, 1000); /* long */
@@ -384,20 +398,23 @@ static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends) {
 }
 
 static void every_step_takes_the_smallest_chunk_that_will_do(void) {
-    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1);
-    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 0);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1, 0);
+    compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_EXACT, 1, 0);
 }
 
 static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top(void) {
-    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2);
-    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2, 0);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 0);
+    compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_EXACT, 2, 0);
 }
 
 static void a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next(void) {
     for (uint32_t ends = 1; ends <= 2; ends++) {
-        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends);
-        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends);
+        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends, 0);
+        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends, 0);
     }
+    compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_GOOD_FIT, 2, 0);
 }
 
 /* Sees that an address is refused and nothing changes. */
@@ -428,11 +445,16 @@ static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t re
     misuse_count = 0;
 }
 
+static void a_chunk_beyond_the_limit_is_left_while_the_top_serves(void) {
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 1);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, 2, 3);
+}
+
 /* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
-static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
-    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+static void check_blocks_are_not_believed(uint32_t layout) {
+    for (uint32_t alignment = least_of(layout); alignment <= 16; alignment *= 2) {
         uint32_t starts[BLOCKS] = {0};
-        hfit_heap *heap = start_heap(alignment, 4096);
+        hfit_heap *heap = start_with(plan_of(alignment, layout, 0, 1, 0), 4096);
         random_state = alignment;
         for (int i = 0; i < 4000; i++) {
             uint32_t *start = &starts[random_below(BLOCKS)];
@@ -448,6 +470,11 @@ static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
         }
         CHECK(hfit_tailored_check(heap, plan));
     }
+}
+
+static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
+    check_blocks_are_not_believed(HFIT_TAILORED_MAP);
+    check_blocks_are_not_believed(HFIT_TAILORED_PAIRS);
 }
 
 static int told_of(hfit_heap *heap, unsigned char *address) {
@@ -533,12 +560,13 @@ typedef struct bound {
 /* Loads that a call may take where chunks have at most `largest` granules. */
 static bound bound_for(uint32_t largest) {
     const bool is_exact = settings.index == HFIT_TAILORED_EXACT;
-    const bool is_mapped = settings.layout == HFIT_TAILORED_MAP;
+    static const uint32_t searches[] = {11, 6, 14}; /* by layout */
+    static const uint32_t markings[] = {3, 2, 5};
     const uint32_t walk = is_exact ? 6 * (32u - (uint32_t)__builtin_clz(largest)) : 0;
-    const uint32_t search = is_mapped ? 11 : 6;
-    const uint32_t marking = is_mapped ? 3 : 2;
+    const uint32_t search = searches[settings.layout];
+    const uint32_t marking = markings[settings.layout];
     bound b;
-    b.alloc = (2 * settings.ends + 2) * walk + search + marking + (is_exact ? 50 : 70);
+    b.alloc = (2 * settings.ends + 2) * walk + search + 2 * marking + (is_exact ? 50 : 70);
     b.free = 3 * walk + 3 * search + 4 * marking + 60;
     b.resize = b.alloc + b.free + 3 * search + 30;
     return b;
@@ -589,7 +617,7 @@ static void check_all_loads(hfit_tailored_plan own) {
 
 static void no_call_takes_more_loads_than_derived(void) {
     for (uint32_t ends = 1; ends <= 2; ends++) {
-        for (uint32_t layout = 0; layout <= HFIT_TAILORED_HEADERS; layout++) {
+        for (uint32_t layout = 0; layout <= HFIT_TAILORED_PAIRS; layout++) {
             for (uint32_t index = 0; index <= HFIT_TAILORED_GOOD_FIT; index++) {
                 const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
                 check_all_loads(plan_of(8, layout, index, ends, high));
@@ -609,8 +637,12 @@ static void control_words_scale_with_the_region(void) {
 /* Of alignment 4, two ends, a map and good fit that is 248 bytes; at 256 a power of two more needs
  * more words of the index than the region gives. */
 static void every_region_from_the_smallest_on_is_taken(void) {
-    for (uint32_t number = 0; number < 3 * 2 * 2 * 2; number++) {
-        settings = plan_of(4u << number % 3, number / 3 % 2, number / 6 % 2, 1 + number / 12, 0);
+    for (uint32_t number = 0; number < 3 * 3 * 2 * 2; number++) {
+        settings = plan_of(4u << number % 3, number / 3 % 3, number / 9 % 2, 1 + number / 18, 0);
+        if (plan->alignment < least_of(settings.layout)) {
+            CHECK(hfit_tailored_smallest_region(plan) == 0);
+            continue;
+        }
         const size_t smallest = hfit_tailored_smallest_region(plan);
         CHECK(hfit_tailored_init(region, smallest - 1, plan) == NULL);
         for (size_t size = smallest; size < smallest + 2048; size++) {
@@ -625,6 +657,7 @@ int main(void) {
     RUN(every_step_takes_the_smallest_chunk_that_will_do);
     RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
     RUN(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next);
+    RUN(a_chunk_beyond_the_limit_is_left_while_the_top_serves);
     RUN(only_live_addresses_are_taken_whatever_blocks_hold);
     RUN(what_is_inside_a_block_is_foreign_and_what_was_one_not_live);
     RUN(a_list_that_leads_astray_is_told_and_followed_no_further);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tailored's map of bounds alone: on chunks drawn at random, with whatever was left in words that
- * no mark needs, each granule tells what begins there. The source is included for what it keeps to
- * itself. */
+/* tailored's two maps of bounds alone: on chunks drawn at random, with whatever was left in words
+ * that no mark needs, each granule tells what begins there. The source is included for what it
+ * keeps to itself. */
 #include "contract_config.h"
 
 #include "check.h"
@@ -11,7 +11,7 @@
 
 static _Alignas(4096) unsigned char region[1 << 15];
 
-static const hfit_tailored_plan settings = {.common = {8}, .ends = 1};
+static hfit_tailored_plan settings = {.common = {8}, .ends = 1};
 static const hfit_plan *const plan = &settings.common;
 
 enum { MOST_DRAWN = 2000 };
@@ -26,7 +26,7 @@ typedef struct drawing {
 
 static uint32_t drawn_size(void) {
     static const uint32_t most[] = {4, 8, 70, 300};
-    return 2 + random_below(most[random_below(4)]);
+    return least_chunk(plan) + random_below(most[random_below(4)]);
 }
 
 /* Chunks from the first granule to `end`, the last one's, free ones not side by side. */
@@ -38,7 +38,7 @@ static void draw_chunks(drawing *d, uint32_t first, uint32_t end) {
         CHECK(d->count < MOST_DRAWN);
         d->chunks[d->count].start = start;
         d->chunks[d->count].is_free = !after_free && random_below(2) == 0;
-        start += end - start < size + 2 ? end - start : size;
+        start += end - start < size + least_chunk(plan) ? end - start : size;
     }
     d->chunks[d->count].start = end;
     d->chunks[d->count].is_free = false;
@@ -67,13 +67,30 @@ static void draw_map(hfit_heap *heap, const drawing *d, const map_layout *layout
     }
 }
 
+/* The same in pairs. */
+static void draw_pairs(hfit_heap *heap, const drawing *d, const map_layout *layout) {
+    for (uint32_t at = layout->start; at < layout->end; at += GROUP_SIZE) {
+        const bool is_outside = at == layout->start || at + GROUP_SIZE == layout->end;
+        const uint32_t left = is_outside ? 0 : random_below(1 << 24);
+        const uint32_t sign = left == 0 ? 0 : SKIP_PAIRS;
+        store_group(heap, at, left, sign | left, sign);
+    }
+    begin_at(heap, d->chunks[0].start - 1, USED_BEGINS);
+    for (size_t i = 0; i <= d->count; i++) {
+        begin_at(heap, d->chunks[i].start, d->chunks[i].is_free ? FREE_BEGINS : USED_BEGINS);
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        note_passed(heap, d->chunks[i].start, d->chunks[i + 1].start);
+    }
+}
+
 static void check_used(const hfit_heap *heap, const drawing *d, size_t i) {
     const bool after_free = i > 0 && d->chunks[i - 1].is_free;
     hfit_misuse misuse;
     place at = {.start = d->chunks[i].start};
-    CHECK(map_find(heap, &at, &misuse));
+    CHECK(bounds_find(heap, plan, &at, &misuse));
     CHECK(at.end == d->chunks[i + 1].start);
-    map_look_around(heap, plan, &at);
+    CHECK(look_around(heap, plan, &at));
     CHECK(at.from == (after_free ? d->chunks[i - 1].start : at.start));
     CHECK(at.to == (d->chunks[i + 1].is_free ? d->chunks[i + 2].start : at.end));
 }
@@ -88,30 +105,40 @@ static void check_drawing(const hfit_heap *heap, const drawing *d) {
         for (uint32_t granule = start; granule < start + size; granule++) {
             const bool is_first = granule == start;
             place at = {.start = granule};
-            CHECK(map_find(heap, &at, &misuse) == (is_first && !d->chunks[i].is_free));
-            for (uint32_t asked = 2; asked <= 8; asked++) {
-                CHECK(is_free_mapped(heap, plan, granule, asked) ==
+            CHECK(bounds_find(heap, plan, &at, &misuse) == (is_first && !d->chunks[i].is_free));
+            for (uint32_t asked = least_chunk(plan); asked <= 8; asked++) {
+                CHECK(is_free_chunk(heap, plan, granule, asked) ==
                       (is_first && d->chunks[i].is_free && asked == size));
             }
         }
-        CHECK(is_free_mapped(heap, plan, start, size) == d->chunks[i].is_free);
+        CHECK(is_free_chunk(heap, plan, start, size) == d->chunks[i].is_free);
         if (!d->chunks[i].is_free) {
             check_used(heap, d, i);
         }
     }
 }
 
-static void each_granule_tells_in_a_few_words_what_begins_there(void) {
+static void check_drawings(hfit_tailored_layout which) {
     static drawing d;
     random_state = 7;
+    settings.layout = which;
     for (uint32_t round = 0; round < 300; round++) {
         hfit_heap *heap = hfit_tailored_init(region, 16384 + 8 * random_below(64), plan);
         const uint32_t end = chunks_end(heap) / 8;
         map_layout layout = {0};
         draw_chunks(&d, lay_out(plan, end, &layout), end);
-        draw_map(heap, &d, &layout);
+        if (which == HFIT_TAILORED_PAIRS) {
+            draw_pairs(heap, &d, &layout);
+        } else {
+            draw_map(heap, &d, &layout);
+        }
         check_drawing(heap, &d);
     }
+}
+
+static void each_granule_tells_in_a_few_words_what_begins_there(void) {
+    check_drawings(HFIT_TAILORED_MAP);
+    check_drawings(HFIT_TAILORED_PAIRS);
 }
 
 int main(void) {

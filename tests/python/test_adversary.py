@@ -34,6 +34,7 @@ PROVEN = [
     Plan("tailored"),
     Plan("tailored", {"ends": 2}),
     Plan("tailored", {"layout": 1}),
+    Plan("tailored", {"layout": 2, "hole_limit": 4}),
     Plan("budgeted", {}, POOLS, Plan("best_fit")),
     Plan("class_pools", {}, POOLS, Plan("tlsf")),
 ]

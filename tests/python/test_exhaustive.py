@@ -34,7 +34,8 @@ WAYS = {
     "best_fit": (Plan("best_fit"), Plan("best_fit", {"alignment": 4})),
     "tailored": (
         Plan("tailored"),
-        Plan("tailored", {"layout": 1}),
+        Plan("tailored", {"layout": 1, "hole_limit": 4}),
+        Plan("tailored", {"layout": 2}),
         Plan("tailored", {"alignment": 4}),
     ),
     "class_pools": (

@@ -77,9 +77,9 @@ def test_pools_are_chosen_where_they_are_asked_for(fitted, tmp_path):
 
 def test_pools_that_save_much_are_told_to_be_cut_to_one_recording(tmp_path):
     source = tmp_path / "tiny.heap"
-    small = [f"a {i} 8" for i in range(500)]  # half the least chunk there is
-    source.write_text("\n".join([*small, "a 500 400", "a 501 700"]) + "\n")
-    outcome = fit([source], tmp_path / "out", FitOptions(pools=True))
+    small = [f"a {i} 4" for i in range(800)]  # half the least chunk there is
+    source.write_text("\n".join([*small, "a 800 400", "a 801 700"]) + "\n")
+    outcome = fit([source], tmp_path / "out", FitOptions(4, pools=True))
     assert outcome.verdict.startswith("Pools save ")
     assert any("cut to this one recording;" in warning for warning in outcome.warnings)
 

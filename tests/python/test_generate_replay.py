@@ -174,7 +174,7 @@ def test_generated_c_places_every_block_as_the_engine_does(
 
 
 @pytest.mark.parametrize(
-    ("layout", "index", "is_shared"), [(0, 1, False), (1, 0, False), (0, 0, True), (1, 1, True)]
+    ("layout", "index", "is_shared"), [(0, 1, False), (1, 0, False), (2, 0, False), (0, 0, True)]
 )
 def test_generated_c_of_every_layout_and_index_places_as_the_engine_does(
     layout: int, index: int, is_shared: bool, tmp_path: Path

@@ -17,6 +17,7 @@ from heapfit.design.placement.class_lifetimes import (
 from heapfit.design.placement.learned import Placed, Placement, guesses, learn_placement
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
+    HOLE_LIMIT,
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
@@ -168,11 +169,36 @@ def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> N
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
     loaded = load_file(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
     found = {one.name: one for one in tailored_candidates(loaded)}
-    for name in (BY_LIFETIME, TWO_ENDS):
+    for name in (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS):
         left_out = found[name]
         assert isinstance(left_out, NotApplicable)
     assert isinstance(found[BY_LIFETIME], NotApplicable)
     assert found[BY_LIFETIME].same_as == "tailored"
+
+
+def nibbled(kept: int) -> list[str]:
+    """One hole of 50,000 B, then `kept` blocks of 64 B that stay, and 50,000 B again."""
+    small = [f"a {i} 64" for i in range(2, 2 + kept)]
+    return ["a 0 50000", "a 1 64", "f 0", *small, f"a {2 + kept} 50000"]
+
+
+def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> None:
+    loaded = load_file(tmp_path / "nibbled.heap", nibbled(100))
+    found = {one.name: one for one in tailored_candidates(loaded)}
+    limited = found[HOLE_LIMIT]
+    assert isinstance(limited, Candidate)
+    assert region(PLAIN, loaded) > 1.8 * loaded.profile.u_max
+    assert region(limited.plan, loaded) < 1.03 * loaded.profile.u_max
+
+
+def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> None:
+    """Two points of U_max: the one block for which the hole has no room any more."""
+    lines = ["a 0 1000", "a 1 64", "f 0", "a 2 64", *(f"a {i} 1000" for i in range(3, 52))]
+    loaded = load_file(tmp_path / "t.heap", lines)
+    limited = Plan("tailored", {"alignment": 8, "hole_limit": 8})
+    assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
+    found = {one.name: one for one in tailored_candidates(loaded)}
+    assert isinstance(found[HOLE_LIMIT], NotApplicable)
 
 
 def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:

@@ -30,8 +30,8 @@ def stored(folder: Path, name: str, lines: list[str]) -> Trace:
     return open_any(path, ImportOptions(), folder)
 
 
-def session(seed: int, small: int = 200, large: int = 40) -> list[str]:
-    """Blocks of 8 B, of which `tailored` makes 16, among others of all sizes; all come and go. At
+def session(seed: int, small: int = 800, large: int = 12) -> list[str]:
+    """Blocks of 8 B, for which `tailored` has marks, among others of all sizes; all come and go. At
     last a block of 3,000 B, the peak, and another in its place."""
     draw = random.Random(seed)
     live: dict[bool, list[int]] = {True: [], False: []}
@@ -89,7 +89,7 @@ def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
     assert with_stacks(PLAIN, []) == PLAIN
 
 
-def test_stacks_spare_small_blocks_the_second_granule(loaded: LoadedTrace) -> None:
+def test_stacks_spare_small_blocks_their_marks(loaded: LoadedTrace) -> None:
     found = stacks_of(loaded)
     assert isinstance(found, Candidate)
     assert "learned from 3 runs" in found.reason
@@ -163,7 +163,7 @@ def test_an_interrupt_keeps_the_best_so_far(loaded: LoadedTrace) -> None:
 
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
     rows = {row.name: row for row in design_robust(runs, RobustOptions(folds=3)).rows}
-    stacks, plain = rows[STACKS], rows["tailored"]
+    stacks, plain = rows[STACKS], rows["tailored_pairs"]
     assert stacks.unseen_region is not None
     assert plain.unseen_region is not None
     assert stacks.unseen_region < 0.97 * plain.unseen_region

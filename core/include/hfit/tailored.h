@@ -8,7 +8,7 @@
  *   | end | first | footprint | tally | top | top end | map at | class map | classes |
  *   +-----+-------+-----------+-------+-----+---------+--------+-----------+-- ... --+
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
- *   | map, 1 bit a granule | chunk  |     | chunk  |     | top |
+ *   | map of granules      | chunk  |     | chunk  |     | top |
  *   +-------- ... --------+--------+ ... +--------+ ... +-----+
  *
  *   used chunk             | payload ...                                                   |
@@ -24,6 +24,8 @@
  * - 1, headers: a word before each block, and no map. A block takes its bytes and 4
  *   rounded up to granules, 16 B at least. Cheaper where blocks have 250 B or more in the mean, and
  *   faster: no bounds are searched.
+ * - 2, pairs: a map, of 3 bits for two granules, 2.3 % of the region at 8 B. A chunk may have one
+ *   granule, so that a request of up to 8 B takes 8 instead of 16. For alignments of 8 and 16.
  *
  * A request takes a free chunk, and splits it. Only if none will do is it cut from the top. A freed
  * chunk is joined with its free neighbours at once. `index` says which chunk:
@@ -32,6 +34,9 @@
  * - 1, good fit, for hard real time: one that will do of the first two in the list of its class,
  *   else the first of the next class. Classes have one size below 16 granules, then there are four
  *   for each power of two.
+ *
+ * With a `hole_limit` of k a chunk of more than k times the request is left while the top has room:
+ * so small requests do not nibble at the one large hole that a large one will need again.
  *
  * With two ends the top lies in the middle. Requests of some size classes, which the plan names,
  * are cut from its end; what is freed there serves them again, and the others only if nothing else
@@ -71,7 +76,13 @@ enum { HFIT_TAILORED_CLASSES = 64 };
  * bit tells, whatever its size. */
 enum { HFIT_TAILORED_TAGS = 31 };
 
-typedef enum hfit_tailored_layout { HFIT_TAILORED_MAP, HFIT_TAILORED_HEADERS } hfit_tailored_layout;
+enum { HFIT_TAILORED_MOST_LIMIT = 64 }; /* of hole_limit */
+
+typedef enum hfit_tailored_layout {
+    HFIT_TAILORED_MAP,
+    HFIT_TAILORED_HEADERS,
+    HFIT_TAILORED_PAIRS
+} hfit_tailored_layout;
 
 typedef enum hfit_tailored_index {
     HFIT_TAILORED_EXACT,
@@ -83,10 +94,12 @@ typedef struct hfit_tailored_plan {
     uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
     uint32_t high_0; /* bit set: the class is cut from the end */
     uint32_t high_1;
-    uint32_t layout;   /* an hfit_tailored_layout */
-    uint32_t index;    /* an hfit_tailored_index */
-    uint32_t tags;     /* 1 to `tags` are known, at most HFIT_TAILORED_TAGS */
-    uint32_t tag_high; /* bit n set: tag n is cut from the end */
+    uint32_t layout;     /* an hfit_tailored_layout */
+    uint32_t index;      /* an hfit_tailored_index */
+    uint32_t tags;       /* 1 to `tags` are known, at most HFIT_TAILORED_TAGS */
+    uint32_t tag_high;   /* bit n set: tag n is cut from the end */
+    uint32_t hole_limit; /* chunks of more than so many times a request are left while the top
+                            serves; 0: none is too large */
 } hfit_tailored_plan;
 
 HFIT_DECLARE_ALLOCATOR(tailored);

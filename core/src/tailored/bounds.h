@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bounds of chunks in the layout that the plan says: in a map (map.h) or in headers
- * (headers.h). Free chunks have used neighbours, before and after each change:
+ * The bounds of chunks in the layout that the plan says: in a map (map.h), in a map of pairs
+ * (pairs.h) or in headers (headers.h). Free chunks have used neighbours, before and after each
+ * change:
  *
  *   bounds_use        [free             ]    ->  [used ][free    ], or all of it used
  *   bounds_use_last   [free             ]    ->  [free    ][used ]
@@ -18,17 +19,22 @@
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
 #include "src/tailored/headers.h"
+#include "src/tailored/pairs.h"
 
 static inline uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                                  bool *is_free) {
-    return has_headers(plan) ? header_end(heap, plan, chunk, is_free)
-                             : map_end(heap, plan, chunk, is_free);
+    if (has_headers(plan)) {
+        return header_end(heap, plan, chunk, is_free);
+    }
+    return has_pairs(plan) ? paired_end(heap, chunk, is_free) : map_end(heap, plan, chunk, is_free);
 }
 
 static INLINE_FOR_SPEED void bounds_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                         uint32_t behind, uint32_t end) {
     if (has_headers(plan)) {
         headers_use(heap, plan, start, behind, end);
+    } else if (has_pairs(plan)) {
+        pairs_use(heap, start, behind, end);
     } else {
         map_use(heap, plan, start, behind, end);
     }
@@ -38,6 +44,8 @@ static void bounds_use_last(hfit_heap *heap, const hfit_plan *plan, uint32_t sta
                             uint32_t end) {
     if (has_headers(plan)) {
         headers_use_last(heap, plan, start, at, end);
+    } else if (has_pairs(plan)) {
+        pairs_use_last(heap, start, at, end);
     } else {
         map_use_last(heap, plan, start, at, end);
     }
@@ -46,6 +54,8 @@ static void bounds_use_last(hfit_heap *heap, const hfit_plan *plan, uint32_t sta
 static INLINE_FOR_SPEED void bounds_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     if (has_headers(plan)) {
         headers_free(heap, plan, at);
+    } else if (has_pairs(plan)) {
+        pairs_free(heap, at);
     } else {
         map_free(heap, plan, at);
     }
@@ -54,6 +64,8 @@ static INLINE_FOR_SPEED void bounds_free(hfit_heap *heap, const hfit_plan *plan,
 static void bounds_join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     if (has_headers(plan)) {
         headers_join(heap, plan, at);
+    } else if (has_pairs(plan)) {
+        pairs_join(heap, at);
     } else {
         map_join(heap, at);
     }
@@ -62,6 +74,8 @@ static void bounds_join(hfit_heap *heap, const hfit_plan *plan, const place *at)
 static void bounds_cut(hfit_heap *heap, const hfit_plan *plan, const place *at, uint32_t behind) {
     if (has_headers(plan)) {
         headers_cut(heap, plan, at, behind);
+    } else if (has_pairs(plan)) {
+        pairs_cut(heap, at, behind);
     } else {
         map_cut(heap, at, behind);
     }
@@ -78,7 +92,18 @@ static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, u
         const uint32_t word = load_header(heap, plan, chunk);
         return free_size(word) == size && is_free_headed(heap, plan, chunk, word, end - chunk);
     }
-    return is_free_mapped(heap, plan, chunk, size);
+    return has_pairs(plan) ? is_free_paired(heap, chunk, size)
+                           : is_free_mapped(heap, plan, chunk, size);
+}
+
+/* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
+ * false, and what is wrong, if there is none. */
+static INLINE_FOR_SPEED bool bounds_find(const hfit_heap *heap, const hfit_plan *plan, place *at,
+                                         hfit_misuse *misuse) {
+    if (has_headers(plan)) {
+        return headers_find(heap, plan, at, misuse);
+    }
+    return has_pairs(plan) ? pairs_find(heap, at, misuse) : map_find(heap, at, misuse);
 }
 
 static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
@@ -98,9 +123,7 @@ static INLINE_FOR_SPEED bool find_used(const hfit_heap *heap, const hfit_plan *p
          at->start < load_word(heap, CHUNKS_FIRST))) {
         return refuse(heap, HFIT_MISUSE_FOREIGN, block);
     }
-    return (has_headers(plan) ? headers_find(heap, plan, at, &misuse)
-                              : map_find(heap, at, &misuse)) ||
-           refuse(heap, misuse, block);
+    return bounds_find(heap, plan, at, &misuse) || refuse(heap, misuse, block);
 }
 
 /* Stores how far the free neighbours of a used chunk reach. From safety level 1 on false if words
@@ -109,7 +132,11 @@ static INLINE_FOR_SPEED bool look_around(const hfit_heap *heap, const hfit_plan 
     if (has_headers(plan)) {
         return headers_look_around(heap, plan, at);
     }
-    map_look_around(heap, plan, at);
+    if (has_pairs(plan)) {
+        pairs_look_around(heap, at);
+    } else {
+        map_look_around(heap, plan, at);
+    }
     return true;
 }
 

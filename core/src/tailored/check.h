@@ -13,6 +13,7 @@
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
 #include "src/tailored/headers.h"
+#include "src/tailored/pairs.h"
 #include "src/tailored/bounds.h"
 #include "src/tailored/index.h"
 #include "src/tailored/layout.h"
@@ -113,6 +114,16 @@ typedef struct chunk_counts {
     bool has_top; /* or its place, where it is used up */
 } chunk_counts;
 
+/* As chunk_end, and nothing is believed: any number beyond the end where the bounds do not hold. */
+static uint32_t sound_end(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                          uint32_t end, bool *is_free) {
+    if (has_headers(plan)) {
+        return header_end(heap, plan, chunk, is_free);
+    }
+    return has_pairs(plan) ? checked_paired_end(heap, chunk, end, is_free)
+                           : checked_end(heap, plan, chunk, end, is_free);
+}
+
 /* Counts the chunks. False if they do not tile the heap, or free ones touch. */
 static bool count_chunks(const hfit_heap *heap, const hfit_plan *plan, uint32_t end,
                          chunk_counts *counts) {
@@ -122,8 +133,7 @@ static bool count_chunks(const hfit_heap *heap, const hfit_plan *plan, uint32_t 
     *counts = (chunk_counts){0, 0, top == top_end && top == end};
     for (uint32_t chunk = load_word(heap, CHUNKS_FIRST); chunk != end;) {
         bool is_free;
-        const uint32_t next = has_headers(plan) ? header_end(heap, plan, chunk, &is_free)
-                                                : checked_end(heap, plan, chunk, end, &is_free);
+        const uint32_t next = sound_end(heap, plan, chunk, end, &is_free);
         if (next > end || next - chunk < least_chunk(plan) || (is_free && after_free)) {
             return false;
         }
@@ -166,8 +176,11 @@ static bool are_bounds_sound(const hfit_heap *heap, const hfit_plan *plan, uint3
         lay_out(plan, end, &layout) != first) {
         return false;
     }
-    return has_headers(plan) ? are_headers_sound(heap, plan, first, end)
-                             : is_map_sound(heap, &layout, first, end);
+    if (has_headers(plan)) {
+        return are_headers_sound(heap, plan, first, end);
+    }
+    return has_pairs(plan) ? are_pairs_sound(heap, &layout, first, end)
+                           : is_map_sound(heap, &layout, first, end);
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {

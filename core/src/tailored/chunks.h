@@ -130,8 +130,15 @@ static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, siz
     return false;
 }
 
+/* True if the plan would rather cut the top than this chunk. */
+static FORCE_INLINE bool is_too_large(const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+    const uint32_t limit = own_plan(plan)->hole_limit;
+    return limit != 0 && (chunk - 1) / limit >= size;
+}
+
 /* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
- * the top, else of the other side. False if there is none. */
+ * the top, else one of its own side that is too large, else of the other side. False if there is
+ * none. */
 static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
                                   place *at) {
     if (size > chunks_end(heap) >> granule_shift(plan)) {
@@ -142,13 +149,17 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
         const sized_chunk last = index_find(heap, plan, size, above);
         found.offset = last.offset; /* word by word: a copy of a struct may call memcpy */
         found.size = last.size;
-        if (LIKELY(found.offset != NO_OFFSET)) {
+        const bool is_found = found.offset != NO_OFFSET;
+        if (LIKELY(is_found && !(above == high && is_too_large(plan, found.size, size)))) {
             break;
         }
         at->start = load_word(heap, TOP);
         at->end = load_word(heap, TOP_END);
         if (above == high && at->end - at->start >= size) {
             return true;
+        }
+        if (is_found) {
+            break;
         }
         if (above != high || !has_two_ends(plan)) {
             return false;

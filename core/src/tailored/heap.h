@@ -32,8 +32,9 @@ enum {
     TALLY = 12,        /* footprint plus used chunks, from level 1 on */
     TOP = 16,          /* granule at which the top begins */
     TOP_END = 20,      /* and ends; the same if there is no top */
-    MAP_BASE = 24,     /* see map.h */
+    MAP_BASE = 24,     /* see map.h and pairs.h */
     LEAST_MAPPED = 2,  /* granules of a chunk whose bounds are in a map */
+    LEAST_PAIRED = 8,  /* bytes of a granule of pairs: two links */
     LEAST_HEADED = 16, /* bytes of a chunk with a header: the word, two links, the word again */
     HEADER_SIZE = 4,
     FREE_SIZE = 12, /* offset from the entry of a free chunk's size, where it is noted */
@@ -49,6 +50,10 @@ static FORCE_INLINE bool has_two_ends(const hfit_plan *plan) {
 
 static FORCE_INLINE bool has_headers(const hfit_plan *plan) {
     return own_plan(plan)->layout == HFIT_TAILORED_HEADERS;
+}
+
+static FORCE_INLINE bool has_pairs(const hfit_plan *plan) {
+    return own_plan(plan)->layout == HFIT_TAILORED_PAIRS;
 }
 
 static FORCE_INLINE bool is_good_fit(const hfit_plan *plan) {
@@ -67,8 +72,10 @@ static FORCE_INLINE uint32_t header_size(const hfit_plan *plan) {
 
 /* Granules of the smallest chunk. */
 static FORCE_INLINE uint32_t least_chunk(const hfit_plan *plan) {
-    return has_headers(plan) ? (uint32_t)LEAST_HEADED >> granule_shift(plan)
-                             : (uint32_t)LEAST_MAPPED;
+    if (has_headers(plan)) {
+        return (uint32_t)LEAST_HEADED >> granule_shift(plan);
+    }
+    return has_pairs(plan) ? 1 : (uint32_t)LEAST_MAPPED;
 }
 
 static FORCE_INLINE uint32_t entry_of(const hfit_plan *plan, uint32_t granule) {

@@ -139,7 +139,7 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     const uint32_t class = class_of(plan, size);
     const uint32_t map = map_of(plan, class, above);
     const uint32_t word = word_of(plan, class, above);
-    if (!is_alone(plan, size) && (HFIT_SAFETY >= 1 || has_headers(plan))) {
+    if (!is_alone(plan, size) && (HFIT_SAFETY >= 1 || has_headers(plan) || has_pairs(plan))) {
         store_field(heap, entry, FREE_SIZE, coded(size));
     }
     if (is_alone(plan, size) || is_good_fit(plan)) {

@@ -12,6 +12,7 @@
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
 #include "src/tailored/headers.h"
+#include "src/tailored/pairs.h"
 #include "src/tailored/index.h"
 
 /* Lays a heap out that ends at granule `end`; returns its first chunk's. Of a map each round learns
@@ -29,7 +30,11 @@ static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout)
     layout->last = end + 1;
     for (uint32_t round = 0; round < 4; round++) {
         layout->first = (first < end ? first : end) - 1;
-        lay_out_map(layout);
+        if (has_pairs(plan)) {
+            lay_out_pairs(layout);
+        } else {
+            lay_out_map(layout);
+        }
         first = (layout->end + plan->alignment - 1) >> shift;
     }
     return first;
@@ -38,8 +43,10 @@ static uint32_t lay_out(const hfit_plan *plan, uint32_t end, map_layout *layout)
 static FORCE_INLINE bool is_plan_sound(const hfit_plan *plan) {
     const hfit_tailored_plan *own = own_plan(plan);
     return is_alignment_allowed(plan->alignment) && (own->ends == 1 || own->ends == 2) &&
-           own->layout <= HFIT_TAILORED_HEADERS && own->index <= HFIT_TAILORED_GOOD_FIT &&
-           own->tags <= HFIT_TAILORED_TAGS;
+           own->layout <= HFIT_TAILORED_PAIRS &&
+           (own->layout != HFIT_TAILORED_PAIRS || plan->alignment >= LEAST_PAIRED) &&
+           own->index <= HFIT_TAILORED_GOOD_FIT && own->tags <= HFIT_TAILORED_TAGS &&
+           own->hole_limit <= HFIT_TAILORED_MOST_LIMIT;
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {
@@ -63,6 +70,13 @@ static void init_bounds(hfit_heap *heap, const hfit_plan *plan, const map_layout
         return;
     }
     store_word(heap, MAP_BASE, layout->base);
+    if (has_pairs(plan)) {
+        begin_at(heap, first - 1, USED_BEGINS);
+        begin_at(heap, first, FREE_BEGINS);
+        begin_at(heap, end, USED_BEGINS);
+        note_passed(heap, first, end);
+        return;
+    }
     mark(heap, layout->base, first, 2);
     mark(heap, layout->base, end - 2, 3);
     note_free(heap, plan, first, end);

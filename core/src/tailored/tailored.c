@@ -20,6 +20,7 @@
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
 #include "src/tailored/headers.h"
+#include "src/tailored/pairs.h"
 #include "src/tailored/bounds.h"
 #include "src/tailored/index.h"
 #include "src/tailored/chunks.h"
@@ -75,8 +76,8 @@ static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     }
 }
 
-/* A chunk has at most one granule more than its request needs. Where anything is checked, or
- * headers tell, the size is not asked. */
+/* A chunk has at most one granule more than its request needs, and none where one can be free.
+ * Where anything is checked, or headers tell, the size is not asked. */
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     if (HFIT_SAFETY >= 1 || has_headers(plan) || block == NULL) {
         heap_free(heap, plan, block);
@@ -85,7 +86,9 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
     place at;
     at.start = (uint32_t)((uintptr_t)block - (uintptr_t)heap) >> granule_shift(plan);
     at.end = at.start + granules_for(plan, size);
-    at.end += !is_marked(heap, map_base(heap), at.end);
+    if (!has_pairs(plan)) {
+        at.end += !is_marked(heap, map_base(heap), at.end);
+    }
     (void)look_around(heap, plan, &at);
     release(heap, plan, &at);
 }
@@ -282,13 +285,20 @@ static const hfit_tunable tunables[] = {
     {"tag_high", "A bit for each known tag from 1 on whose requests are cut from the end.",
      HFIT_SCALAR, offsetof(hfit_tailored_plan, tag_high), 0, ~0u, 0, HFIT_AMOUNT},
     {"layout",
-     "Where the bounds of chunks are: 0: in a map, 1 bit an alignment; 1: in a header of 4 B.",
-     HFIT_SCALAR, offsetof(hfit_tailored_plan, layout), 0, HFIT_TAILORED_HEADERS, 0, HFIT_CHOICE},
+     "Where the bounds of chunks are: 0: in a map, 1 bit an alignment; 1: in a header of 4 B; 2: "
+     "in "
+     "a map, 3 bits for two alignments, of 8 B at least.",
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, layout), 0, HFIT_TAILORED_PAIRS, 0, HFIT_CHOICE},
     {"index",
      "0: exact best fit, in time of log2 of the region; 1: good fit, in constant time, four "
      "classes "
      "for each power of two from 16 alignments on.",
      HFIT_SCALAR, offsetof(hfit_tailored_plan, index), 0, HFIT_TAILORED_GOOD_FIT, 0, HFIT_CHOICE},
+    {"hole_limit",
+     "Free chunks of more than so many times a request are left while the top serves; 0: none is "
+     "too large.",
+     HFIT_SCALAR, offsetof(hfit_tailored_plan, hole_limit), 0, HFIT_TAILORED_MOST_LIMIT, 0,
+     HFIT_SWITCH},
 };
 
 const hfit_allocator hfit_tailored_allocator = {
@@ -307,17 +317,19 @@ const hfit_allocator hfit_tailored_allocator = {
                 "index 0: alloc: two walks in tries to find, one to take, one to put back "
                 "what is split off; free: one to take each neighbour, one to put back; a "
                 "walk is at most log2 of the largest chunk in granules steps. Index 1: "
-                "constant. Layout 0: a chunk's end is found in three words of the map",
+                "constant. A chunk's end is found in three words of the map in layout 0, in nine "
+                "in layout 2",
             .block_bytes =
                 "layout 0: none: rounded up to the alignment, two alignments at least; the map has "
                 "a bit for each alignment of the region. Layout 1: 4 for the header, then rounded "
-                "up; at least 16 a chunk",
+                "up; at least 16 a chunk. Layout 2: none: rounded up to the alignment; the map has "
+                "3 bits for two alignments of the region",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
             .layout =
                 "| end | first | footprint | tally | top | top end | map at | class map | "
                 "classes\n"
-                "| map, 1 bit a granule | chunk | ... | top |\n"
+                "| map, 1 or 1.5 bits a granule | chunk | ... | top |\n"
                 "a used chunk: | size+F, layout 1 | payload ... |\n"
                 "a free chunk: | size+F, layout 1 | next | previous | size | lower | higher | "
                 "slot | ... |",

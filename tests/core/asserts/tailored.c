@@ -6,6 +6,7 @@ static _Alignas(64) unsigned char region[4096];
 static const hfit_tailored_plan mapped = {.common = {8}, .ends = 1};
 static const hfit_tailored_plan headed = {
     .common = {8}, .ends = 1, .layout = HFIT_TAILORED_HEADERS};
+static const hfit_tailored_plan paired = {.common = {8}, .ends = 1, .layout = HFIT_TAILORED_PAIRS};
 static const hfit_plan *const plan = &mapped.common;
 
 static hfit_heap *fresh(void) {
@@ -42,6 +43,16 @@ static void a_free_chunk_of_one_granule_is_noted(void) {
 
 static void a_free_chunk_too_small_for_two_headers_is_written(void) {
     write_free(heap_init(region, sizeof region, &headed.common), &headed.common, 100, 101);
+}
+
+static void two_free_chunks_of_one_granule_touch(void) {
+    hfit_heap *heap = heap_init(region, sizeof region, &paired.common);
+    begin_at(heap, 100, FREE_BEGINS);
+    begin_at(heap, 101, FREE_BEGINS);
+}
+
+static void the_next_beginning_lies_before_the_last(void) {
+    note_passed(heap_init(region, sizeof region, &paired.common), 200, 100);
 }
 
 static void a_chunk_below_the_least_has_a_class(void) {
@@ -95,6 +106,8 @@ static broken_invariant *const cases[] = {
     the_next_mark_lies_before_the_last,
     a_free_chunk_of_one_granule_is_noted,
     a_free_chunk_too_small_for_two_headers_is_written,
+    two_free_chunks_of_one_granule_touch,
+    the_next_beginning_lies_before_the_last,
     a_chunk_below_the_least_has_a_class,
     what_is_put_back_begins_before_its_chunk,
     what_is_put_back_ends_before_it_begins,

@@ -22,9 +22,11 @@ from heapfit.trace.operations import is_end
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
-_HEADER = 4  # bytes, where the layout has headers
+_HEADED = 1  # the layout that has headers
+_HEADER = 4  # bytes of one
 _LEAST_HEADED = 16  # bytes of the smallest chunk then
-_LEAST_MAPPED = 2  # granules of it else
+_LEAST_MAPPED = 2  # granules of it in a map
+_PAIRS = 2  # the layout in which it may have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,14 @@ def class_of_size(size: int, layout: Plan) -> int:
     5
     >>> class_of_size(17, Plan("tailored", {"alignment": 4, "layout": 1}))
     6
+    >>> class_of_size(0, Plan("tailored", {"alignment": 8, "layout": 2}))
+    1
     """
     granule = layout.scalars["alignment"]
-    if layout.scalars.get("layout", 0) == 0:
-        return size_class(max(-(-size // granule), _LEAST_MAPPED))
-    return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))
+    bounds = layout.scalars.get("layout", 0)
+    if bounds == _HEADED:
+        return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))
+    return size_class(max(-(-size // granule), 1 if bounds == _PAIRS else _LEAST_MAPPED))
 
 
 @dataclass(frozen=True, slots=True)

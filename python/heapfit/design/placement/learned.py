@@ -8,9 +8,10 @@ they do not mix:
     | control | blocks that stay   | ->  top  <- | come and go      |
     +---------+--------------------+-------------+------------------+
 
-Which classes go together is guessed from their lifetimes first, every guess replayed; a hill climb
-then turns single classes over, and several at a time. A plan is replayed in a region just below the
-best so far, where most fail early. Everything is bounded in replayed events, and seeded.
+First it is tried whether large holes are better left alone while the top serves. Which classes go
+together is guessed from their lifetimes, every guess replayed; a hill climb then turns single
+classes over, and several at a time. A plan is replayed in a region just below the best so far,
+where most fail early. Everything is bounded in replayed events, and seeded.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ _NEAR = 25  # a layout is left out that needs more than the best and U_max over 
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
+
+HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
+_LIMIT_SAVES = 20  # a limit has to save U_max over this: docs/decisions/0023
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Placement:
     """What was learned, ingredient by ingredient; each is the best until then."""
 
     plain: Placed  # the layout that serves best as it is
+    limited: Placed  # large holes left alone
     by_lifetime: Placed
     climbed: Placed
     tried: int  # plans
@@ -97,9 +102,16 @@ def learn_placement(
     except KeyboardInterrupt:
         is_stopped = True
     progress(_STEP, 1.0)
-    if search.plain is None or search.by_lifetime is None or search.best is None:
+    if search.plain is None or search.best is None:
         return None
-    return Placement(search.plain, search.by_lifetime, search.best, search.tried, is_stopped)
+    limited = search.limited or search.plain
+    by_lifetime = search.by_lifetime or limited
+    return Placement(search.plain, limited, by_lifetime, search.best, search.tried, is_stopped)
+
+
+def with_hole_limit(layout: Plan, limit: int) -> Plan:
+    """The layout that leaves chunks of more than so many times a request while the top serves."""
+    return replace(layout, scalars={**layout.scalars, "hole_limit": limit})
 
 
 def guesses(lifetimes: ClassLifetimes) -> list[int]:
@@ -129,6 +141,7 @@ class Search:
         self, loaded: LoadedTrace, most_events: int, seed: int, progress: Progress
     ) -> None:
         self.plain: Placed | None = None
+        self.limited: Placed | None = None
         self.by_lifetime: Placed | None = None
         self.best: Placed | None = None
         self.tried = 0
@@ -146,9 +159,15 @@ class Search:
         """Size classes, from nothing."""
         for layout in layouts:
             self._try(layout, 0)
-        self.plain = self.by_lifetime = self.best
-        if self.best is None or not self._has_work():
+        self.plain = self.best
+        if self.best is None:
             return
+        self._limit_holes([with_hole_limit(one, limit) for one in layouts for limit in HOLE_LIMITS])
+        self.limited = self.by_lifetime = self.best
+        if not self._has_work():
+            return
+        if self.best.layout not in layouts:
+            layouts = [*layouts, self.best.layout]
         blocks = blocks_of(self._loaded)
         limit = self.best.region + _rounded(self._loaded.profile.u_max // _NEAR)
         near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
@@ -161,6 +180,17 @@ class Search:
             if self._has_work() and self._try(one.layout, one.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
+
+    def _limit_holes(self, limited: Sequence[Plan]) -> None:
+        """Keeps the best of these, if it saves enough."""
+        before = self.best
+        assert before is not None
+        enough = before.region - _rounded(self._loaded.profile.u_max // _LIMIT_SAVES)
+        for plan in limited:
+            if self._events_left > 0 and self._runs(plan, max(enough, 0)):
+                self._try(plan, 0)
+        if self.best is not None and self.best.region > enough:
+            self.best = before
 
     def _least(self, placings: Sequence[Placed]) -> list[Placed]:
         """The guesses that serve in least, by bisection over all of them at once."""

@@ -27,6 +27,7 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "tailored"
+HOLE_LIMIT = "tailored_hole_limit"
 BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
 BY_SITE = "tailored_by_site"
@@ -44,6 +45,8 @@ def layouts(alignment: int) -> dict[str, Plan]:
 
     >>> list(layouts(4))[:2], list(layouts(8))[:1]
     (['tailored', 'tailored_8'], ['tailored'])
+    >>> layouts(4)["tailored_pairs"].scalars
+    {'alignment': 8, 'layout': 2}
     """
     granules = sorted({alignment, max(alignment, _COARSE)})
     found = {
@@ -51,6 +54,7 @@ def layouts(alignment: int) -> dict[str, Plan]:
         for granule in granules
     }
     found[f"{ALLOCATOR}_headers"] = {"alignment": alignment, "layout": 1}
+    found[f"{ALLOCATOR}_pairs"] = {"alignment": max(alignment, _COARSE), "layout": 2}
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
@@ -79,15 +83,19 @@ def tailored_candidates(
     learned = learn_placement(loaded, list(plain.values()), work.most_events, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
-        return candidates + [NotApplicable(name, why) for name in (BY_LIFETIME, TWO_ENDS, STACKS)]
+        names = HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS
+        return candidates + [NotApplicable(name, why) for name in names]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    by_lifetime, two_ends = _by_placement(learned, layout, loaded.profile.u_max)
     before = layout, learned.plain
+    hole_limit = _by_hole_limit(learned, before, loaded.profile.u_max)
+    if isinstance(hole_limit, Candidate):
+        before = HOLE_LIMIT, learned.limited
+    by_lifetime, two_ends = _by_placement(learned, before, loaded.profile.u_max)
     if isinstance(by_lifetime, Candidate):
         before = BY_LIFETIME, learned.by_lifetime
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
-    candidates += [by_lifetime, two_ends, _stacks(loaded, before, work)]
+    candidates += [hole_limit, by_lifetime, two_ends, _stacks(loaded, before, work)]
     if call_sites:
         return [*candidates, _by_site(loaded, learned.climbed, before, work)]
     return [*candidates, *_sites_not_asked_for(loaded)]
@@ -101,11 +109,21 @@ def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]
     ]
 
 
+def _by_hole_limit(
+    learned: Placement, before: tuple[str, Placed], u_max: int
+) -> Candidate | NotApplicable:
+    """The limit that saves most."""
+    limit = learned.limited.layout.scalars.get("hole_limit", 0)
+    if limit == 0:
+        return NotApplicable(HOLE_LIMIT, "no large hole is better left alone", before[0])
+    alone = f"holes of more than {limit} times a request left alone"
+    return _better(HOLE_LIMIT, learned.limited, before, u_max, alone)
+
+
 def _by_placement(
-    learned: Placement, layout: str, u_max: int
+    learned: Placement, before: tuple[str, Placed], u_max: int
 ) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
     """What lifetimes tell, and what the climb from there found."""
-    before = layout, learned.plain
     apart = "blocks that come and go apart"
     by_lifetime = _better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
     climb = f"{learned.tried:,} plans tried{', interrupted' if learned.is_stopped else ''}"
