@@ -20,6 +20,8 @@
  *      Not refused, in heaps with headers: an address before which the program wrote, or the region
  *      held before init, what is a header to the bit and agrees with its neighbours. Pools,
  *      partitions and maps keep what they know apart from blocks, and refuse that, too.
+ *      A heap whose callers hand the size over (hfit/sized.h) keeps nothing of blocks: refused is
+ *      what is free in part or whole, and not what is in use by another block.
  *   2  as 1, and every call first checks the whole heap, in linear time. What looks like a header
  *      is refused if no walk over the chunks comes by it.
  *   3  as 1, without the walk, and each block is guarded: bytes behind the caller's last one tell
