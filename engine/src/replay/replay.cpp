@@ -56,8 +56,11 @@ struct Replay::Visitor {
     bool freed(std::size_t, const Event &, const Block &block) {
         if (block.offset != refused) {
             totals.frees++;
-            needs_size ? operations.free_sized(heap, plan, address_of(block), block.size)
-                       : operations.free(heap, plan, address_of(block));
+            if (needs_size) {
+                operations.free_sized(heap, plan, address_of(block), block.size);
+            } else {
+                operations.free(heap, plan, address_of(block));
+            }
             totals.live -= block.size;
         }
         return true;
