@@ -57,8 +57,9 @@ static FORCE_INLINE bool can_go_on(const address_path *path, uint32_t granule) {
 /* Follows the way of a granule to its chunk. Empty if there is none. */
 static inline void find_path(const hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
                              address_path *path) {
+    const uint32_t last = last_chunk(heap, plan);
     uint32_t turns = turns_of(heap, granule);
-    uint32_t at = link_in(heap, plan, ADDRESSES);
+    uint32_t at = link_in(heap, ADDRESSES, last);
     path->length = 0;
     while (can_go_on(path, at)) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
@@ -66,7 +67,7 @@ static inline void find_path(const hfit_heap *heap, const hfit_plan *plan, uint3
         if (at == granule) {
             return;
         }
-        at = link_in(heap, plan, offset_at(plan, at) + (turns >> 31) * 4);
+        at = link_in(heap, offset_at(plan, at) + (turns >> 31) * 4, last);
         turns <<= 1;
     }
     path->length = 0;
@@ -75,10 +76,11 @@ static inline void find_path(const hfit_heap *heap, const hfit_plan *plan, uint3
 /* What the chunk at a granule should note of small ones. */
 static FORCE_INLINE uint32_t small_below(const hfit_heap *heap, const hfit_plan *plan,
                                          uint32_t granule) {
+    const uint32_t last = last_chunk(heap, plan);
     const uint32_t offset = offset_at(plan, granule);
     return own_small_bit(heap, plan, granule) |
-           small_at(heap, plan, link_in(heap, plan, offset + LOWER)) |
-           small_at(heap, plan, link_in(heap, plan, offset + HIGHER));
+           small_at(heap, plan, link_in(heap, offset + LOWER, last)) |
+           small_at(heap, plan, link_in(heap, offset + HIGHER, last));
 }
 
 /* Lets each chunk of the path, the last one first, note anew what lies at or below it. Stops at the
@@ -101,12 +103,13 @@ static inline void note_small(hfit_heap *heap, const hfit_plan *plan, const addr
 /* Adds a chunk of `size` granules. */
 static inline void address_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
                                   uint32_t size) {
+    const uint32_t last = last_chunk(heap, plan);
     const uint32_t small = small_bit(plan, size, is_above_top(heap, plan, granule)) << SMALL_SHIFT;
     const uint32_t offset = offset_at(plan, granule);
     uint32_t turns = turns_of(heap, granule);
     uint32_t slot = ADDRESSES;
     uint32_t at;
-    for (uint32_t bits = 0; (at = link_in(heap, plan, slot)) != NOWHERE && bits < LINK_BITS;
+    for (uint32_t bits = 0; (at = link_in(heap, slot, last)) != NOWHERE && bits < LINK_BITS;
          bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         slot = offset_at(plan, at);
@@ -128,12 +131,14 @@ static inline uint32_t slot_on(const hfit_heap *heap, const hfit_plan *plan,
         return ADDRESSES;
     }
     const uint32_t parent = offset_at(plan, path->chunks[length - 2]);
-    return link_in(heap, plan, parent + LOWER) == path->chunks[length - 1] ? parent + LOWER
-                                                                           : parent + HIGHER;
+    return link_in(heap, parent + LOWER, last_chunk(heap, plan)) == path->chunks[length - 1]
+               ? parent + LOWER
+               : parent + HIGHER;
 }
 
 /* Takes the last chunk of a path out: one below it that has none below itself takes its place. */
 static inline void address_remove_path(hfit_heap *heap, const hfit_plan *plan, address_path *path) {
+    const uint32_t last = last_chunk(heap, plan);
     const uint32_t place = path->length;
     const uint32_t chunk = path_end(path);
     const uint32_t slot = slot_on(heap, plan, path, place);
@@ -141,8 +146,8 @@ static inline void address_remove_path(hfit_heap *heap, const hfit_plan *plan, a
     for (;;) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, below);
-        below = link_in(heap, plan, offset + HIGHER);
-        below = below != NOWHERE ? below : link_in(heap, plan, offset + LOWER);
+        below = link_in(heap, offset + HIGHER, last);
+        below = below != NOWHERE ? below : link_in(heap, offset + LOWER, last);
         if (!can_go_on(path, below)) {
             break;
         }
@@ -158,7 +163,7 @@ static inline void address_remove_path(hfit_heap *heap, const hfit_plan *plan, a
         const uint32_t to = offset_at(plan, leaf);
         const uint32_t size = size_at(heap, to);
         const uint32_t higher = load_field(heap, from, HIGHER);
-        store_field(heap, to, LOWER, link_in(heap, plan, from + LOWER) | low_part(size));
+        store_field(heap, to, LOWER, link_in(heap, from + LOWER, last) | low_part(size));
         store_field(heap, to, HIGHER,
                     (higher & LINK_MASK) | high_part(size) | higher >> SMALL_SHIFT << SMALL_SHIFT);
         set_link(heap, slot, leaf);
@@ -207,12 +212,13 @@ static FORCE_INLINE uint32_t nearer(uint32_t best, uint32_t at, uint32_t limit, 
  * others. */
 static FORCE_INLINE uint32_t nearest(const hfit_heap *heap, const hfit_plan *plan, uint32_t limit,
                                      uint32_t flip) {
+    const uint32_t last = last_chunk(heap, plan);
     const uint32_t low = flip == 0 ? LOWER : HIGHER;
     const uint32_t high = LOWER + HIGHER - low;
     uint32_t turns = turns_of(heap, limit) ^ flip;
     uint32_t best = NOWHERE;
     uint32_t aside = NOWHERE;
-    uint32_t at = link_in(heap, plan, ADDRESSES);
+    uint32_t at = link_in(heap, ADDRESSES, last);
     for (uint32_t bits = 0; at != NOWHERE && bits <= LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, at);
@@ -220,10 +226,10 @@ static FORCE_INLINE uint32_t nearest(const hfit_heap *heap, const hfit_plan *pla
         if (at == limit) {
             return at;
         }
-        at = link_in(heap, plan, offset + low);
+        at = link_in(heap, offset + low, last);
         if (turns >> 31 != 0) {
             aside = at != NOWHERE ? at : aside;
-            at = link_in(heap, plan, offset + high);
+            at = link_in(heap, offset + high, last);
         }
         turns <<= 1;
     }
@@ -231,8 +237,8 @@ static FORCE_INLINE uint32_t nearest(const hfit_heap *heap, const hfit_plan *pla
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, aside);
         best = nearer(best, aside, limit, flip);
-        aside = link_in(heap, plan, offset + high);
-        aside = aside != NOWHERE ? aside : link_in(heap, plan, offset + low);
+        aside = link_in(heap, offset + high, last);
+        aside = aside != NOWHERE ? aside : link_in(heap, offset + low, last);
     }
     return best;
 }
@@ -250,7 +256,8 @@ static inline uint32_t first_from(const hfit_heap *heap, const hfit_plan *plan, 
 /* Finds a chunk with this bit. False if there is none. */
 static inline bool find_small(const hfit_heap *heap, const hfit_plan *plan, uint32_t bit,
                               address_path *path) {
-    uint32_t at = link_in(heap, plan, ADDRESSES);
+    const uint32_t last = last_chunk(heap, plan);
+    uint32_t at = link_in(heap, ADDRESSES, last);
     path->length = 0;
     while (can_go_on(path, at) && (small_at(heap, plan, at) & bit) != 0) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
@@ -259,9 +266,9 @@ static inline bool find_small(const hfit_heap *heap, const hfit_plan *plan, uint
             return true;
         }
         const uint32_t offset = offset_at(plan, at);
-        const uint32_t lower = link_in(heap, plan, offset + LOWER);
+        const uint32_t lower = link_in(heap, offset + LOWER, last);
         at =
-            (small_at(heap, plan, lower) & bit) != 0 ? lower : link_in(heap, plan, offset + HIGHER);
+            (small_at(heap, plan, lower) & bit) != 0 ? lower : link_in(heap, offset + HIGHER, last);
     }
     return false;
 }

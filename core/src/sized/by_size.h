@@ -30,7 +30,7 @@ static FORCE_INLINE uint32_t next_of(const hfit_heap *heap, const hfit_plan *pla
     const uint32_t offset = offset_at(plan, granule);
     const uint32_t next =
         joined(load_field(heap, offset, SMALLER), load_field(heap, offset, LARGER));
-    return sound_link(heap, next, full_chunk(plan));
+    return next <= last_full(heap, plan) ? next : (uint32_t)NOWHERE;
 }
 
 static FORCE_INLINE void set_next(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
@@ -52,11 +52,12 @@ static FORCE_INLINE void set_size_words(hfit_heap *heap, uint32_t offset, uint32
 /* The slot that leads to the entry of a size, or in which it would hang. */
 static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
+    const uint32_t last = last_full(heap, plan);
     uint32_t turns = turns_of(heap, size);
     uint32_t slot = sizes_root(above);
     for (uint32_t bits = 0; bits < LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
-        const uint32_t at = full_link_in(heap, plan, slot);
+        const uint32_t at = link_in(heap, slot, last);
         if (at == NOWHERE || size_at(heap, offset_at(plan, at)) == size) {
             break;
         }
@@ -70,7 +71,7 @@ static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, u
 static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
                                uint32_t size, bool above) {
     const uint32_t slot = size_slot(heap, plan, size, above);
-    const uint32_t entry = full_link_in(heap, plan, slot);
+    const uint32_t entry = link_in(heap, slot, last_full(heap, plan));
     if (entry == NOWHERE) {
         set_link(heap, slot, granule);
         set_size_words(heap, offset_at(plan, granule), NOWHERE, NOWHERE, NOWHERE);
@@ -88,12 +89,12 @@ static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t 
  * itself if there is none. */
 static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_t slot,
                                  uint32_t entry) {
+    const uint32_t last = last_full(heap, plan);
     for (uint32_t bits = 0; bits < LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, entry);
-        const uint32_t side =
-            full_link_in(heap, plan, offset + LARGER) != NOWHERE ? LARGER : SMALLER;
-        const uint32_t below = full_link_in(heap, plan, offset + side);
+        const uint32_t side = link_in(heap, offset + LARGER, last) != NOWHERE ? LARGER : SMALLER;
+        const uint32_t below = link_in(heap, offset + side, last);
         if (below == NOWHERE) {
             break;
         }
@@ -106,6 +107,7 @@ static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_
 
 static inline void remove_entry(hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
                                 uint32_t size, bool above) {
+    const uint32_t last = last_full(heap, plan);
     const uint32_t slot = size_slot(heap, plan, size, above);
     const uint32_t offset = offset_at(plan, entry);
     const uint32_t next = next_of(heap, plan, entry);
@@ -121,8 +123,8 @@ static inline void remove_entry(hfit_heap *heap, const hfit_plan *plan, uint32_t
         heirs_next = next_of(heap, plan, next);
     }
     set_link(heap, slot, heir);
-    set_size_words(heap, offset_at(plan, heir), full_link_in(heap, plan, offset + SMALLER),
-                   full_link_in(heap, plan, offset + LARGER), heirs_next);
+    set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, last),
+                   link_in(heap, offset + LARGER, last), heirs_next);
 }
 
 /* Takes a chunk out. */
@@ -134,7 +136,7 @@ static inline void size_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t 
         return;
     }
     const uint32_t next = next_of(heap, plan, granule);
-    const uint32_t previous = full_link_in(heap, plan, offset + PREVIOUS);
+    const uint32_t previous = link_in(heap, offset + PREVIOUS, last_full(heap, plan));
     set_next(heap, plan, previous, next);
     if (next != NOWHERE) {
         set_link(heap, offset_at(plan, next) + PREVIOUS, previous);
@@ -144,11 +146,12 @@ static inline void size_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t 
 /* The entry of the least size from `size` on; NOWHERE if there is none. */
 static inline uint32_t size_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
+    const uint32_t last = last_full(heap, plan);
     uint32_t turns = turns_of(heap, size);
     uint32_t best = NOWHERE;
     uint32_t least = UINT32_MAX - size;
     uint32_t aside = NOWHERE;
-    uint32_t at = full_link_in(heap, plan, sizes_root(above));
+    uint32_t at = link_in(heap, sizes_root(above), last);
     for (uint32_t bits = 0; at != NOWHERE && bits <= LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, at);
@@ -160,10 +163,10 @@ static inline uint32_t size_find(const hfit_heap *heap, const hfit_plan *plan, u
         if (excess == 0) {
             return at;
         }
-        at = full_link_in(heap, plan, offset + LARGER);
+        at = link_in(heap, offset + LARGER, last);
         if (turns >> 31 == 0) {
             aside = at != NOWHERE ? at : aside;
-            at = full_link_in(heap, plan, offset + SMALLER);
+            at = link_in(heap, offset + SMALLER, last);
         }
         turns <<= 1;
     }
@@ -175,8 +178,8 @@ static inline uint32_t size_find(const hfit_heap *heap, const hfit_plan *plan, u
             least = excess;
             best = aside;
         }
-        aside = full_link_in(heap, plan, offset + SMALLER);
-        aside = aside != NOWHERE ? aside : full_link_in(heap, plan, offset + LARGER);
+        aside = link_in(heap, offset + SMALLER, last);
+        aside = aside != NOWHERE ? aside : link_in(heap, offset + LARGER, last);
     }
     return best;
 }

@@ -13,7 +13,8 @@
 #include "src/sized/chunks.h"
 #include "src/sized/live_map.h"
 
-/* What has been met, less what should have been: all 0 in a sound heap. */
+/* What has been met, less what should have been: all 0 in a sound heap. (Set word by word: an
+ * initialiser would call memset.) */
 typedef struct unmatched {
     uint32_t addresses; /* links of the tree by address, less chunks in it */
     uint32_t sizes;     /* links of the trees by size, less entries */
@@ -43,7 +44,8 @@ static uint32_t count_link(const hfit_heap *heap, const hfit_plan *plan, uint32_
 /* True if a chunk, which is not an entry, hangs in the list of its size. */
 static bool is_listed_well(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                            uint32_t size) {
-    const uint32_t previous = full_link_in(heap, plan, offset_at(plan, chunk) + PREVIOUS);
+    const uint32_t previous =
+        link_in(heap, offset_at(plan, chunk) + PREVIOUS, last_full(heap, plan));
     return previous != NOWHERE && is_link_sound(heap, plan, previous) &&
            next_of(heap, plan, previous) == chunk &&
            size_at(heap, offset_at(plan, previous)) == size;
@@ -52,11 +54,12 @@ static bool is_listed_well(const hfit_heap *heap, const hfit_plan *plan, uint32_
 /* Checks what a chunk of full size has in the tree by size. */
 static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                        unmatched *left) {
+    const uint32_t last = last_full(heap, plan);
     const uint32_t offset = offset_at(plan, chunk);
     const uint32_t next = next_of(heap, plan, chunk);
     left->listed += next != NOWHERE;
     if (!is_link_sound(heap, plan, next) ||
-        (next != NOWHERE && full_link_in(heap, plan, offset_at(plan, next) + PREVIOUS) != chunk)) {
+        (next != NOWHERE && link_in(heap, offset_at(plan, next) + PREVIOUS, last) != chunk)) {
         return false;
     }
     if ((load_field(heap, offset, LARGER) & IS_LISTED) != 0) {
@@ -66,7 +69,7 @@ static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t ch
     left->sizes += count_link(heap, plan, offset + SMALLER, left) +
                    count_link(heap, plan, offset + LARGER, left) - 1;
     const uint32_t slot = size_slot(heap, plan, size, is_above_top(heap, plan, chunk));
-    return full_link_in(heap, plan, slot) == chunk;
+    return link_in(heap, slot, last) == chunk;
 }
 
 static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
@@ -121,7 +124,10 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         return false;
     }
     const uint32_t end = load_word(heap, END);
-    unmatched left = {.free = load_word(heap, FREE)};
+    unmatched left;
+    left.listed = 0;
+    left.unsound = 0;
+    left.free = load_word(heap, FREE);
     left.addresses = count_link(heap, plan, ADDRESSES, &left);
     left.sizes = count_link(heap, plan, SIZES, &left) +
                  (has_two_ends(plan) ? count_link(heap, plan, SIZES_HIGH, &left) : 0);

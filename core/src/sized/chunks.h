@@ -144,10 +144,11 @@ typedef struct found_chunk {
 /* A small chunk on one side of the top, the path left behind for its removal. */
 static inline found_chunk find_small_chunk(const hfit_heap *heap, const hfit_plan *plan,
                                            uint32_t size, bool above, address_path *path) {
+    const uint32_t last = last_chunk(heap, plan);
     for (uint32_t larger = size; larger < full_chunk(plan); larger += least_chunk(plan)) {
         HFIT_LOOP_AT_MOST(SMALL_SIZES);
         const uint32_t bit = small_bit(plan, larger, above);
-        if ((small_at(heap, plan, link_in(heap, plan, ADDRESSES)) & bit) != 0 &&
+        if ((small_at(heap, plan, link_in(heap, ADDRESSES, last)) & bit) != 0 &&
             find_small(heap, plan, bit, path)) {
             return (found_chunk){path_end(path), larger};
         }

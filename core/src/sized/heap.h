@@ -98,21 +98,24 @@ static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t number) {
     return number << (uint32_t)__builtin_clz(load_word(heap, END));
 }
 
-/* A link to a chunk of `least` granules or more; from safety level 1 on NOWHERE if none such can
- * lie there. */
-static FORCE_INLINE uint32_t sound_link(const hfit_heap *heap, uint32_t link, uint32_t least) {
-    return HFIT_SAFETY < 1 || link + least <= load_word(heap, END) ? link : (uint32_t)NOWHERE;
+/* The last granule at which a chunk of so many can begin, from safety level 1 on. */
+static FORCE_INLINE uint32_t last_for(const hfit_heap *heap, uint32_t least) {
+    return HFIT_SAFETY < 1 ? (uint32_t)LINK_MASK : load_word(heap, END) - least;
 }
 
-/* The link in a slot of the tree by address. */
-static FORCE_INLINE uint32_t link_in(const hfit_heap *heap, const hfit_plan *plan, uint32_t slot) {
-    return sound_link(heap, load_word(heap, slot) & LINK_MASK, least_chunk(plan));
+/* Of chunks in the tree by address, and of those in trees by size. */
+static FORCE_INLINE uint32_t last_chunk(const hfit_heap *heap, const hfit_plan *plan) {
+    return last_for(heap, least_chunk(plan));
 }
 
-/* The link in a slot of a tree by size. */
-static FORCE_INLINE uint32_t full_link_in(const hfit_heap *heap, const hfit_plan *plan,
-                                          uint32_t slot) {
-    return sound_link(heap, load_word(heap, slot) & LINK_MASK, full_chunk(plan));
+static FORCE_INLINE uint32_t last_full(const hfit_heap *heap, const hfit_plan *plan) {
+    return last_for(heap, full_chunk(plan));
+}
+
+/* The link in a slot; NOWHERE if it leads beyond `last`. */
+static FORCE_INLINE uint32_t link_in(const hfit_heap *heap, uint32_t slot, uint32_t last) {
+    const uint32_t link = load_word(heap, slot) & LINK_MASK;
+    return link <= last ? link : (uint32_t)NOWHERE;
 }
 
 static FORCE_INLINE void set_link(hfit_heap *heap, uint32_t slot, uint32_t granule) {
