@@ -6,12 +6,13 @@
 #ifndef HFIT_SIZED_CHECK_H
 #define HFIT_SIZED_CHECK_H
 
+#include "src/size.h"
 #include "src/region.h"
 #include "src/sized/heap.h"
 #include "src/sized/by_address.h"
 #include "src/sized/by_size.h"
-#include "src/sized/chunks.h"
 #include "src/sized/live_map.h"
+#include "src/sized/chunks.h"
 
 /* What has been met, less what should have been: all 0 in a sound heap. (Set word by word: an
  * initialiser would call memset.) */

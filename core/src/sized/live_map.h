@@ -8,6 +8,7 @@
 #ifndef HFIT_SIZED_LIVE_MAP_H
 #define HFIT_SIZED_LIVE_MAP_H
 
+#include "src/size.h"
 #include "src/region.h"
 #include "src/sized/heap.h"
 #include "src/sized/by_address.h"

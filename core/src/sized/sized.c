@@ -12,6 +12,7 @@
 #define HFIT_NEEDS_SIZE 1
 #include "src/size.h"
 #include "src/region.h"
+#include "src/operations/work.h"
 #include "src/operations/operations.h"
 #include "src/sized/heap.h"
 #include "src/sized/by_address.h"
