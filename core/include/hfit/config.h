@@ -30,9 +30,9 @@
  *      HFIT_GUARD_A_BLOCK bytes more and a region HFIT_GUARD_SIZE: a plan's pools and region are to
  *      be made for that (docs/hardening.md).
  * What is found is told by HFIT_ON_MISUSE, and the call changes nothing; `heap` is the heap that
- * found it, which behind pools and at level 3 lies inside the one that was called. One call goes on:
- * where tlsf finds the head of a bin damaged as it puts a chunk there, the free or resize is done,
- * and what the head led to is lost. */
+ * found it, which behind pools and at level 3 lies inside the one that was called. One call goes
+ * on: where tlsf finds the head of a bin damaged as it puts a chunk there, the free or resize is
+ * done, and what the head led to is lost. */
 #ifndef HFIT_SAFETY
 #define HFIT_SAFETY 1
 #endif
