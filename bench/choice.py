@@ -32,6 +32,7 @@ from heapfit.compare.comparison import Comparison, compare
 from heapfit.compare.trial import runs_in
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.plan.allocators import find_allocators, takes_pools
@@ -96,7 +97,7 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
     started = time.perf_counter()
     loaded = load_trace(trace, alignment)
     budgets = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
-    comparison = compare(loaded, standard_portfolio(loaded, budgets))
+    comparison = compare(loaded, standard_portfolio(loaded, PlanOptions(choice=budgets)))
     chosen = chosen_row(comparison)
     served = [row for row in comparison.rows if row.r_safe is not None]
     singles = [row for row in served if not row.trained_on_this_trace]

@@ -122,4 +122,20 @@ static inline void copy_payload(void *to, const void *from, size_t bytes) {
     HFIT_COPY(to, from, bytes);
 }
 
+/* Copies payload down by `distance` bytes, in pieces that do not overlap. At safety level 3 nothing
+ * is left of it where it was. */
+static inline void slide_payload(unsigned char *to, size_t distance, size_t bytes) {
+    HFIT_ASSERT(distance != 0); /* or it never ends */
+    while (bytes > 0) {
+        const size_t piece = bytes < distance ? bytes : distance;
+        copy_payload(to, to + distance, piece);
+        to += piece;
+        bytes -= piece;
+    }
+    if (HFIT_SAFETY >= 3) {
+        HFIT_ON_PAYLOAD(distance);
+        HFIT_CLEAR(to, distance);
+    }
+}
+
 #endif

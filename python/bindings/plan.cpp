@@ -157,6 +157,8 @@ void bind_allocators(nb::module_ &module) {
             "in_pieces",
             [](const hfit_allocator &allocator) { return allocator.next_piece != nullptr; },
             "True if a block may lie in pieces, which only callers that follow them can use.")
+        .def_ro("needs_size", &hfit_allocator::needs_size,
+                "True if callers hand the size of a block over when they free or resize it.")
         .def_prop_ro(
             "takes_tags",
             [](const hfit_allocator &allocator) { return allocator.alloc_at != nullptr; },

@@ -19,6 +19,7 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import find_allocators
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -58,11 +59,17 @@ def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
     return trace, cases_of(load_trace(trace, wish.alignment), names, wish.plan, wish.region)
 
 
+def _build_of(wish: argparse.Namespace, case: Case) -> Build:
+    """As wished; allocators that need sizes are always told them."""
+    (info,) = find_allocators([case.plan.allocator])
+    return Build(wish.opt, wish.safety, wish.sized or info.needs_size)
+
+
 def _count(wish: argparse.Namespace, folder: Path) -> None:
     trace, cases = _cases(wish, folder)
     workbench = Workbench(folder)
-    build = Build(wish.opt, wish.safety, wish.sized)
     for case in cases:
+        build = _build_of(wish, case)
         packed = pack(trace, case.plan.sites)
         done = verify(workbench, case, packed, BOARDS[wish.cpu], build)
         print("\n".join(lines_of(case, done)), end="\n\n")
@@ -71,9 +78,9 @@ def _count(wish: argparse.Namespace, folder: Path) -> None:
 def _bound(wish: argparse.Namespace, folder: Path) -> None:
     trace, cases = _cases(wish, folder)
     workbench = Workbench(folder)
-    build = Build(wish.opt, wish.safety, wish.sized)
     board = BOARDS[wish.cpu]
     for case in cases:
+        build = _build_of(wish, case)
         found = bounded_functions(workbench, case, pack(trace, case.plan.sites), board, build)
         print("\n".join(bound_lines(case, board, build, found)), end="\n\n")
 

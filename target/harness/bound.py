@@ -20,7 +20,7 @@ from heapfit.generate.worst_case.bound import WorstCase, WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
 
-BOUNDED = ("alloc", "free", "free_sized", "resize", "alloc_aligned")
+BOUNDED = ("alloc", "free", "free_sized", "resize", "resize_sized", "alloc_aligned")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from harness.image import Image
 from harness.packed_trace import PackedTrace
 from heapfit.errors import HeapfitError
 
-OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "alloc_aligned")
+OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "resize_sized", "alloc_aligned")
 TAGGED = "alloc_at"  # of allocators that place by call site
 _CLEARING = "image_clear"
 

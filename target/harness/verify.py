@@ -14,7 +14,7 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 
-_PLAIN = ("alloc", "free", "free_sized", "resize")  # the engine does not meter init
+_PLAIN = ("alloc", "free", "free_sized", "resize", "resize_sized")  # the engine does not meter init
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 _HASHES = 2**64
 

@@ -99,8 +99,12 @@ static void free_object(slot *object, bool is_by_size) {
     *object = (slot){NULL, 0};
 }
 
-static void resize_object(slot *object, uint32_t size) {
-    if (object->block != NULL) {
+static void resize_object(slot *object, uint32_t size, bool is_by_size) {
+    if (object->block != NULL && is_by_size) {
+        place(object,
+              HEAP_OPERATION(resize_sized)(heap(), plan(), object->block, object->size, size),
+              size);
+    } else if (object->block != NULL) {
         place(object, HEAP_OPERATION(resize)(heap(), plan(), object->block, size), size);
     }
 }
@@ -119,7 +123,7 @@ static void replay_event(trace_event event, bool frees_by_size) {
         place(object, alloc_aligned(alignment_of(event), event.size), event.size);
         break;
     case TRACE_RESIZE:
-        resize_object(object, event.size);
+        resize_object(object, event.size, frees_by_size);
         break;
     default:
         free_object(object, frees_by_size);

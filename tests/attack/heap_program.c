@@ -124,13 +124,14 @@ static void resize_one(size_t index) {
     }
 }
 
-/* By free, or by free_sized, told the right size or any. */
+/* By free, or by free_sized, told the right size, or any where the heap knows it. */
 static void free_one(size_t index) {
     const uint32_t how = draw_below(&p.source, 4);
-    const size_t told = how == 0 ? draw_size() : 0;
+    const bool is_told_any = how == 0 && !p.plan.own.allocator->needs_size;
+    const size_t told = is_told_any ? draw_size() : 0;
     note_dead(first_model()->live[index].address);
     for (size_t i = 0; i < 2; i++) {
-        if (how == 0) {
+        if (is_told_any) {
             model_free_sized(&p.heaps[i].m, index, told);
         } else {
             model_free(&p.heaps[i].m, index, how == 1);
@@ -207,7 +208,7 @@ static void misuse(program_count *count) {
         const uint32_t kind = draw_below(&p.source, 12);
         void *address =
             kind < 10 ? (void *)((uintptr_t)m->region + draw_distance(kind)) : draw_foreign(i);
-        if (address != NULL && !model_is_live(m, address)) {
+        if (address != NULL && !model_is_live(m, address) && knows_sizes(m->plan->allocator)) {
             model_misuses(m, how, address, size);
             count->misuses += i == 0;
         }

@@ -64,8 +64,7 @@ static void draw_pools(test_plan *plan, byte_source *source) {
 static void draw_shared(random_plan *plan, byte_source *source) {
     const hfit_tunable *link = tunable_of_kind(plan->own.allocator, HFIT_SHARED);
     const hfit_allocator *behind = draw_allocator(source);
-    if (link == NULL || tunable_of_kind(behind, HFIT_SHARED) != NULL ||
-        behind->next_piece != NULL) {
+    if (link == NULL || !can_be_shared(behind)) {
         return;
     }
     plan->shared.allocator = behind;

@@ -103,9 +103,10 @@ static size_t attack_allocator(const test_plan *first, size_t count, bool with_d
     return failures;
 }
 
-/* Level 3 would guard baselines, too, which would then not be true to their originals. */
+/* Level 3 would guard baselines, too, which would then not be true to their originals. Attacks
+ * free addresses without telling a size. */
 static bool is_subject(const hfit_allocator *allocator, const char *name) {
-    return (HFIT_SAFETY < 3 || is_core(allocator)) &&
+    return (HFIT_SAFETY < 3 || is_core(allocator)) && knows_sizes(allocator) &&
            (name == NULL || strcmp(name, allocator->name) == 0);
 }
 

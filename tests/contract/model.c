@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+enum {
+    MOST_ROUNDING = 4096
+}; /* bytes that a block is rounded up by, where it is told with others */
+
 static unsigned char pattern_byte(uint32_t pattern, size_t i) {
     return (unsigned char)((pattern * 2654435761u + i * 40503u) >> 8);
 }
@@ -100,8 +104,8 @@ void model_end(model *m) {
 typedef struct comparison {
     const model *m;
     const unsigned char *previous_end; /* of a block in pieces: the end of its first byte */
-    size_t used;
-    size_t told[MOST_LIVE]; /* usable bytes of each live block */
+    size_t used;                       /* live blocks, or bytes where neighbours are told as one */
+    size_t told[MOST_LIVE];            /* usable bytes of each live block */
 } comparison;
 
 static const live_block *live_at(const model *m, const void *address) {
@@ -156,23 +160,51 @@ static void compare_block(void *context, const void *block, size_t usable_size, 
     CHECK(usable_size <= c->m->region_size);
     CHECK(lies_in_pieces(c->m) || start + usable_size <= c->m->region + c->m->region_size);
     c->previous_end = start + (lies_in_pieces(c->m) ? 1 : usable_size);
-    if (is_used) {
-        const live_block *live = live_at(c->m, block);
-        CHECK(live != NULL);
-        CHECK(usable_size >= live->size);
-        c->told[live - c->m->live] = usable_size;
-        c->used++;
+    if (!is_used) {
+        return;
     }
+    const live_block *live = live_at(c->m, block);
+    CHECK(live != NULL);
+    CHECK(usable_size >= live->size);
+    c->told[live - c->m->live] = usable_size;
+    c->used += knows_sizes(c->m->plan->allocator) ? 1 : usable_size;
+}
+
+/* Each live block is told, and its size is what usable_size tells. */
+static void compare_told(const model *m, const comparison *c) {
+    CHECK(c->used == m->live_count);
+    for (size_t i = 0; i < m->live_count; i++) { /* the walk held the lock */
+        CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), m->live[i].address) ==
+              c->told[i]);
+    }
+}
+
+/* Neighbouring blocks were told as one: each lies in what is told as used, and that is not
+ * longer than all of them, each rounded up. */
+static void compare_stretches(const model *m, const comparison *c) {
+    size_t asked = 0;
+    for (size_t i = 0; i < m->live_count; i++) {
+        size_t others = 0;
+        for (size_t k = 0; k < m->live_count; k++) {
+            const unsigned char *end = m->live[k].address + c->told[k];
+            others += c->told[k] != 0 && m->live[i].address >= m->live[k].address &&
+                      m->live[i].address + m->live[i].size <= end;
+        }
+        CHECK(others == 1);
+        CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), m->live[i].address) == 0);
+        asked += m->live[i].size;
+    }
+    CHECK(c->used >= asked && c->used <= asked + m->live_count * MOST_ROUNDING);
 }
 
 void model_compare(model *m) {
     static comparison c;
     c = (comparison){.m = m, .previous_end = m->region};
     m->operations->walk(m->heap, plan_of(m->plan), compare_block, &c);
-    CHECK(c.used == m->live_count);
-    for (size_t i = 0; i < m->live_count; i++) { /* the walk held the lock */
-        CHECK(m->operations->usable_size(m->heap, plan_of(m->plan), m->live[i].address) ==
-              c.told[i]);
+    if (knows_sizes(m->plan->allocator)) {
+        compare_told(m, &c);
+    } else {
+        compare_stretches(m, &c);
     }
     if (lies_in_pieces(m)) {
         compare_pieces(m);
@@ -246,13 +278,13 @@ bool model_alloc(model *m, size_t alignment, size_t size) {
 
 bool model_resize(model *m, size_t index, size_t size) {
     live_block *live = &m->live[index];
-    const hfit_plan *plan = plan_of(m->plan);
     uint64_t before = region_hash(m);
-    void *block = m->operations->resize(m->heap, plan, live->address, size);
+    void *block = resize_block(m->plan, m->heap, live->address, live->size, size);
     if (block == NULL) {
         CHECK(nothing_changed(m, before));
         before = region_hash(m);
-        CHECK(HFIT_SAFETY < 3 || m->operations->resize(m->heap, plan, live->address, size) == NULL);
+        CHECK(HFIT_SAFETY < 3 ||
+              resize_block(m->plan, m->heap, live->address, live->size, size) == NULL);
         CHECK(region_hash(m) == before);
         return false;
     }
@@ -279,7 +311,7 @@ void model_free(model *m, size_t index, bool sized) {
     if (sized) {
         m->operations->free_sized(m->heap, plan_of(m->plan), block.address, block.size);
     } else {
-        m->operations->free(m->heap, plan_of(m->plan), block.address);
+        free_block(m->plan, m->heap, block.address, block.size);
     }
 }
 

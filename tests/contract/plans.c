@@ -188,7 +188,7 @@ static size_t add_pool_plans(test_plan *plans, size_t count, const hfit_allocato
         make_standard(&plans[count], allocator, alignments[a]);
         count = add_pools(plans, count, NULL, all_exact);
         for (size_t i = 0; is_shared && i < allocators && i < MOST_SHARED; i++) {
-            if (tunable_of_kind(all[i], HFIT_SHARED) == NULL && all[i]->next_piece == NULL) {
+            if (can_be_shared(all[i])) {
                 make_standard(&shared_plans[i][a], all[i], alignments[a]);
                 make_standard(&plans[count], allocator, alignments[a]);
                 count = add_pools(plans, count, &shared_plans[i][a], all_exact);

@@ -6,6 +6,7 @@
 #ifndef CONTRACT_PLANS_H
 #define CONTRACT_PLANS_H
 
+#include "hfit/config.h"
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
 
@@ -34,6 +35,38 @@ static inline const hfit_tunable *tunable_of_kind(const hfit_allocator *allocato
         }
     }
     return NULL;
+}
+
+/* True if the allocator can stand behind pools. */
+static inline bool can_be_shared(const hfit_allocator *allocator) {
+    return tunable_of_kind(allocator, HFIT_SHARED) == NULL && allocator->next_piece == NULL &&
+           !allocator->needs_size;
+}
+
+/* True if the heap knows how long a block is from its address. Where callers hand sizes over, below
+ * safety level 2, none does: what is no block is told only where it is free, and `walk` tells of
+ * neighbouring blocks as of one (tests/core/test_sized.c). */
+static inline bool knows_sizes(const hfit_allocator *allocator) {
+    return !allocator->needs_size || HFIT_SAFETY >= 2;
+}
+
+/* Free and resize as the allocator wants them: with the size last asked for, if callers hand sizes
+ * over. */
+static inline void free_block(const test_plan *plan, hfit_heap *heap, void *block, size_t size) {
+    const hfit_operations *operations = plan->allocator->operations;
+    if (plan->allocator->needs_size) {
+        operations->free_sized(heap, plan_of(plan), block, size);
+    } else {
+        operations->free(heap, plan_of(plan), block);
+    }
+}
+
+static inline void *resize_block(const test_plan *plan, hfit_heap *heap, void *block,
+                                 size_t old_size, size_t size) {
+    const hfit_operations *operations = plan->allocator->operations;
+    return plan->allocator->needs_size
+               ? operations->resize_sized(heap, plan_of(plan), block, old_size, size)
+               : operations->resize(heap, plan_of(plan), block, size);
 }
 
 /* True for core's allocators, which refuse bad frees; false for baselines, which are true to their

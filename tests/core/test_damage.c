@@ -46,7 +46,7 @@ static uint32_t step(subject *s) {
     const uint32_t slot = random_below(SLOTS);
     void **block = &s->blocks[slot];
     if (*block != NULL) {
-        s->operations->free(s->heap, plan_of(s->plan), *block);
+        free_block(s->plan, s->heap, *block, s->sizes[slot]);
         *block = NULL;
         return UINT32_MAX;
     }

@@ -51,10 +51,12 @@ static const char *const kind_names[KINDS] = {
 
 typedef struct slots {
     void *blocks[SLOTS];
+    size_t sizes[SLOTS]; /* as they were asked for last */
     uint32_t random;
 } slots;
 
 typedef struct subject {
+    const test_plan *made_from;
     const hfit_allocator *allocator;
     const hfit_operations *operations;
     const hfit_plan *plan;
@@ -94,16 +96,20 @@ static uint32_t random_next(slots *s) {
 
 /* One step of a fixed mix; the offset of what it returned, or UINT32_MAX. */
 static uint32_t step(subject *s) {
-    void **slot = &s->slots.blocks[random_next(&s->slots) % SLOTS];
+    const uint32_t number = random_next(&s->slots) % SLOTS;
+    void **slot = &s->slots.blocks[number];
+    size_t *had = &s->slots.sizes[number];
     const uint32_t random = random_next(&s->slots);
     const size_t size = random % 4 == 0 ? random / 4 % 400 : random / 4 % 64;
     if (*slot == NULL) {
         *slot = s->operations->alloc(s->heap, s->plan, size);
+        *had = size;
     } else if (random % 5 == 0) {
-        void *moved = s->operations->resize(s->heap, s->plan, *slot, size);
+        void *moved = resize_block(s->made_from, s->heap, *slot, *had, size);
+        *had = moved == NULL ? *had : size;
         *slot = moved == NULL ? *slot : moved;
     } else {
-        s->operations->free(s->heap, s->plan, *slot);
+        free_block(s->made_from, s->heap, *slot, *had);
         *slot = NULL;
     }
     return *slot == NULL ? UINT32_MAX : (uint32_t)((unsigned char *)*slot - region);
@@ -120,7 +126,8 @@ static uint64_t walk_steps(subject *s, int count) {
 
 static bool make_heap(subject *s, const test_plan *plan, uint32_t seed) {
     memset(region, 0, REGION);
-    *s = (subject){.allocator = plan->allocator,
+    *s = (subject){.made_from = plan,
+                   .allocator = plan->allocator,
                    .operations = plan->allocator->operations,
                    .plan = plan_of(plan)};
     s->slots.random = seed;

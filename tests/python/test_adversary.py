@@ -35,6 +35,7 @@ PROVEN = [
     Plan("tailored", {"ends": 2}),
     Plan("tailored", {"layout": 1}),
     Plan("tailored", {"layout": 2, "hole_limit": 4}),
+    Plan("sized"),
     Plan("budgeted", {}, POOLS, Plan("best_fit")),
     Plan("class_pools", {}, POOLS, Plan("tlsf")),
 ]

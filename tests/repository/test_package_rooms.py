@@ -18,7 +18,7 @@ DRAWING = re.compile(r"^### Rooms of (\w+)\n.*?\n\n((?: {4}[^\n]*\n)+)", re.MULT
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".py"}
 # The folders whose rooms are counted, and how many rooms and modules each may have at its top.
 TOPS = {
-    "core/src": 8,
+    "core/src": 9,
     "engine/src": 12,
     "python/heapfit": 22,
     "papers/heapfit_papers": 8,

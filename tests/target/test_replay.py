@@ -26,6 +26,7 @@ from harness.verify import (
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -77,7 +78,9 @@ def test_placements_and_accesses_equal_the_hosts(
     workbench: Workbench, recorded: Recordings, allocator: str, name: str
 ) -> None:
     for case in recorded.cases(name, allocator):
-        done = verify(workbench, case, recorded.packed(name), M4, Build("O2"))
+        (info,) = find_allocators([allocator])
+        build = Build("O2", frees_by_size=info.needs_size)
+        done = verify(workbench, case, recorded.packed(name), M4, build)
         assert done.differences == ()
         assert done.target.refusals == 0
         assert done.calls.spread("alloc").calls > 100

@@ -20,6 +20,8 @@
  *      Not refused, in heaps with headers: an address before which the program wrote, or the region
  *      held before init, what is a header to the bit and agrees with its neighbours. Pools,
  *      partitions and maps keep what they know apart from blocks, and refuse that, too.
+ *      A heap whose callers hand the size over (hfit/sized.h) keeps nothing of blocks: refused is
+ *      what is free in part or whole, and not what is in use by another block.
  *   2  as 1, and every call first checks the whole heap, in linear time. What looks like a header
  *      is refused if no walk over the chunks comes by it.
  *   3  as 1, without the walk, and each block is guarded: bytes behind the caller's last one tell
@@ -28,9 +30,9 @@
  *      HFIT_GUARD_A_BLOCK bytes more and a region HFIT_GUARD_SIZE: a plan's pools and region are to
  *      be made for that (docs/hardening.md).
  * What is found is told by HFIT_ON_MISUSE, and the call changes nothing; `heap` is the heap that
- * found it, which behind pools and at level 3 lies inside the one that was called. One call goes on:
- * where tlsf finds the head of a bin damaged as it puts a chunk there, the free or resize is done,
- * and what the head led to is lost. */
+ * found it, which behind pools and at level 3 lies inside the one that was called. One call goes
+ * on: where tlsf finds the head of a bin damaged as it puts a chunk there, the free or resize is
+ * done, and what the head led to is lost. */
 #ifndef HFIT_SAFETY
 #define HFIT_SAFETY 1
 #endif

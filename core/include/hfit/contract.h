@@ -92,6 +92,11 @@ typedef struct hfit_operations {
      * is `alloc(n)`. `size` 0 is served as 1 byte: who wants realloc's old habit calls `free`. */
     void *(*resize)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
 
+    /* As `resize`, for callers that know the size they asked for last; with `block` NULL `old_size`
+     * is not looked at. */
+    void *(*resize_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t old_size,
+                          size_t size);
+
     /* As `alloc`, at an address that is a multiple of `alignment`, a power of two. NULL if it is
      * not one. */
     void *(*alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment, size_t size);
@@ -126,6 +131,8 @@ typedef struct hfit_operations {
     void hfit_##name##_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,             \
                                   size_t size);                                                    \
     void *hfit_##name##_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);  \
+    void *hfit_##name##_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block,          \
+                                     size_t old_size, size_t size);                                \
     void *hfit_##name##_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,    \
                                       size_t size);                                                \
     size_t hfit_##name##_usable_size(const hfit_heap *heap, const hfit_plan *plan,                 \

@@ -132,6 +132,10 @@ typedef struct hfit_allocator {
      * the smallest region: its footprint. (A resize that finds no room at the end of a smaller one
      * may find a hole elsewhere, so a trace that resizes may run in less.) */
     bool ignores_region_end;
+    /* True if callers hand the size over, by free_sized and resize_sized. Below safety level 2 what
+     * lacks it (free, resize) is refused, usable_size is 0, and `walk` tells of neighbouring blocks
+     * as of one. */
+    bool needs_size;
     /* For allocators of pools, else NULL: the pool that is tried for a request of `size` bytes, 1
      * or more, after pool `after` had no block. HFIT_NO_POOL for `after` begins, and as the answer
      * ends, the search. What tells a designer how many blocks each pool needs is so the very rule

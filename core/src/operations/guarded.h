@@ -118,9 +118,21 @@ static void guarded_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     }
 }
 
+/* True if callers hand no sizes over, or this is the one that the block's last word tells. What
+ * else it is has been told. */
+static bool is_size_of(const hfit_heap *heap, const guarded_block *b, size_t size) {
+    if (!HFIT_NEEDS_SIZE || b->size == (size == 0 ? 1 : size)) {
+        return true;
+    }
+    HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, b->block);
+    return false;
+}
+
 static void guarded_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    (void)size; /* the block's last word tells */
-    guarded_free(heap, plan, block);
+    guarded_block b;
+    if (block != NULL && find_guarded(heap, plan, block, &b) && is_size_of(heap, &b, size)) {
+        let_wait(heap, plan, &b);
+    }
 }
 
 static size_t guarded_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
@@ -178,17 +190,32 @@ static void *grow_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_block 
     return guard_block(heap, plan, grown, size);
 }
 
+static void *resize_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_block *b, size_t size) {
+    uint32_t bytes;
+    if (!round_size(size, GUARD_A_BLOCK, 1, &bytes)) {
+        return NULL;
+    }
+    return bytes <= b->room + TAIL_SIZE ? shrink_guarded(heap, plan, b, bytes, size)
+                                        : grow_guarded(heap, plan, b, bytes, size);
+}
+
 static void *guarded_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     guarded_block b;
-    uint32_t bytes;
     if (block == NULL) {
         return guarded_alloc(heap, plan, size);
     }
-    if (!find_guarded(heap, plan, block, &b) || !round_size(size, GUARD_A_BLOCK, 1, &bytes)) {
-        return NULL;
+    return find_guarded(heap, plan, block, &b) ? resize_guarded(heap, plan, &b, size) : NULL;
+}
+
+static void *guarded_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                  size_t old_size, size_t size) {
+    guarded_block b;
+    if (block == NULL) {
+        return guarded_alloc(heap, plan, size);
     }
-    return bytes <= b.room + TAIL_SIZE ? shrink_guarded(heap, plan, &b, bytes, size)
-                                       : grow_guarded(heap, plan, &b, bytes, size);
+    return find_guarded(heap, plan, block, &b) && is_size_of(heap, &b, old_size)
+               ? resize_guarded(heap, plan, &b, size)
+               : NULL;
 }
 
 /* A walk over the inner heap, told on or counted. */

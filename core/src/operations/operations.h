@@ -84,6 +84,16 @@ void *HFIT_THIS(resize)(hfit_heap *heap, const hfit_plan *plan, void *block, siz
     return resized;
 }
 
+void *HFIT_THIS(resize_sized)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t old_size,
+                              size_t size) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    HFIT_LOCK(heap);
+    void *resized =
+        is_heap_sound(heap, own) ? HFIT_DO(resize_sized)(heap, own, block, old_size, size) : NULL;
+    HFIT_UNLOCK(heap);
+    return resized;
+}
+
 void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                size_t size) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
@@ -134,6 +144,7 @@ const hfit_operations HFIT_THIS(operations) = {
     .free = HFIT_THIS(free),
     .free_sized = HFIT_THIS(free_sized),
     .resize = HFIT_THIS(resize),
+    .resize_sized = HFIT_THIS(resize_sized),
     .alloc_aligned = HFIT_THIS(alloc_aligned),
     .usable_size = HFIT_THIS(usable_size),
     .walk = HFIT_THIS(walk),
@@ -155,6 +166,7 @@ const hfit_operations HFIT_THIS(unlocked) = {
     .free = HFIT_WORK(free),
     .free_sized = HFIT_WORK(free_sized),
     .resize = HFIT_WORK(resize),
+    .resize_sized = HFIT_WORK(resize_sized),
     .alloc_aligned = HFIT_WORK(alloc_aligned),
     .usable_size = HFIT_WORK(usable_size),
     .walk = HFIT_WORK(walk),

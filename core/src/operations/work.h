@@ -52,6 +52,20 @@ static void *heap_next_piece(const hfit_heap *heap, const hfit_plan *plan, const
                              const void *piece, size_t *size);
 #endif
 
+/* For sources whose callers hand sizes over: HFIT_NEEDS_SIZE is 1, and this is their own. Elsewhere
+ * the heap knows them. */
+#ifndef HFIT_NEEDS_SIZE
+#define HFIT_NEEDS_SIZE 0
+static inline void *heap_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                      size_t old_size, size_t size) {
+    (void)old_size;
+    return heap_resize(heap, plan, block, size);
+}
+#else
+static void *heap_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t old_size,
+                               size_t size);
+#endif
+
 /* For heap_resize: moves a block of `usable` bytes to a new one of `size` bytes. NULL, and nothing
  * moved, if there is none. */
 static inline void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, size_t usable,

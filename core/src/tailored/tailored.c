@@ -112,22 +112,6 @@ static void join(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     add_to_tally(heap, 0u - 1);
 }
 
-/* Copies payload down by `distance` bytes, in pieces that do not overlap. At safety level 3 nothing
- * is left of it where it was. */
-static void slide(unsigned char *to, size_t distance, size_t bytes) {
-    HFIT_ASSERT(distance != 0); /* or it never ends */
-    while (bytes > 0) {
-        const size_t piece = bytes < distance ? bytes : distance;
-        copy_payload(to, to + distance, piece);
-        to += piece;
-        bytes -= piece;
-    }
-    if (HFIT_SAFETY >= 3) {
-        HFIT_ON_PAYLOAD(distance);
-        HFIT_CLEAR(to, distance);
-    }
-}
-
 /* Makes a block longer by its free neighbours, the one before it, too, into which it then slides
  * down. NULL, and nothing changed, if they are not enough. */
 static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, uint32_t granules) {
@@ -137,7 +121,8 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, 
         return NULL;
     }
     join(heap, plan, at);
-    slide(moved, (size_t)(at->start - at->from) << shift, usable_bytes(plan, at->end - at->start));
+    slide_payload(moved, (size_t)(at->start - at->from) << shift,
+                  usable_bytes(plan, at->end - at->start));
     use(heap, plan, at->from, at->to, granules);
     return moved;
 }

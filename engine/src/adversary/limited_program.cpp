@@ -22,7 +22,7 @@ bool LimitedProgram::ask(std::uint32_t size_number) {
     }
     const auto begin =
         static_cast<std::uint64_t>(block - reinterpret_cast<const std::byte *>(heap_.get()));
-    const std::uint64_t usable = operations.usable_size(heap_.get(), plan, block);
+    const std::uint64_t usable = heap_.usable_size(block, size);
     blocks_.push_back({begin, begin + usable, object, size_number});
     live_of_[size_number]++;
     live_ += size;
@@ -31,8 +31,8 @@ bool LimitedProgram::ask(std::uint32_t size_number) {
 
 void LimitedProgram::release(ObjectId object) {
     PlacedBlock &block = blocks_[object];
-    heap_.plan().operations().free(heap_.get(), heap_.plan().raw(),
-                                   reinterpret_cast<std::byte *>(heap_.get()) + block.begin);
+    heap_.free(reinterpret_cast<std::byte *>(heap_.get()) + block.begin,
+               limits_.sizes[block.size_number]);
     events_.push_back({0, object, Op::free, 0, 0});
     block.end = 0;
     live_of_[block.size_number]--;

@@ -204,6 +204,11 @@ void Plan::Parts::write_shared() {
                                " cannot be shared: its blocks lie in pieces, which pools cannot "
                                "move");
     }
+    if (shared->allocator().needs_size) {
+        refuse(*allocator, std::string(shared->allocator().name) +
+                               " cannot be shared: it needs the sizes of blocks, which pools do "
+                               "not hand on");
+    }
     if (shared->alignment() != raw()->alignment) {
         refuse(*allocator, "alignment " + std::to_string(raw()->alignment) + " differs from " +
                                std::to_string(shared->alignment()) + " of the shared " +

@@ -14,6 +14,7 @@ struct Replay::Visitor {
     const hfit_operations &operations;
     hfit_heap *heap;
     const hfit_plan *plan;
+    bool needs_size;
     decltype(hfit_allocator::alloc_at) alloc_at; // nullptr: call sites are not looked at
     int base_alignment_log2;
     bool keep_going;
@@ -42,7 +43,8 @@ struct Replay::Visitor {
             return true;
         }
         totals.resizes++;
-        const void *const address = operations.resize(heap, plan, address_of(block), event.size);
+        const void *const address =
+            operations.resize_sized(heap, plan, address_of(block), block.size, event.size);
         if (address == nullptr) {
             return refuse(i);
         }
@@ -54,7 +56,11 @@ struct Replay::Visitor {
     bool freed(std::size_t, const Event &, const Block &block) {
         if (block.offset != refused) {
             totals.frees++;
-            operations.free(heap, plan, address_of(block));
+            if (needs_size) {
+                operations.free_sized(heap, plan, address_of(block), block.size);
+            } else {
+                operations.free(heap, plan, address_of(block));
+            }
             totals.live -= block.size;
         }
         return true;
@@ -129,6 +135,7 @@ void Replay::feed_bucket(std::span<const Event> events) {
     Visitor visitor{heap_.plan().operations(),
                     heap_.get(),
                     heap_.plan().raw(),
+                    heap_.plan().allocator().needs_size,
                     heap_.plan().allocator().alloc_at,
                     std::countr_zero(heap_.base_alignment()),
                     options_.keep_going,

@@ -142,7 +142,7 @@ template <class Server> class EventLoop {
             advance(due.time_ns);
             departures_.take_first();
             const Held &held = held_[due.slot];
-            server_.release(held.block);
+            server_.release(held.block, held.size);
             live_ -= held.size;
             used_ -= held.usable;
             free_slots_.push_back(due.slot);

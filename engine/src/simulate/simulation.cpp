@@ -36,12 +36,12 @@ class HeapServer {
     void *serve(Bytes size, Bytes &usable) {
         void *const block = operations_->alloc(heap_.get(), plan_, size);
         if (block != nullptr) {
-            usable = operations_->usable_size(heap_.get(), plan_, block);
+            usable = heap_.usable_size(block, size);
         }
         return block;
     }
 
-    void release(void *block) { operations_->free(heap_.get(), plan_, block); }
+    void release(void *block, Bytes size) { heap_.free(block, size); }
 
     [[nodiscard]] WalkedHeap walk() const {
         FreeSums sums;
@@ -70,7 +70,7 @@ class NoHeap {
         return this;
     }
 
-    void release(void *) { left_++; }
+    void release(void *, Bytes) { left_++; }
     [[nodiscard]] WalkedHeap walk() const { return {0, 0}; }
 
   private:

@@ -73,7 +73,7 @@ bool SlotBuffer::fill(Block &block) {
 void SlotBuffer::release(Block &block) {
     const std::uint64_t misuses = heapfit_counts.misuses;
     const Metered metered;
-    heap_.plan().operations().free(heap_.get(), heap_.plan().raw(), block.address);
+    heap_.free(block.address, block.size);
     metered.note(counts_.free);
     if (heapfit_counts.misuses != misuses) {
         throw Error(std::string("slotbuf: ") + heap_.plan().allocator().name +

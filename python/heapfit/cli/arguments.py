@@ -69,6 +69,10 @@ PointerBitsOption: TypeAlias = Annotated[
 CallSites: TypeAlias = Annotated[
     bool, typer.Option("--call-sites", help="The program can hand over from where it asks.")
 ]
+Sized: TypeAlias = Annotated[
+    bool,
+    typer.Option("--sized", help="The program hands sizes over when it frees and resizes."),
+]
 Exact: TypeAlias = Annotated[
     bool,
     typer.Option(

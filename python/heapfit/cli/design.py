@@ -23,6 +23,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Queue,
     Seed,
+    Sized,
     Sources,
     Workers,
     effort_of,
@@ -115,6 +116,7 @@ def command(
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     call_sites: CallSites = False,
+    sized: Sized = False,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
@@ -126,9 +128,8 @@ def command(
     standard = STANDARD_SEARCH if len(sources) == 1 else 0
     events = standard if search is None else search * 1_000_000
     choice = BudgetChoice(methods, seconds, events, seed)
-    options = RobustOptions(
-        int(alignment), choice, call_sites, effort_of(exact), parse_objective(objective), folds
-    )
+    effort, wanted = effort_of(exact), parse_objective(objective)
+    options = RobustOptions(int(alignment), choice, call_sites, sized, effort, wanted, folds)
     importing = import_options(queue, drop_unknown, pointer_bits)
     if len(sources) == 1 and not draw:
         parts = _for_one(sources[0], output, options, importing)

@@ -19,6 +19,7 @@ from heapfit.cli.arguments import (
     PointerBitsOption,
     Prefer,
     QueueOfCapture,
+    Sized,
     Sources,
     effort_of,
     import_options,
@@ -106,6 +107,7 @@ def command(
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     call_sites: CallSites = False,
+    sized: Sized = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: say what to set it to, and write the best design's plan, C code and report."""
@@ -116,6 +118,7 @@ def command(
         importing=import_options(queue, drop_unknown, pointer_bits),
         prefer=prefer or Preference.MEMORY,
         call_sites=call_sites,
+        sized=sized,
         pools=pools,
         peak=peak,
         margin=margin,

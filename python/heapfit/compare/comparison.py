@@ -107,6 +107,12 @@ class Row:
         return _is_in_pieces(self.plan)
 
     @property
+    def needs_size(self) -> bool:
+        """Whether callers hand sizes over; R then is for those that know them."""
+        (info,) = find_allocators([self.plan.allocator])
+        return info.needs_size
+
+    @property
     def is_exhaustive(self) -> bool:
         """Whether no multiple of 8 B was left out; else R_safe is the smallest found."""
         return self.events_left == 0

@@ -41,7 +41,7 @@ def design(
     options = options or PlanOptions()
     loaded = load_trace(trace, options.alignment, progress)
     best = best_classes(loaded)
-    portfolio = standard_portfolio(loaded, options.choice, progress, options.call_sites, best)
+    portfolio = standard_portfolio(loaded, options, progress, best)
     comparison = compare(loaded, portfolio, progress, options.effort)
     trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)

@@ -17,4 +17,5 @@ class PlanOptions:
     alignment: int = STANDARD_ALIGNMENT
     choice: BudgetChoice = STANDARD_BUDGETS
     call_sites: bool = False  # the program can hand over from where it asks
+    sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
     effort: Effort = STANDARD_EFFORT  # on each plan's regions

@@ -15,8 +15,9 @@ from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio, once
 from heapfit.compare.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
-from heapfit.design.budgets.choice import PUBLISHED_BUDGETS, STANDARD_BUDGETS, BudgetChoice
+from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.placement.tailored_plans import tailored_candidates
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses, best_classes
 from heapfit.design.pools.candidates import (
@@ -29,7 +30,7 @@ from heapfit.design.pools.candidates import (
 from heapfit.design.search.replayed import search_plans
 from heapfit.design.search.starts import search_starts
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import named_values
@@ -37,6 +38,7 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import numbered
 
+_HOLE_LIMIT = 8  # curl-multi 1.32 -> 1.03; duktape-mix 1.05 -> 1.29, so none is tried, too
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
 Made: TypeAlias = Candidate | NotApplicable
@@ -48,8 +50,7 @@ class Brief:
     """What makers are given."""
 
     loaded: LoadedTrace
-    budgets: BudgetChoice
-    call_sites: bool  # the program can hand over from where it asks
+    options: PlanOptions
     classes: BestClasses  # the best ones of pools alone
     made: Sequence[Made]  # by the makers before
     progress: Progress
@@ -59,52 +60,65 @@ def makers() -> dict[str, Maker]:
     """Who makes the standard candidates, in their order: a program's own choices, then designs."""
     return {
         "every allocator as it is": _as_they_are,
+        "sized, where sizes are handed over": _sized,
         "pools of special sizes": lambda brief: [by_special_sizes(brief.loaded)],
         "pools of least peaks": lambda brief: [with_least_peaks(brief.classes, brief.loaded)],
         "tailored, its placement learned": _tailored,
-        "budgets": lambda brief: budget_candidates(brief.loaded, brief.budgets, brief.progress),
+        "budgets": lambda brief: budget_candidates(
+            brief.loaded, brief.options.choice, brief.progress
+        ),
         "budgets searched by replaying": _searched,
     }
 
 
 def standard_portfolio(
     loaded: LoadedTrace,
-    budget_choice: BudgetChoice = STANDARD_BUDGETS,
+    options: PlanOptions | None = None,
     progress: Progress = no_progress,
-    call_sites: bool = False,
     classes: BestClasses | None = None,
 ) -> Portfolio:
     """All that the makers make. `classes`: the best ones, if they were looked for before."""
     made: list[Made] = []
     classes = classes or best_classes(loaded)
+    options = options or PlanOptions()
     for make in makers().values():
-        made += make(Brief(loaded, budget_choice, call_sites, classes, made, progress))
+        made += make(Brief(loaded, options, classes, made, progress))
     return _sorted_out(made)
 
 
 def _as_they_are(brief: Brief) -> list[Made]:
-    """Those that a program can be given: no baselines, which do not ship, no blocks in pieces."""
+    """Those that any program can be given, without pools."""
     return [
         _without_pools(info, {}, brief.loaded)
         for info in _engine.allocators()
-        if info.ships and not info.in_pieces and not takes_pools(info)
+        if is_for_any_program(info) and not takes_pools(info)
     ]
 
 
+def _sized(brief: Brief) -> list[Made]:
+    """Plain, and with holes left that are many times a request, for programs that know sizes."""
+    if not brief.options.sized:
+        return []
+    named = ["sized", f"sized:hole_limit={_HOLE_LIMIT}"]
+    return [one for name in named for one in _named(name, brief.loaded)]
+
+
 def _tailored(brief: Brief) -> list[Made]:
-    return tailored_candidates(brief.loaded, brief.budgets.seed, brief.progress, brief.call_sites)
+    options = brief.options
+    return tailored_candidates(
+        brief.loaded, options.choice.seed, brief.progress, options.call_sites
+    )
 
 
 def _searched(brief: Brief) -> list[Made]:
     """From all plans made for this trace, where a search is asked for."""
-    if brief.budgets.replayed_events == 0:
+    choice = brief.options.choice
+    if choice.replayed_events == 0:
         return []
-    name, seed = "searched", brief.budgets.seed
+    name, seed = "searched", choice.seed
     made = [one for one in brief.made if isinstance(one, Candidate) and one.trained_on_this_trace]
     starts = [*(one.plan for one in made), *search_starts(brief.loaded, brief.progress)]
-    searched = search_plans(
-        brief.loaded, starts, brief.budgets.replayed_events, seed, brief.progress
-    )
+    searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
         return [NotApplicable(name, "interrupted before any plan was measured")]
     candidate = Candidate(name, searched.plan, searched.account, trained_on_this_trace=True)

@@ -11,8 +11,8 @@ from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import Comparison, Row, compare
 from heapfit.compare.margin import Known, heap_size
 from heapfit.compare.verdict import chosen_row, preferred_verdict, verdict
-from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import (
     RobustDesigns,
@@ -55,7 +55,8 @@ def choose_for_one(
     """From one recording: no plan whose blocks were counted on it, unless asked for."""
     loaded = load_trace(trace, options.alignment, progress)
     _require_allocations(name, loaded.profile.u_max)
-    portfolio = standard_portfolio(loaded, progress=progress, call_sites=options.call_sites)
+    wanted = PlanOptions(call_sites=options.call_sites, sized=options.sized)
+    portfolio = standard_portfolio(loaded, wanted, progress)
     comparison = compare(loaded, portfolio, progress, options.effort)
     comparison, winner, sentence = _preferred(comparison, loaded, options, progress)
     if winner.r_safe is None:
@@ -82,7 +83,12 @@ def choose_for_several(
     progress: Progress = no_progress,
 ) -> Choice:
     """From several recordings, each left out once to see whether the plan holds on it."""
-    robust = RobustOptions(options.alignment, STANDARD_BUDGETS, options.call_sites, options.effort)
+    robust = RobustOptions(
+        alignment=options.alignment,
+        call_sites=options.call_sites,
+        sized=options.sized,
+        effort=options.effort,
+    )
     with Sweep() as sweep:
         designs = design_robust(traces, robust, progress, sweep)
     row = designs.choose(options.pools)

@@ -13,9 +13,8 @@ from itertools import product
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio, standard_portfolio
-from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -32,7 +31,7 @@ def configurations(
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
-    standard = standard_portfolio(loaded, STANDARD_BUDGETS, progress)
+    standard = standard_portfolio(loaded, progress=progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
     candidates = [*both, *(other for one in both for other in _over_other_heaps(one))]
@@ -83,7 +82,7 @@ def _judged(candidate: Candidate, loaded: LoadedTrace) -> Candidate | NotApplica
 
 def _grid_names() -> Iterator[str]:
     """As a user would type them, the standard values left out."""
-    for info in (one for one in _engine.allocators() if one.ships and not one.in_pieces):
+    for info in filter(is_for_any_program, _engine.allocators()):
         tunables = {one.name: one for one in info.tunables}
         names = [name for name, _ in info.grid]
         for values in product(*(values for _, values in info.grid)):

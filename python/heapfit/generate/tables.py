@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, identifier, printable, word
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 
@@ -134,6 +135,12 @@ class Design:
         """Whether each allocator's source serves just one struct and can be built for it."""
         allocators = [table.allocator for table in self.plan.chain()]
         return len(set(allocators)) == len(allocators)
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether callers hand the size over when they free or resize a block."""
+        (info,) = find_allocators([self.plan.allocator])
+        return info.needs_size
 
 
 def design_of(plan_file: PlanFile, prefix: Text) -> Design:

@@ -36,6 +36,14 @@ def takes_pools(info: _engine.AllocatorInfo) -> bool:
     return any(tunable.kind == "pools" for tunable in info.tunables)
 
 
+def is_for_any_program(info: _engine.AllocatorInfo) -> bool:
+    """Whether it ships and any program can be given it.
+
+    Not if blocks lie in pieces, which callers must follow, or if callers must know sizes.
+    """
+    return info.ships and not info.in_pieces and not info.needs_size
+
+
 def scalars_of(plan: Plan) -> dict[str, int]:
     """The value of each scalar tunable of a plan, standard where the plan says nothing.
 

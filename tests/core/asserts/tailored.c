@@ -95,7 +95,7 @@ static void a_chunk_is_shrunk_to_more_than_it_has(void) {
 }
 
 static void a_block_slides_to_where_it_is(void) {
-    slide(region, 0, 1);
+    slide_payload(region, 0, 1);
 }
 
 static broken_invariant *const cases[] = {

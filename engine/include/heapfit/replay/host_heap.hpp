@@ -41,6 +41,25 @@ class HostHeap {
         return plan_.operations().footprint(heap_, plan_.raw());
     }
 
+    // Gives back a block of which `size` bytes were asked for last, as the allocator wants to be
+    // told.
+    void free(void *block, Bytes size) const {
+        const hfit_operations &operations = plan_.operations();
+        if (plan_.allocator().needs_size) {
+            operations.free_sized(heap_, plan_.raw(), block, static_cast<std::size_t>(size));
+        } else {
+            operations.free(heap_, plan_.raw(), block);
+        }
+    }
+
+    // Bytes that the program may use of a block of which it asked for `size`; just those where the
+    // heap does not know more.
+    [[nodiscard]] Bytes usable_size(const void *block, Bytes size) const {
+        return plan_.allocator().needs_size
+                   ? size
+                   : plan_.operations().usable_size(heap_, plan_.raw(), block);
+    }
+
   private:
     struct Unmap {
         std::size_t size;

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
-from heapfit.cli.printing.ranking import IN_PIECES, over_in_steps, ranking
+from heapfit.cli.printing.ranking import IN_PIECES, NEEDS_SIZE, marks_of, over_in_steps, ranking
 from heapfit.compare.comparison import Row, energies_over_least
 from heapfit.compare.matrix import Column, Matrix
 from heapfit.plan.energy import Sram, load_sram
@@ -79,7 +79,7 @@ def _over_u_max(row: Row) -> str:
     safe = _ratio(row.over_u_max)
     if not row.is_monotone and row.r_min is not None and row.u_max:
         safe += f"~{row.r_min / row.u_max:.3f}"
-    return safe + ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
+    return safe + marks_of(row)
 
 
 def _ratio(value: float | None) -> str:
@@ -154,6 +154,8 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
         yield Line("* the plan was made from this very trace: another run may need more.")
     if any(row.is_in_pieces for row in rows):
         yield Line(IN_PIECES)
+    if any(row.needs_size for row in rows):
+        yield Line(NEEDS_SIZE)
     if any(not row.is_monotone for row in rows):
         yield Line("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):

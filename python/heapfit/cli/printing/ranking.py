@@ -14,6 +14,7 @@ from heapfit.compare.comparison import Comparison, Row, energies_over_least
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
+NEEDS_SIZE = "# for programs that hand sizes over when they free and resize."
 IN_PIECES = "+ blocks in pieces: only for callers that follow them from piece to piece."
 
 
@@ -40,7 +41,7 @@ def _of_replay(field: str) -> Column[Row]:
 _FOOTPRINT: Column[Row] = Column("footprint", "high-water mark")
 _COLUMNS = (
     *_of_row(
-        Column("name", "candidate", shown=lambda row: row.name + _marks(row)),
+        Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
         Column("reason"),
         Column("r_min", "R_min"),
         Column("r_safe", "R_safe"),
@@ -129,8 +130,10 @@ def _ranked(comparison: Comparison, sram: Sram | None) -> list[_Ranked]:
     return [_Ranked(*both) for both in zip(comparison.rows, energies, strict=True)]
 
 
-def _marks(row: Row) -> str:
-    return ("+" if row.is_in_pieces else "") + ("*" if row.trained_on_this_trace else "")
+def marks_of(row: Row) -> str:
+    """What stands behind a row's name or figure; _meanings tells what each says."""
+    special = "+" * row.is_in_pieces + "#" * row.needs_size
+    return special + ("*" if row.trained_on_this_trace else "")
 
 
 def _bounds_told(bounds: BesideResult) -> Iterator[str]:
@@ -150,6 +153,8 @@ def _meanings(rows: Sequence[Row]) -> Iterator[str]:
         yield "* trained on this trace: another run may need more."
     if any(row.is_in_pieces for row in rows):
         yield IN_PIECES
+    if any(row.needs_size for row in rows):
+        yield NEEDS_SIZE
     if any(row.step == 0 and row.r_safe is not None for row in rows):
         yield "step -: no search; the region follows from the plan or from one run."
     if any(row.step == _engine.REGION_UNIT for row in rows):

@@ -28,7 +28,7 @@ def robust_portfolio(
     joined: LoadedTrace, options: PlanOptions, progress: Progress = no_progress
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
-    portfolio = standard_portfolio(joined, options.choice, progress, options.call_sites)
+    portfolio = standard_portfolio(joined, options, progress)
     candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
     budgeted = [one for one in portfolio.candidates if _is_over_standard(one.plan)]
     candidates += [once(_over_best_fit(one), budgeted) for one in budgeted]

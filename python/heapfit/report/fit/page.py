@@ -194,7 +194,11 @@ def _fit_command(fit: Fit) -> str:
         "--margin": None if options.margin is None else f"{options.margin:g}",
         "--now": options.now,
     }
-    flags = {"--pools": options.pools, "--call-sites": options.call_sites}
+    flags = {
+        "--pools": options.pools,
+        "--call-sites": options.call_sites,
+        "--sized": options.sized,
+    }
     words = [f"heapfit fit {sources} --alignment {options.alignment}"]
     words += [f"{name} {value}" for name, value in given.items() if value is not None]
     return " ".join([*words, *(name for name, is_given in flags.items() if is_given)])

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A heap whose callers hand the size back: free_sized and resize_sized, as C++14's sized delete,
+ * std::pmr, Rust's GlobalAlloc, Lua's lua_Alloc and C23's free_sized do. A used block is its bytes
+ * rounded up to granules, two at least where a granule has 4 B; there is neither header nor map.
+ *
+ *   0     4     8         12          16     20          24      28
+ *   +-----+-----+---------+-----------+------+-----------+-------+-----------------+-------+- ...
+ * -+ | end | top | top end | footprint | free | addresses | sizes | sizes, high end | chunk | ... |
+ *   +-----+-----+---------+-----------+------+-----------+-------+-----------------+-------+- ...
+ * -+
+ *
+ *   free chunk of 8 B  | lower, size | higher, size, small |
+ *   from 16 B on       | lower, size | higher, size, small | smaller, next | larger, next | ... |
+ *
+ * All there is to know lies in the free chunks. By address they form a bitwise tree over granule
+ * numbers, which tells a freed block its neighbours; by size those of 16 B or more form another,
+ * with a list for each size, which finds the smallest that will do (best fit). Smaller ones are
+ * found in the tree of addresses, where each chunk notes which small sizes lie below it. The top,
+ * from which a request is cut if no free chunk will do, lies in neither.
+ *
+ * A granule is the alignment. Links have 20 bits, so a heap has up to 2^20 granules: 4 MiB of 4 B,
+ * 8 MiB of 8 B; what a region has behind the last one stays unused. Where a granule has 4 B, no
+ * chunk is cut so that one alone would be left: a block that is made shorter by one moves,
+ * and that is refused where there is no room to move to.
+ *
+ * With two ends the top lies in the middle, and requests of the size classes that the plan names
+ * are cut from its end, as in hfit/tailored.h.
+ *
+ * Time: no loop over a tree passes more than one chunk for each bit of the region's length in
+ * granules, and one more. `alloc` goes through at most 8 such loops, 10 with two ends; where a
+ * granule has 4 B, 10 and 14; `free_sized` through 14; `resize_sized` through those of both and 16.
+ *
+ * Misuse: at safety level 1 a free is refused whose bytes, as many as the caller says, are not all
+ * in use: every second free of memory that is still free, in part or whole. What else a bad size or
+ * address hits is in use and cannot be told. `free` and `resize`, which lack the size, are refused,
+ * and `usable_size` is 0. From level 2 on the heap keeps a bit for each granule, which tells where
+ * live blocks begin: every bad address and size is refused, and calls without a size are served.
+ */
+#ifndef HFIT_SIZED_H
+#define HFIT_SIZED_H
+
+#include "hfit/contract.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hfit_sized_plan {
+    hfit_plan common;
+    uint32_t ends;   /* 1: chunks are cut from the top's beginning; 2: some from its end */
+    uint32_t high_0; /* bit set: the class is cut from the end; see hfit/tailored.h */
+    uint32_t high_1;
+    uint32_t hole_limit; /* holes larger than so many times a request are left while the top serves;
+                            0: none is too large */
+} hfit_sized_plan;
+
+HFIT_DECLARE_ALLOCATOR(sized);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

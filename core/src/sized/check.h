@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a heap of `sized` holds: free chunks lie apart from each other and from the top, each is
+ * where the way of its address and of its size leads, and nothing else hangs in either tree.
+ */
+#ifndef HFIT_SIZED_CHECK_H
+#define HFIT_SIZED_CHECK_H
+
+#include "src/size.h"
+#include "src/region.h"
+#include "src/sized/heap.h"
+#include "src/sized/by_address.h"
+#include "src/sized/by_size.h"
+#include "src/sized/live_map.h"
+#include "src/sized/chunks.h"
+
+/* What has been met, less what should have been: all 0 in a sound heap. (Set word by word: an
+ * initialiser would call memset.) */
+typedef struct unmatched {
+    uint32_t addresses; /* links of the tree by address, less chunks in it */
+    uint32_t sizes;     /* links of the trees by size, less entries */
+    uint32_t listed;    /* links of lists, less chunks listed */
+    uint32_t unsound;   /* links that lead to no chunk */
+    uint32_t free;      /* granules that are not in use, less those of chunks and top */
+} unmatched;
+
+/* True if a link leads nowhere, or to a chunk of the tree by address. */
+static bool is_link_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t link) {
+    address_path path;
+    if (link == NOWHERE) {
+        return true;
+    }
+    find_path(heap, plan, link, &path);
+    return link >= first_chunk(plan) && path.length != 0;
+}
+
+/* How many links a slot holds: 0 or 1. */
+static uint32_t count_link(const hfit_heap *heap, const hfit_plan *plan, uint32_t slot,
+                           unmatched *left) {
+    const uint32_t link = load_word(heap, slot) & LINK_MASK;
+    left->unsound += !is_link_sound(heap, plan, link);
+    return link != NOWHERE;
+}
+
+/* True if a chunk, which is not an entry, hangs in the list of its size. */
+static bool is_listed_well(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                           uint32_t size) {
+    const uint32_t previous =
+        link_in(heap, offset_at(plan, chunk) + PREVIOUS, last_full(heap, plan));
+    return previous != NOWHERE && is_link_sound(heap, plan, previous) &&
+           next_of(heap, plan, previous) == chunk &&
+           size_at(heap, offset_at(plan, previous)) == size;
+}
+
+/* Checks what a chunk of full size has in the tree by size. */
+static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                       unmatched *left) {
+    const uint32_t last = last_full(heap, plan);
+    const uint32_t offset = offset_at(plan, chunk);
+    const uint32_t next = next_of(heap, plan, chunk);
+    left->listed += next != NOWHERE;
+    if (!is_link_sound(heap, plan, next) ||
+        (next != NOWHERE && link_in(heap, offset_at(plan, next) + PREVIOUS, last) != chunk)) {
+        return false;
+    }
+    if ((load_field(heap, offset, LARGER) & IS_LISTED) != 0) {
+        left->listed--;
+        return is_listed_well(heap, plan, chunk, size);
+    }
+    left->sizes += count_link(heap, plan, offset + SMALLER, left) +
+                   count_link(heap, plan, offset + LARGER, left) - 1;
+    const uint32_t slot = size_slot(heap, plan, size, is_above_top(heap, plan, chunk));
+    return link_in(heap, slot, last) == chunk;
+}
+
+static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                        unmatched *left) {
+    const uint32_t offset = offset_at(plan, chunk);
+    address_path path;
+    find_path(heap, plan, chunk, &path);
+    left->addresses += count_link(heap, plan, offset + LOWER, left) +
+                       count_link(heap, plan, offset + HIGHER, left) - 1;
+    return path.length != 0 && small_at(heap, plan, chunk) == small_below(heap, plan, chunk) &&
+           (size < full_chunk(plan) || check_size(heap, plan, chunk, size, left));
+}
+
+static bool is_control_sound(const hfit_heap *heap, const hfit_plan *plan) {
+    const uint32_t end = load_word(heap, END);
+    const uint32_t top = load_word(heap, TOP);
+    const uint32_t top_end = load_word(heap, TOP_END);
+    return end <= MOST_GRANULES && first_chunk(plan) <= top && top <= top_end && top_end <= end &&
+           (has_two_ends(plan) || top_end == end) &&
+           load_word(heap, FOOTPRINT) <= offset_at(plan, end) &&
+           (has_two_ends(plan) || load_word(heap, FOOTPRINT) >= offset_at(plan, top));
+}
+
+/* True if a chunk neither shares granules with the top nor touches it. */
+static FORCE_INLINE bool is_apart_from_top(const hfit_heap *heap, const place *chunk) {
+    return chunk->end < load_word(heap, TOP) || chunk->start > load_word(heap, TOP_END);
+}
+
+/* True if no chunk of the tree by address, but perhaps the first granule's, begins in this free
+ * place or just behind it. */
+static bool is_whole(const hfit_heap *heap, const hfit_plan *plan, const place *rest) {
+    const uint32_t next = first_from(heap, plan, rest->start + 1);
+    return is_nothing_live(heap, plan, rest->start, rest->end) &&
+           (next == NOWHERE || next > rest->end);
+}
+
+static bool check_free(const hfit_heap *heap, const hfit_plan *plan, const place *rest,
+                       unmatched *left) {
+    const uint32_t size = rest->end - rest->start;
+    left->free -= size;
+    if (rest->start == load_word(heap, TOP)) {
+        return is_whole(heap, plan, rest);
+    }
+    return size >= least_chunk(plan) && size <= load_word(heap, END) - rest->start &&
+           is_apart_from_top(heap, rest) && is_whole(heap, plan, rest) &&
+           check_chunk(heap, plan, rest->start, size, left);
+}
+
+/* Free chunks that touch would be one, so between any two something is used. */
+static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
+    if (!is_control_sound(heap, plan)) {
+        return false;
+    }
+    const uint32_t end = load_word(heap, END);
+    unmatched left;
+    left.listed = 0;
+    left.unsound = 0;
+    left.free = load_word(heap, FREE);
+    left.addresses = count_link(heap, plan, ADDRESSES, &left);
+    left.sizes = count_link(heap, plan, SIZES, &left) +
+                 (has_two_ends(plan) ? count_link(heap, plan, SIZES_HIGH, &left) : 0);
+    for (uint32_t at = first_chunk(plan); at < end;) {
+        const place rest = next_free(heap, plan, at);
+        const bool is_used_before =
+            rest.start == at ? at == first_chunk(plan) : is_used_well(heap, plan, at, rest.start);
+        if (!is_used_before || (rest.start < end && !check_free(heap, plan, &rest, &left))) {
+            return false;
+        }
+        at = rest.end;
+    }
+    return left.addresses == 0 && left.sizes == 0 && left.listed == 0 && left.unsound == 0 &&
+           left.free == 0;
+}
+
+#endif
