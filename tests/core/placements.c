@@ -26,24 +26,28 @@ static uint64_t hash_step(uint64_t hash, const void *block) {
 static uint64_t placements_of(const test_plan *plan) {
     const hfit_operations *operations = plan->allocator->operations;
     void *blocks[BLOCKS] = {NULL};
+    size_t sizes[BLOCKS];
     uint64_t hash = UINT64_C(14695981039346656037);
     uint32_t random = 1;
     hfit_heap *heap = operations->init(region, sizeof region, plan_of(plan));
     CHECK(heap != NULL);
     for (int i = 0; i < STEPS; i++) {
         random = random * 1664525u + 1013904223u; /* Numerical Recipes' LCG */
-        void **slot = &blocks[(random >> 8) % BLOCKS];
+        const size_t at = (random >> 8) % BLOCKS;
+        void **slot = &blocks[at];
         const size_t size = (random >> 16) % 700;
         if (*slot == NULL) {
             *slot = size % 9 == 0 ? operations->alloc_aligned(heap, plan_of(plan), 64, size)
                                   : operations->alloc(heap, plan_of(plan), size);
             hash = hash_step(hash, *slot);
+            sizes[at] = size;
         } else if (size % 4 == 0) {
-            void *moved = operations->resize(heap, plan_of(plan), *slot, size);
+            void *moved = resize_block(plan, heap, *slot, sizes[at], size);
             hash = hash_step(hash, moved);
+            sizes[at] = moved == NULL ? sizes[at] : size;
             *slot = moved == NULL ? *slot : moved;
         } else {
-            operations->free(heap, plan_of(plan), *slot);
+            free_block(plan, heap, *slot, sizes[at]);
             *slot = NULL;
         }
     }

