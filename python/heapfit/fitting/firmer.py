@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import Choice
 from heapfit.progress import Progress
@@ -31,13 +32,20 @@ def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[str
 
 
 def _saved_by_finer_alignment(choice: Choice, options: FitOptions, progress: Progress) -> float:
-    """What the winner's plan would save of its region with blocks aligned to 4 bytes."""
+    """What the winner's plan would save of its region with blocks aligned to 4 bytes.
+
+    0 where it can have no such blocks: some layouts take 8.
+    """
     winner, plan = choice.winner, choice.winner.plan
     if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:
         return 0.0
     finer = replace(plan, scalars={**plan.scalars, "alignment": _FINER})
+    try:
+        engine_plan = finer.engine()
+    except HeapfitError:
+        return 0.0
     base = choice.shown.trace.largest_alignment
-    trial = _engine.Trial(finer.engine(), choice.shown.events_for(finer), base)
+    trial = _engine.Trial(engine_plan, choice.shown.events_for(finer), base)
     step = f"compare {winner.name}, aligned to {_FINER}"
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
