@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from heapfit.compare.today.heaps import SystemHeap
 from heapfit.compare.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
@@ -167,9 +168,20 @@ def test_pools_that_do_not_hold_the_largest_request_are_refused(poisson):
         size_alone(poisson, 0.99, [0, 5000])
 
 
+class Bare(SystemHeap):
+    """A plan in a region, and nothing that a system puts around it."""
+
+    def memory(self, region: int) -> int:
+        return region
+
+
+def bare(allocator: str) -> Bare:
+    return Bare(allocator, allocator, "ours", "the region", Plan(allocator), 0)
+
+
 def test_a_heap_is_as_small_as_the_refused_share_allows(tmp_path):
     trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
-    heap = size_heap(trace, Plan("tlsf"), 0.99)
+    heap = size_heap(trace, bare("tlsf"), 0.99)
     assert heap.run_out.count < heap.r_safe
     assert 0.005 < heap.run_out.share <= 0.01
     assert heap.run_out.lowest < heap.run_out.share < heap.run_out.highest
@@ -179,7 +191,7 @@ def test_a_heap_is_as_small_as_the_refused_share_allows(tmp_path):
 
 def test_a_heap_for_what_the_trace_cannot_show_is_r_safe(tmp_path):
     trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
-    heap = size_heap(trace, Plan("tlsf"), 1 - 1e-6)
+    heap = size_heap(trace, bare("tlsf"), 1 - 1e-6)
     assert (heap.run_out.count, heap.run_out.share) == (heap.r_safe, 0)
     assert heap.run_out.is_beyond
     assert heap.run_out.highest == pytest.approx(3 / heap.looks)
@@ -187,8 +199,8 @@ def test_a_heap_for_what_the_trace_cannot_show_is_r_safe(tmp_path):
 
 def test_sizes_that_live_elsewhere_are_left_out_of_the_heap(tmp_path):
     trace = generate_workload(parse_workload("t2_w4:events=20000"), tmp_path / "t")
-    whole = size_heap(trace, Plan("best_fit"), 0.999)
-    rest = size_heap(trace, Plan("best_fit"), 0.999, without=[2952, 1978])
+    whole = size_heap(trace, bare("best_fit"), 0.999)
+    rest = size_heap(trace, bare("best_fit"), 0.999, elsewhere=[2952, 1978])
     assert 15_000 < rest.r_safe < 20_000 < whole.r_safe  # 10 x (1040 + 528) at most
     with pytest.raises(HeapfitError, match="no request is left for the heap"):
-        size_heap(trace, Plan("best_fit"), 0.999, without=[2952, 1978, 1040, 528])
+        size_heap(trace, bare("best_fit"), 0.999, elsewhere=[2952, 1978, 1040, 528])
