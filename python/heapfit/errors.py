@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class HeapfitError(Exception):
@@ -16,3 +17,14 @@ class SeveralFaultsError(HeapfitError):
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__("\n".join(messages))
         self.messages = tuple(messages)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: the known one that is most like it, or all of them.
+
+    >>> meant("tlfs", ["best_fit", "tlsf"]), meant("malloc", ["best_fit", "tlsf"])
+    ("is 'tlsf' meant?", 'one of best_fit, tlsf')
+    """
+    names = list(known)
+    alike = difflib.get_close_matches(name, names, 1)
+    return f"is '{alike[0]}' meant?" if alike else f"one of {', '.join(names)}"

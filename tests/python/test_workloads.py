@@ -95,11 +95,11 @@ def test_all_names_every_workload():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("t2_w6", "none is named 't2_w6' (there are t2_w1, "),
+        ("t2_w6", "none is named 't2_w6' (is 't2_w"),
         ("t2_w1:limit", "t2_w1:limit: limit is not PARAMETER=NUMBER"),
         ("t2_w1:limit=-3", "limit=-3 is not PARAMETER=NUMBER"),
         ("t2_w1:limit=0", "limit 0 is out of range (1 to 1000000)"),
-        ("t2_w1:depth=3", "no parameter is named 'depth' (it has events, limit, "),
+        ("t2_w1:depth=3", "no parameter is named 'depth' (one of events, limit, "),
         (f"t2_w1:limit={'9' * 30}", "is not PARAMETER=NUMBER"),
     ],
 )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
@@ -119,7 +119,7 @@ def plan_of(typed: str, tunables: Mapping[str, int] | None = None) -> Plan:
     name, _, settings = typed.partition(":")
     known = {info.name: info for info in _engine.allocators()}
     if name not in known:
-        raise HeapfitError(f"{name}: no such allocator (one of {', '.join(known)})")
+        raise HeapfitError(f"{name}: no such allocator ({meant(name, known)})")
     kinds = {tunable.name: tunable.kind for tunable in known[name].tunables}
     if "pools" in kinds.values():
         raise HeapfitError(f"{name}: nothing without pools (give a plan file that has them)")

@@ -37,7 +37,7 @@ from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.compare.jobs import Contestants
 from heapfit.compare.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.energy import load_sram
@@ -168,12 +168,13 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
 
 def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
     """The traces and the allocators among the words; an allocator's name is no file's."""
-    known = {info.name for info in _engine.allocators()}
+    known = [info.name for info in _engine.allocators()]
     named = [word for word in words if word.partition(":")[0] in known]
     sources = [Path(word) for word in words if word not in named]
     for source in sources:
         if not source.exists():
-            raise HeapfitError(f"{source}: no such allocator (one of {_NAMES}), and no such file")
+            alike = meant(source.name.partition(":")[0], known)
+            raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
     return sources, named
 
 

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,35 +24,33 @@ from typer.core import TyperGroup
 
 import heapfit
 from heapfit.cli.printing import console
-from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 
-# In the order of `--help`. Each is a module of this folder with a function `command`, which is
-# called as the module: "_" parts two words, and stands behind a word that Python keeps for itself.
-COMMANDS = (
-    "fit",
-    "record",
-    "import_",
-    "workload",
-    "profile",
-    "sites",
-    "design",
-    "front",
-    "bounds",
-    "adversary",
-    "compare",
-    "check",
-    "size",
-    "size_settings",
-    "size_traffic",
-    "generate",
-    "simulate",
-    "allocators",
-)
+# By task, in the order of `--help`. Each is a module of this folder with a function `command`,
+# which is called as the module: "." parts two words, and "_" stands behind a word of Python's own.
+GROUPS = {
+    "Fit a heap": ("fit", "check", "verify", "generate"),
+    "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
+    "Compare, search and prove": (
+        "compare",
+        "design",
+        "front",
+        "bounds",
+        "adversary",
+        "allocators",
+    ),
+    "Size packet pools": ("size.pools", "size.settings", "size.traffic", "simulate"),
+}
+_TYPED = {"size.pools": "size"}  # the first of its folder
+COMMANDS = tuple(module for group in GROUPS.values() for module in group)
+GROUP_OF_OTHERS = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "MODULE:command".
 COMMANDS_OF_OTHERS = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
 _DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
+
+_CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -70,7 +69,9 @@ def _print_version(is_asked: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Tell the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Fit a heap to a program."""
@@ -101,26 +102,57 @@ class CommandGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the words name, and those behind its name; some have two words."""
-        name = " ".join(args[:2])
-        if len(args) > 1 and name in self.modules:
-            return name, self.get_command(ctx, name), args[2:]
-        return super().resolve_command(ctx, args)
+        if args[0] == "help":
+            return self._help(ctx, args[1:])
+        count = 2 if " ".join(args[:2]) in self.modules else 1
+        name = " ".join(args[:count])
+        if name in self.modules:
+            return name, self.get_command(ctx, name), args[count:]
+        return ctx.fail(f"No such command: {args[0]} ({meant(args[0], self.modules)})")
+
+    def _help(self, ctx: Any, words: list[str]) -> Any:
+        """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
+        if not words:
+            for line in ctx.get_help().splitlines():
+                console.out(line)
+            ctx.exit()
+        name, command, _ = self.resolve_command(ctx, words)
+        return name, command, ["--help"]
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command; what is wrong with its arguments is told without the parser's words."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
+            error.message = _with_meant(error.message.removeprefix("Value error, "))
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """As click does, without importing the commands."""
-        longest = max(map(len, self.modules))
-        room = formatter.width - 6 - longest
-        rows = [(name, _shortened(_summary(module), room)) for name, module in self.modules.items()]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        """As click does, without importing the commands; and by task."""
+        left = dict(self.modules)
+        width = max(map(len, left))
+        for title, modules in GROUPS.items():
+            rows = [(typed_name(module), left.pop(typed_name(module))) for module in modules]
+            _write_group(formatter, title, rows, width)
+        if left:
+            _write_group(formatter, GROUP_OF_OTHERS, list(left.items()), width)
+
+
+def _write_group(formatter: Any, title: str, rows: list[tuple[str, str]], width: int) -> None:
+    with formatter.section(title):
+        formatter.write_dl([(name.ljust(width), _summary(module)) for name, module in rows])
+
+
+def _with_meant(message: str) -> str:
+    """Of a word that is none of a few: which of them it looks like.
+
+    >>> _with_meant("'memry' is not one of 'memory', 'time'.")
+    "'memry' is not one of 'memory', 'time'; is 'memory' meant?"
+    """
+    told = _CHOICE.search(message)
+    known = re.findall(r"'([^']*)'", told[2]) if told else []
+    alike = get_close_matches(told[1], known, 1) if told else []
+    return f"{message.rstrip('.')}; is '{alike[0]}' meant?" if alike else message
 
 
 def commands_of_others() -> Iterator[tuple[str, str]]:
@@ -138,10 +170,10 @@ def commands_of_others() -> Iterator[tuple[str, str]]:
 def typed_name(module: str) -> str:
     """What is typed for the command of a module.
 
-    >>> typed_name("import_"), typed_name("size_traffic")
-    ('import', 'size traffic')
+    >>> typed_name("import_"), typed_name("size.traffic"), typed_name("size.pools")
+    ('import', 'size traffic', 'size')
     """
-    return module.replace("_", " ").rstrip()
+    return _TYPED.get(module) or module.rstrip("_").replace(".", " ")
 
 
 def _summary(module: str) -> str:
@@ -150,10 +182,6 @@ def _summary(module: str) -> str:
     source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     docstring = _DOCSTRING.search(source)
     return docstring[1].removesuffix('"""') if docstring else ""
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3].rsplit(" ", 1)[0] + "..."
 
 
 def make_app() -> typer.Typer:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.plan.plan import Plan
 
 SMALL_REQUEST: Final = 8  # bytes
@@ -27,7 +27,7 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     known = {info.name: info for info in _engine.allocators()}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise HeapfitError(f"{unknown[0]}: no such allocator (one of {', '.join(known)})")
+        raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], known)})")
     return [known[name] for name in names or known]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError, meant
 from heapfit.plan.toml_table import Table
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
@@ -40,7 +41,23 @@ class Plan:
         """The engine's form; HeapfitError on unknown names and values out of range."""
         pools = [(pool.size, pool.count, pool.is_exact) for pool in self.pools]
         shared = None if self.shared is None else self.shared.engine()
-        return _engine.Plan(self.allocator, dict(self.scalars), pools, shared)
+        try:
+            return _engine.Plan(self.allocator, dict(self.scalars), pools, shared)
+        except HeapfitError:
+            self._refuse_unknown()
+            raise
+
+    def _refuse_unknown(self) -> None:
+        """As the engine does, but tells which name may be meant."""
+        known = {info.name: info for info in _engine.allocators()}
+        if self.allocator not in known:
+            about = meant(self.allocator, known)
+            raise HeapfitError(f"plan: {self.allocator}: no such allocator ({about})")
+        tunables = [tunable.name for tunable in known[self.allocator].tunables]
+        for name in self.scalars:
+            if name not in tunables:
+                about = meant(name, tunables)
+                raise HeapfitError(f"plan: {self.allocator}: no such tunable as '{name}' ({about})")
 
     @property
     def alignment(self) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 
 Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
@@ -141,7 +141,7 @@ class Table:
         """One of the words that are known; `what` they name is told with a wrong one."""
         value, words = self.text(key), list(known)
         if value not in words:
-            self.refuse(key, f"no {what} {show(value)} (one of {', '.join(words)})")
+            self.refuse(key, f"no {what} {show(value)} ({meant(value, words)})")
         return value
 
     def weights(self, key: str, count: int, what: str) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
 
@@ -74,7 +74,7 @@ def assumed(
     for name, value in given.items():
         if name not in known:
             raise HeapfitError(
-                f"assume: {system} has no assumption named '{name}' (it has {', '.join(known)})"
+                f"assume: {system} has no assumption named '{name}' ({meant(name, known)})"
             )
         if not 0 <= value <= 2**20:
             raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
@@ -41,7 +41,24 @@ class WorkloadSpec:
 
     def source(self) -> _engine.WorkloadSource:
         """Its events; HeapfitError where there is no such workload, parameter or value."""
-        return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
+        try:
+            return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
+        except HeapfitError:
+            self._refuse_unknown()
+            raise
+
+    def _refuse_unknown(self) -> None:
+        """As the engine does, but tells which name may be meant."""
+        known = {info.name: info for info in _engine.workloads()}
+        if self.name not in known:
+            raise HeapfitError(f"workload: none is named '{self.name}' ({meant(self.name, known)})")
+        parameters = [parameter.name for parameter in known[self.name].parameters]
+        for name in self.parameters:
+            if name not in parameters:
+                about = meant(name, parameters)
+                raise HeapfitError(
+                    f"workload {self.name}: no parameter is named '{name}' ({about})"
+                )
 
 
 def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A misspelt name of each kind: the right one is offered, and nothing is done."""
+
+import pytest
+from typer.testing import CliRunner
+
+from heapfit.cli.main import make_app
+
+TRACE = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
+PLAN = """name = "tlsf"
+region = 4096
+[trained_on]
+[plan]
+allocator = "tlfs"
+"""
+MISSPELT = [
+    ("compar echo.heap", "compare"),
+    ("sizes echo.heap", "size"),
+    ("simulat scenario.toml", "simulate"),
+    ("reproduse", "reproduce"),
+    ("compare echo.heap tlfs", "tlsf"),
+    ("compare echo.heap bestfit", "best_fit"),
+    ("compare echo.heap tlsf:probe=3", "probes"),
+    ("compare echo.heap first_fit:coalece=0", "coalesce"),
+    ("allocators tailord", "tailored"),
+    ("adversary echo.heap segregate_fit", "segregated_fit"),
+    ("workload t2w1 -o x.parquet", "t2_w1"),
+    ("workload campos -o x.parquet", "campus"),
+    ("workload campus:bursts=3 -o x.parquet", "burst"),
+    ("size settings freertoss echo.heap", "freertos"),
+    ("size settings open-thread echo.heap", "openthread"),
+    ("size settings freertos echo.heap --assume alignmnt=4", "alignment"),
+    ("fit echo.heap --prefer memry", "memory"),
+    ("fit echo.heap --pool", "--pools"),
+    ("generate plan.toml", "tlsf"),
+    ("slotbuf 10 10 --allocator segregated_fitt", "segregated_fit"),
+]
+
+
+def asked(words: str) -> str:
+    done = CliRunner().invoke(make_app(), words.split())
+    assert done.exit_code != 0
+    return f"{done.output}{done.exception}"
+
+
+@pytest.mark.parametrize(("words", "right"), MISSPELT, ids=[words for words, _ in MISSPELT])
+def test_the_right_name_is_offered(words, right, tmp_path, monkeypatch):
+    (tmp_path / "echo.heap").write_text(TRACE)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    told = asked(words)
+    assert f"is '{right}' meant?" in told or f"options: {right}" in told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["echo.heap", "plan.toml"]
+
+
+def test_a_name_like_none_is_told_with_all_there_are(tmp_path, monkeypatch):
+    (tmp_path / "echo.heap").write_text(TRACE)
+    monkeypatch.chdir(tmp_path)
+    assert "(one of first_fit, segregated_fit, tlsf" in asked("compare echo.heap malloc")
+    assert "(one of fit, check, generate" in asked("zzz")
+
+
+def test_help_of_a_command_is_its_own_help():
+    for words in ("size settings", "fit", ""):
+        asked_for = CliRunner().invoke(make_app(), ["help", *words.split()])
+        own = CliRunner().invoke(make_app(), [*words.split(), "--help"])
+        assert (asked_for.exit_code, own.exit_code) == (0, 0)
+        assert asked_for.output.rstrip() == own.output.rstrip()
