@@ -111,6 +111,17 @@ SramFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
 ]
+Machine: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--machine", help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V]."),
+]
+InstructionCount: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--icount",
+        help="Of --qemu: time counted in instructions, by QEMU's own words (shift=6,sleep=off).",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

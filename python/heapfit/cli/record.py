@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.arguments import AsJson, InstructionCount, Machine
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import import_frames, preload
@@ -62,9 +62,6 @@ Baud: TypeAlias = Annotated[int, typer.Option(help="Of --serial: bits a second."
 Seconds: TypeAlias = Annotated[
     float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
 ]
-Machine: TypeAlias = Annotated[
-    str | None, typer.Option(help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V].")
-]
 
 
 def command(
@@ -78,6 +75,7 @@ def command(
     baud: Baud = 115_200,
     seconds: Seconds = None,
     machine: Machine = None,
+    icount: InstructionCount = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a program and record what it asks of its heap, or take what a target recorded.
@@ -98,7 +96,7 @@ def command(
         elif serial is not None:
             parts = _target_parts(record_serial(serial, baud, seconds, target, progress))
         elif qemu is not None:
-            emulation = Emulation(qemu, words, machine, seconds)
+            emulation = Emulation(qemu, words, machine, seconds, icount)
             parts = _target_parts(record_emulated(emulation, target, progress))
         else:
             parts = _parts(record(words, target, children, progress))

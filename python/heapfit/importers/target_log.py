@@ -22,6 +22,7 @@ from heapfit.trace.stored import Trace
 
 _FRAMES = "heapfit.frames"  # recorder/target/sinks/semihosting.c writes there
 _UART = "uart.log"
+INTERRUPTED = "was interrupted"
 _ARM, _RISCV = 40, 243  # the machine in an ELF header
 # Emulator, and the machine it has if none is asked for.
 _EMULATORS = {
@@ -38,6 +39,7 @@ class TargetRecording:
     trace: Trace
     ending: str  # in words
     log: Path | None = None  # where the bytes that came are kept
+    status: int | None = None  # the image's, if it ended by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Emulation:
     arguments: tuple[str, ...] = ()  # of its command line, by semihosting
     machine: str | None = None  # of QEMU; None: mps2-an385 for Arm, virt for RISC-V
     seconds: float | None = None  # after which it is ended; None: when it ends, or by Ctrl-C
+    icount: str | None = None  # QEMU's -icount, by which time is counted in instructions
+    is_heard: bool = True  # its console is heapfit's stderr; else nobody's
 
 
 def record_serial(
@@ -68,11 +72,22 @@ def record_emulated(
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
-        ending = _run(command, folder, emulation.seconds)
+        status, ending = _run(command, folder, emulation)
         written = [file for file in (folder / _FRAMES, folder / _UART) if _has_bytes(file)]
         if not written:
             raise HeapfitError(f"{emulation.image}: {ending} and wrote no frames (does it drain?)")
-        return TargetRecording(import_frames(written[0], output, progress), ending)
+        trace = import_frames(written[0], output, progress)
+        return TargetRecording(trace, ending, status=status)
+
+
+def run_emulated(emulation: Emulation) -> int | None:
+    """The status with which an image ends that records nothing; None if its time was over."""
+    command = _command(emulation)
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        status, ending = _run(command, Path(folder), emulation)
+    if ending == INTERRUPTED:
+        raise KeyboardInterrupt
+    return status
 
 
 def _require_folder(output: Path) -> None:
@@ -88,8 +103,9 @@ def _command(emulation: Emulation) -> list[str]:
     words = [image.name, *emulation.arguments]
     given = ",".join(f"arg={word.replace(',', ',,')}" for word in words)
     bios = ["-bios", "none"] if machine == "virt" else []
+    counted = ["-icount", emulation.icount] if emulation.icount else []
     return [
-        *(emulator, "-M", emulation.machine or machine, *bios, *_QUIET),
+        *(emulator, "-M", emulation.machine or machine, *bios, *counted, *_QUIET),
         *("-serial", f"file:{_UART}"),
         *("-semihosting-config", f"enable=on,target=native,{given}"),
         *("-kernel", str(image)),
@@ -109,20 +125,24 @@ def _machine_of(image: Path) -> int:
     return int(machine)
 
 
-def _run(command: Sequence[str], folder: Path, seconds: float | None) -> str:
-    """Its console is heapfit's stderr. Ctrl-C reaches the emulator, too, and ends it."""
+def _run(command: Sequence[str], folder: Path, how: Emulation) -> tuple[int | None, str]:
+    """Ctrl-C reaches the emulator, too, and ends it.
+
+    The status, None if it was ended, and the same in words.
+    """
+    console = None if how.is_heard else subprocess.DEVNULL
     with subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=console
     ) as emulator:
         try:
-            status = emulator.wait(seconds)
+            status = emulator.wait(how.seconds)
         except subprocess.TimeoutExpired:
             emulator.terminate()
-            return f"was ended after {seconds:g} s"
+            return None, f"was ended after {how.seconds:g} s"
         except KeyboardInterrupt:
             emulator.terminate()
-            return "was interrupted"
-    return f"ended with status {status}"
+            return None, INTERRUPTED
+    return status, f"ended with status {status}"
 
 
 def _has_bytes(file: Path) -> bool:

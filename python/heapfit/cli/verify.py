@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit verify`: a fitted heap in the firmware it is for, until fresh runs pass.
+
+Exit codes beside those of every command: 3 if a run is refused, or it does not settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from heapfit.cli.arguments import AsJson, InstructionCount, Machine
+from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
+from heapfit.cli.printing.progress import progress_bars
+from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.loop import FreshRun, Round, Verification, verify
+from heapfit.importers.target_log import Emulation
+from heapfit.trace.names import source_name
+
+_FAILED = 3
+
+_Recordings: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--recording",
+        help="A recording that the plan was made from: a new plan serves it, too. Repeatable.",
+    ),
+]
+
+
+def command(
+    plan: Annotated[Path, typer.Argument(help="The plan to begin with.")],
+    qemu: Annotated[Path, typer.Option("--qemu", help="The image to run, an ELF file.")],
+    build: Annotated[
+        str,
+        typer.Option(
+            "--build",
+            help="The command that makes the image; {code} is the folder of the heap's C, {record} "
+            "1 where it is to record, else nothing.",
+        ),
+    ],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ARGS", help="Of the image, after --; {run} is a run's number."),
+    ] = None,
+    times: Annotated[int, typer.Option("--times", min=1, help="Fresh runs that must pass.")] = 10,
+    recordings: _Recordings = None,
+    prefix: Annotated[str, typer.Option("--prefix", help="Of the names in the heap's C.")] = "app",
+    machine: Machine = None,
+    icount: InstructionCount = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="After which a run is ended [never].")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder to write to [out/PLAN-verify].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run firmware over a plan's heap, fit again from what it records, until fresh runs pass.
+
+    Exit status 0 if none of the last runs is refused, 3 otherwise.
+    """
+    folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
+    emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
+    firmware = Firmware(build, emulation)
+    with progress_bars() as progress:
+        result = verify(plan, firmware, times, folder, recordings or (), prefix, progress)
+    out_result(_parts(result), as_json)
+    if not result.is_settled:
+        raise typer.Exit(_FAILED)
+
+
+def _parts(result: Verification) -> Iterator[Part]:
+    yield from map(Line, _answer(result))
+    yield Fields({"settled": result.is_settled, "plan": result.plan})
+    yield Fields({"refused": result.refused, "times": result.times})
+    yield Fields({"most_refused": result.most_refused})
+    columns: list[Column[tuple[int, Round, FreshRun]]] = [
+        Column("round", "round", value=lambda one: one[0]),
+        Column("region", "region", value=lambda one: one[1].plan.region),
+        Column("run", "run", value=lambda one: one[2].run),
+        Column("peak", "peak", value=lambda one: one[2].u_max),
+        Column("passed", "passed", value=lambda one: one[2].is_passed),
+        Column("ending", "ending", value=lambda one: one[2].ending),
+    ]
+    numbered = enumerate(result.rounds, 1)
+    rows = [(number, done, run) for number, done in numbered for run in done.runs]
+    yield Table(columns, rows, "runs")
+    for number, done in enumerate(result.rounds, 1):
+        if done.equal:
+            yield Note(
+                f"{done.equal} of the runs of round {number} ask for the same as another: an "
+                "emulator repeats itself where nothing differs, and equal runs count once"
+            )
+
+
+def _answer(result: Verification) -> Iterator[str]:
+    last, rounds, times = result.rounds[-1], len(result.rounds), result.times
+    size, share = f"{last.plan.region:,} bytes", f"{100 * (result.most_refused or 0):.1f} %"
+    if result.is_settled:
+        yield f"Set the heap to {size}: {times} fresh runs passed without the recorder."
+        yield f"At most {share} of all runs are refused, with 95 % certainty."
+    elif result.refused is None:
+        failed = sum(not run.is_passed for run in last.runs)
+        yield f"It does not settle: {failed} of {times} fresh runs failed in round {rounds}."
+        yield f"That heap had {size}."
+    else:
+        failed = len(result.refused)
+        yield f"It does not settle: {failed} of {times} runs without the recorder failed."
+        yield f"That heap had {size}; at most {share} of all runs are refused."
+    yield f"plan  {result.plan}"

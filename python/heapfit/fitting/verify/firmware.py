@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's firmware: how it is built with a heap in it, and run in an emulator."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.importers.target_log import (
+    INTERRUPTED,
+    Emulation,
+    TargetRecording,
+    record_emulated,
+    run_emulated,
+)
+from heapfit.progress import Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """How an image comes to be, and what it is run with.
+
+    In the words of `build`, {code} stands for the folder of the heap's C, {record} for 1 where
+    requests are to be recorded, else for nothing; in the image's own, {run} for the run's number.
+    """
+
+    build: str  # a command; no shell reads it
+    emulation: Emulation
+
+    def make(self, code: Path, is_recorded: bool) -> None:
+        """Builds the image; HeapfitError with what the command said last if it fails."""
+        words = _filled(
+            shlex.split(self.build), {"code": str(code.resolve()), "record": "1" * is_recorded}
+        )
+        try:
+            done = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", check=False
+            )
+        except OSError as error:
+            raise HeapfitError(f"{words[0]}: cannot be run: {error.strerror}") from error
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines() or ["nothing"]
+            raise HeapfitError(f"the build ended with {done.returncode}: {said[-1]}")
+        if not self.emulation.image.is_file():
+            raise HeapfitError(f"{self.emulation.image}: the build did not make it")
+
+    def record(self, run: int, output: Path, progress: Progress = no_progress) -> TargetRecording:
+        """One run of an image that records; its trace is stored at `output`."""
+        recorded = record_emulated(self._of_run(run), output, progress)
+        if recorded.ending == INTERRUPTED:
+            raise KeyboardInterrupt
+        return recorded
+
+    def passes(self, run: int) -> bool:
+        """Whether one run of an image that does not record ends with 0."""
+        return run_emulated(self._of_run(run)) == 0
+
+    def _of_run(self, run: int) -> Emulation:
+        words = _filled(list(self.emulation.arguments), {"run": str(run)})
+        return replace(self.emulation, arguments=tuple(words))
+
+
+def _filled(words: list[str], values: Mapping[str, str]) -> list[str]:
+    """The words with each {name} replaced; other braces stay.
+
+    >>> _filled(["make", "HEAP={code}", "{x}"], {"code": "out/code"})
+    ['make', 'HEAP=out/code', '{x}']
+    """
+    for name, value in values.items():
+        words = [word.replace(f"{{{name}}}", value) for word in words]
+    return words

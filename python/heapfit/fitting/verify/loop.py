@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The closed loop: a plan's heap runs in the firmware until fresh runs pass, or does not settle.
+
+    plan -> C -> build, recording -> N fresh runs -> all pass? ---> build, not recording -> N more
+     ^                                                |  no          fresh runs: how many refused?
+     |                                                v
+     +------------- fit, with their recordings <------+
+
+A firmware's requests follow its timing, and that follows its heap: recordings over another heap do
+not tell of this one. Runs that a plan was made from say nothing of it, so each round has new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.check.run import run_on
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.fit import fit
+from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.refusals import most_refused
+from heapfit.generate import generate
+from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.content import content_hash
+from heapfit.trace.stored import Trace
+
+MOST_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FreshRun:
+    """A recorded run over a heap that was not made from it."""
+
+    run: int  # its number
+    ending: str  # in words
+    is_passed: bool  # it ended with 0, and its requests are served in the plan's region
+    u_max: int  # bytes
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A plan, and fresh runs over it."""
+
+    plan: PlanFile
+    runs: tuple[FreshRun, ...]
+    equal: int  # runs whose requests equal another's of the round: they are one run, not two
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether every run has passed."""
+        return all(run.is_passed for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What all rounds have shown."""
+
+    rounds: tuple[Round, ...]
+    refused: tuple[int, ...] | None  # of the last runs, not recorded; None: there were none
+    times: int  # how many last runs there are
+    plan: Path  # the last plan, stored
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a round has passed whole, and the last runs have."""
+        return self.refused == ()
+
+    @property
+    def most_refused(self) -> float | None:
+        """The share of all runs that may be refused, at most, with 95 % certainty."""
+        return None if self.refused is None else most_refused(len(self.refused), self.times)
+
+
+@dataclass(slots=True)
+class _Loop:
+    """The firmware, and what is known of it so far."""
+
+    firmware: Firmware
+    times: int
+    folder: Path
+    prefix: str
+    known: list[Path]  # recordings, also of earlier rounds
+    next_run: int
+    progress: Progress
+
+    def round(self, plan_path: Path) -> Round:
+        """Builds the plan's heap into the firmware and records fresh runs."""
+        plan = load_plan(plan_path)
+        code = self.folder / "code"
+        generate(plan, code, self.prefix)
+        self.firmware.make(code, is_recorded=True)
+        runs = [self._fresh_run(plan) for _ in range(self.times)]
+        hashes = [content_hash(run.trace) for run in runs]
+        return Round(plan, tuple(runs), len(hashes) - len(set(hashes)))
+
+    def refit(self, done: Round) -> Path:
+        """A plan for all recordings, those of the last round included."""
+        self.known += [run.trace.path for run in done.runs]
+        options = FitOptions(alignment=done.plan.plan.alignment)
+        plan = fit(self.known, self.folder / "fit", options, self.progress).paths.plan
+        if plan is None:
+            raise HeapfitError(f"{self.folder}: no plan serves what was recorded")
+        return plan
+
+    def last_runs_of(self, done: Round) -> tuple[int, ...] | None:
+        """Fresh runs without the recorder, which takes time, too: those that did not pass.
+
+        None if the round before has not.
+        """
+        if not done.is_passed:
+            return None
+        self.firmware.make(self.folder / "code", is_recorded=False)
+        numbers = [self._number() for _ in range(self.times)]
+        return tuple(number for number in numbers if not self.firmware.passes(number))
+
+    def _fresh_run(self, plan: PlanFile) -> FreshRun:
+        number = self._number()
+        recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
+        replayed = run_on(recorded.trace, plan, f"run {number}", self.progress)
+        is_passed = recorded.status == 0 and replayed.refusal is None
+        return FreshRun(number, recorded.ending, is_passed, replayed.peak, recorded.trace)
+
+    def _number(self) -> int:
+        self.next_run += 1
+        self.progress(f"run {self.next_run}", 0.0)
+        return self.next_run
+
+
+def verify(
+    plan: Path,
+    firmware: Firmware,
+    times: int,
+    folder: Path,
+    recordings: Sequence[Path] = (),
+    prefix: str = "app",
+    progress: Progress = no_progress,
+) -> Verification:
+    """Runs the firmware over the plan's heap until `times` fresh runs pass.
+
+    `recordings` are those that the plan was made from, which a new plan serves, too. Runs are
+    numbered from 1 above their count on. `folder` must be empty or absent; it gets the recordings,
+    the C and the last plan. HeapfitError if the build fails, an image does not run, or nothing can
+    be fitted.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise HeapfitError(f"{folder}: is not empty (name another with -o)")
+    folder.mkdir(parents=True, exist_ok=True)
+    loop = _Loop(firmware, times, folder, prefix, list(recordings), len(recordings), progress)
+    rounds = [loop.round(plan)]
+    refused = loop.last_runs_of(rounds[-1])
+    while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
+        plan = loop.refit(rounds[-1])
+        rounds.append(loop.round(plan))
+        refused = loop.last_runs_of(rounds[-1])
+    return Verification(tuple(rounds), refused, times, plan)

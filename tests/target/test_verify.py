@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The closed loop, on the example's firmware: in a loop of one second, which is 3,600 events."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from heapfit.fitting.verify import loop
+from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.refusals import most_refused
+from heapfit.importers.target_log import Emulation
+
+EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
+PLAN = """schema = 1
+name = "by_hand"
+heapfit = "0.1.0"
+region = {region}
+base_alignment = 8
+u_max = 0
+pointer_bits = 32
+[trained_on]
+trace = "none"
+content = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+events = 0
+kind = "heap"
+[plan]
+allocator = "tlsf"
+alignment = 8
+"""
+
+
+def verify(folder, region, *options, build="", status=0):
+    (folder / "plan.toml").write_text(PLAN.format(region=region))
+    made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
+    done = subprocess.run(
+        [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--prefix", "fitted", "--json",
+         "--qemu", "build/firmware.elf", "--build", build or made, "--icount", "shift=6,sleep=off",
+         "-o", "verified", *options, "--", "{run}", "1"],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stdout) if status != 1 else done.stderr
+
+
+def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
+    result = verify(tmp_path, 40_000, "--times", "2")
+    assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
+    assert [(run["round"], run["run"], run["passed"]) for run in result["runs"]] == [
+        (1, 1, True),
+        (1, 2, True),
+    ]
+    assert result["most_refused"] == pytest.approx(most_refused(0, 2))
+    assert (tmp_path / "verified/run-2.parquet").is_file()
+
+
+def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, monkeypatch):
+    """The search itself is another test's: here a larger region stands for what it finds."""
+    fitted_from = []
+
+    def fitted(sources, *_):
+        fitted_from.append([path.name for path in sources])
+        (tmp_path / "fitted.toml").write_text(PLAN.format(region=40_000))
+        return SimpleNamespace(paths=SimpleNamespace(plan=tmp_path / "fitted.toml"))
+
+    monkeypatch.setattr(loop, "fit", fitted)
+    (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
+    make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
+    emulation = Emulation(tmp_path / "firmware.elf", ("{run}", "1"), icount="shift=6,sleep=off")
+    done = loop.verify(
+        tmp_path / "plan.toml", Firmware(make, emulation), 1, tmp_path / "out", prefix="fitted"
+    )
+    first, second = done.rounds
+    assert (first.is_passed, first.runs[0].ending) == (False, "ended with status 1")
+    assert (second.is_passed, second.plan.region) == (True, 40_000)
+    assert fitted_from == [["run-1.parquet"]]
+    assert (done.is_settled, done.refused, second.runs[0].run) == (True, (), 2)
+
+
+def test_a_build_that_fails_is_told_by_its_last_line(tmp_path):
+    told = verify(tmp_path, 40_000, build="sh -c 'echo no compiler >&2; exit 7'", status=1)
+    assert told == "heapfit: the build ended with 7: no compiler\n"
+
+
+def test_an_image_that_was_not_made_is_told(tmp_path):
+    told = verify(tmp_path, 40_000, build="true", status=1)
+    assert told == "heapfit: build/firmware.elf: the build did not make it\n"
+
+
+def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
+    (tmp_path / "verified").mkdir()
+    (tmp_path / "verified/mine").write_text("")
+    assert "is not empty" in verify(tmp_path, 40_000, status=1)
