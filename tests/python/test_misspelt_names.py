@@ -57,7 +57,7 @@ def test_a_name_like_none_is_told_with_all_there_are(tmp_path, monkeypatch):
     (tmp_path / "echo.heap").write_text(TRACE)
     monkeypatch.chdir(tmp_path)
     assert "(one of first_fit, segregated_fit, tlsf" in asked("compare echo.heap malloc")
-    assert "(one of fit, check, generate" in asked("zzz")
+    assert "(one of fit, check, verify" in asked("zzz")
 
 
 def test_help_of_a_command_is_its_own_help():

@@ -2,6 +2,7 @@
 """Every command, where its output cannot be written: one line and status 1, never a traceback."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 import small_scenarios
 
 from heapfit.cli import main
+
+ROOT = Path(__file__).parents[2]
 
 # Of each command the shortest run that has a result.
 RUNS = {
@@ -28,6 +31,8 @@ RUNS = {
     "size": "small.heap",
     "size settings": "lwip small.heap",
     "size traffic": "scenario.toml",
+    "verify": "large.toml --qemu image/firmware.elf --build ./build --prefix fitted --times 1 "
+    "--icount shift=6,sleep=off -o verified -- {run} 1",
     "generate": "plan.toml -o code",
     "simulate": "scenario.toml",
     "allocators": "tlsf",
@@ -35,6 +40,9 @@ RUNS = {
     "slotbuf": "10 10",
 }
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
+BUILD = f"""#!/bin/sh
+make -s -C {ROOT}/examples/firmware HEAP=$PWD/verified/code RECORD=1 SYSTEM=loop BUILD=$PWD/image
+"""
 TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
 FREES = "".join(f"f {i}\n" for i in range(0, 30, 2))
 
@@ -44,12 +52,16 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outputs")
     (folder / "small.heap").write_text(TRACE + FREES)
     (folder / "plan.toml").write_text(PLAN)
+    (folder / "large.toml").write_text(PLAN.replace("8192", "65536"))
+    (folder / "build").write_text(BUILD)
+    (folder / "build").chmod(0o755)
     few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
     small_scenarios.small(folder, *few).rename(folder / "scenario.toml")
     return folder
 
 
 def heapfit(words, folder, stdout, stderr=subprocess.PIPE):
+    shutil.rmtree(folder / "verified", ignore_errors=True)
     return subprocess.run(
         [sys.executable, "-m", "heapfit", *words.split()],
         stdout=stdout,
