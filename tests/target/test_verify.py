@@ -70,9 +70,9 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
     make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
     emulation = Emulation(tmp_path / "firmware.elf", ("{run}", "1"), icount="shift=6,sleep=off")
-    done = loop.verify(
-        tmp_path / "plan.toml", Firmware(make, emulation), 1, tmp_path / "out", prefix="fitted"
-    )
+    options = loop.VerifyOptions(times=1, prefix="fitted")
+    firmware = Firmware(make, emulation)
+    done = loop.verify(tmp_path / "plan.toml", firmware, tmp_path / "out", options)
     first, second = done.rounds
     assert (first.is_passed, first.runs[0].ending) == (False, "ended with status 1")
     assert (second.is_passed, second.plan.region) == (True, 40_000)

@@ -16,7 +16,7 @@ from heapfit.cli.arguments import AsJson, InstructionCount, Machine
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.loop import FreshRun, Round, Verification, verify
+from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.importers.target_log import Emulation
 from heapfit.trace.names import source_name
 
@@ -66,8 +66,9 @@ def command(
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
+    options = VerifyOptions(times, tuple(recordings or ()), prefix)
     with progress_bars() as progress:
-        result = verify(plan, firmware, times, folder, recordings or (), prefix, progress)
+        result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
     if not result.is_settled:
         raise typer.Exit(_FAILED)

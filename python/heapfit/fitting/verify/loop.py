@@ -12,7 +12,6 @@ not tell of this one. Runs that a plan was made from say nothing of it, so each 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,14 +75,22 @@ class Verification:
         return None if self.refused is None else most_refused(len(self.refused), self.times)
 
 
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    """What a user may want different."""
+
+    times: int = 10  # fresh runs of each kind
+    recordings: tuple[Path, ...] = ()  # that the plan was made from, which a new plan serves, too
+    prefix: str = "app"  # of the names in the heap's C
+
+
 @dataclass(slots=True)
 class _Loop:
     """The firmware, and what is known of it so far."""
 
     firmware: Firmware
-    times: int
     folder: Path
-    prefix: str
+    options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     progress: Progress
@@ -92,9 +99,9 @@ class _Loop:
         """Builds the plan's heap into the firmware and records fresh runs."""
         plan = load_plan(plan_path)
         code = self.folder / "code"
-        generate(plan, code, self.prefix)
+        generate(plan, code, self.options.prefix)
         self.firmware.make(code, is_recorded=True)
-        runs = [self._fresh_run(plan) for _ in range(self.times)]
+        runs = [self._fresh_run(plan) for _ in range(self.options.times)]
         hashes = [content_hash(run.trace) for run in runs]
         return Round(plan, tuple(runs), len(hashes) - len(set(hashes)))
 
@@ -115,7 +122,7 @@ class _Loop:
         if not done.is_passed:
             return None
         self.firmware.make(self.folder / "code", is_recorded=False)
-        numbers = [self._number() for _ in range(self.times)]
+        numbers = [self._number() for _ in range(self.options.times)]
         return tuple(number for number in numbers if not self.firmware.passes(number))
 
     def _fresh_run(self, plan: PlanFile) -> FreshRun:
@@ -134,27 +141,26 @@ class _Loop:
 def verify(
     plan: Path,
     firmware: Firmware,
-    times: int,
     folder: Path,
-    recordings: Sequence[Path] = (),
-    prefix: str = "app",
+    options: VerifyOptions | None = None,
     progress: Progress = no_progress,
 ) -> Verification:
-    """Runs the firmware over the plan's heap until `times` fresh runs pass.
+    """Runs the firmware over the plan's heap until fresh runs pass.
 
-    `recordings` are those that the plan was made from, which a new plan serves, too. Runs are
-    numbered from 1 above their count on. `folder` must be empty or absent; it gets the recordings,
-    the C and the last plan. HeapfitError if the build fails, an image does not run, or nothing can
-    be fitted.
+    Runs are numbered from 1 above the count of earlier recordings on. `folder` must be empty or
+    absent; it gets the recordings, the C and the last plan. HeapfitError if the build fails, an
+    image does not run, or nothing can be fitted.
     """
     if folder.exists() and any(folder.iterdir()):
         raise HeapfitError(f"{folder}: is not empty (name another with -o)")
     folder.mkdir(parents=True, exist_ok=True)
-    loop = _Loop(firmware, times, folder, prefix, list(recordings), len(recordings), progress)
+    options = options or VerifyOptions()
+    known = list(options.recordings)
+    loop = _Loop(firmware, folder, options, known, len(known), progress)
     rounds = [loop.round(plan)]
     refused = loop.last_runs_of(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.last_runs_of(rounds[-1])
-    return Verification(tuple(rounds), refused, times, plan)
+    return Verification(tuple(rounds), refused, options.times, plan)
