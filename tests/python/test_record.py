@@ -5,6 +5,7 @@ The recorded programs are those of the folder programs/, compiled here with cc.
 """
 
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -45,7 +46,7 @@ def build(tmp_path_factory):
 
 
 # Both pointer sizes; a machine whose compiler makes no 32-bit programs has but its own.
-CLASSES = [(), ("-m32",)] if preload.LIBRARY_32.exists() else [()]
+CLASSES = [(), ("-m32",)] if platform.machine() == "x86_64" else [()]
 
 
 def preloaded(folder, program=None):
