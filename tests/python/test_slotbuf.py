@@ -113,7 +113,7 @@ def test_the_stored_trace_is_what_the_run_asked_for(tmp_path):
     [
         (["--allocator", "palloc"], "palloc: no such allocator (one of first_fit, "),
         (["--allocator", "class_pools"], "class_pools: nothing without pools (give a plan file"),
-        (["--allocator", "tlsf", "--header", "24"], "no tunable is named 'header_size'"),
+        (["--allocator", "tlsf", "--header", "24"], "no such tunable as 'header_size'"),
         (["--allocator", "first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
         (["--max", "7"], "sizes: 8 to 7 is no range"),
         (["--region", "70"], "region: 70 bytes do not make a heap of segregated_fit"),
