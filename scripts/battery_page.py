@@ -39,9 +39,7 @@ list names; what they show below it is printed only. Baselines are true to their
 them only A to E are required, at every level, and level 3, which would guard them as well, is not
 tried. What level 2 tells it tells before a byte more is handed out; level 3 tells it before the
 memory that was damaged is handed out again, and G that is not told counts as `X` there. calloc's
-attacks (B) are made on generated heaps, which have one (`tests/python/test_generate_calls.py`).
-The `S` of first_fit at level 1: with its list by address (`list=1`) it stores through a link that
-was overwritten; `segregated_fit`, whose list may be so, too, was not seen to."""
+attacks (B) are made on generated heaps, which have one (`tests/python/test_generate_calls.py`)."""
 
 
 FAULTS = """\

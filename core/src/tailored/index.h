@@ -126,7 +126,7 @@ static inline bool may_be_entry(const hfit_heap *heap, const hfit_plan *plan, ui
 /* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert(hfit_heap *heap, uint32_t head, uint32_t entry) {
     uint32_t first = load_link(heap, head);
-    if (HFIT_SAFETY >= 1 && !does_first_hold(heap, head, first, links_end(heap))) {
+    if (HFIT_SAFETY >= 1 && !does_link_hold(heap, head, first, links_end(heap))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         first = NO_OFFSET;
     }

@@ -32,13 +32,19 @@ static inline bool is_header_size_allowed(uint32_t size) {
     return size >= WORD_SIZE && size <= LARGEST_HEADER && size % WORD_SIZE == 0;
 }
 
-/* Puts `chunk` before the first one that lies behind it. */
+/* Puts `chunk` before the first one that lies behind it. A damaged link is neither followed nor
+ * written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     uint32_t previous = head - LINK_NEXT;
     uint32_t next = load_link(heap, head);
-    while (next > previous && next < chunk) { /* NO_OFFSET is 0, so above nothing */
-        previous = next;
+    while (next > previous && (HFIT_SAFETY < 1 ? next < chunk : is_word_below(next, chunk))) {
+        previous = next; /* NO_OFFSET is 0, so above nothing */
         next = load_link_field(heap, next, LINK_NEXT);
+    }
+    if (HFIT_SAFETY >= 1 &&
+        !does_link_hold(heap, previous + LINK_NEXT, next, load_word(heap, TILING_END))) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        next = NO_OFFSET;
     }
     store_link_field(heap, chunk, LINK_NEXT, next);
     store_link_field(heap, chunk, LINK_PREVIOUS, previous);

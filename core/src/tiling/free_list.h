@@ -70,12 +70,13 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     return false;
 }
 
-/* True if `first`, to which the head leads, is none, or a word before `end` that leads back. */
-static FORCE_INLINE bool does_first_hold(const hfit_heap *heap, uint32_t head, uint32_t first,
-                                         uint32_t end) {
-    return first == NO_OFFSET ||
-           (is_word_below(first, end) &&
-            load_field(heap, first, LINK_PREVIOUS) == coded(head - LINK_NEXT));
+/* True if the link that stands at `place`, a list's head or a chunk's `next`, leads to `chunk`: to
+ * none, or to a word before `end` that leads back. */
+static FORCE_INLINE bool does_link_hold(const hfit_heap *heap, uint32_t place, uint32_t chunk,
+                                        uint32_t end) {
+    return chunk == NO_OFFSET ||
+           (is_word_below(chunk, end) &&
+            load_field(heap, chunk, LINK_PREVIOUS) == coded(place - LINK_NEXT));
 }
 
 /* True if `chunk`'s links lead to words before `end`, where chunks end, that lead back. The last of

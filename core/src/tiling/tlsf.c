@@ -81,7 +81,7 @@ static INLINE_FOR_SPEED void index_insert(hfit_heap *heap, const hfit_plan *plan
     const uint32_t bin = bin_of(load_word(heap, SHAPE), size);
     uint32_t first = load_link(heap, 4 * bin);
     (void)plan;
-    if (HFIT_SAFETY >= 1 && !does_first_hold(heap, 4 * bin, first, load_word(heap, TILING_END))) {
+    if (HFIT_SAFETY >= 1 && !does_link_hold(heap, 4 * bin, first, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         first = NO_OFFSET;
     }
