@@ -120,6 +120,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/choice.py
 	$(PYTHON) bench/packet_pools.py
 	$(PYTHON) bench/check.py
+	$(PYTHON) bench/recorder.py
 	$(PYTHON) bench/target.py
 
 mutants: $(extension) | test-packages ## small faults that tests must notice; judges what has changed: hours

@@ -2,7 +2,7 @@
 // Any bytes, in chunks of any size, give the reader of recordings a trace or an Error of one line,
 // and the same whatever the chunks. The first byte of an input sets the chunk size, the second
 // whether events of unknown objects are dropped (bit 0) and whether a sound header stands before
-// the rest (bit 1).
+// the rest (bit 1), of version 1 or 2 (bit 2).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -24,12 +24,12 @@ void require(bool is_true) {
     }
 }
 
-std::string sound_header() {
+std::string sound_header(std::uint32_t version) {
     hfit_wire_header header{};
     std::memcpy(header.magic, HFIT_WIRE_MAGIC, sizeof(header.magic));
-    header.version = HFIT_WIRE_VERSION;
+    header.version = version;
     header.header_size = sizeof(header);
-    header.record_size = sizeof(hfit_wire_record);
+    header.unit_size = version == 1 ? sizeof(hfit_wire_record_1) : 128;
     header.pointer_bits = 64;
     return std::string(reinterpret_cast<const char *>(&header), sizeof(header));
 }
@@ -68,7 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     if (size < 2) {
         return 0;
     }
-    std::string bytes = (data[1] & 2) != 0 ? sound_header() : std::string();
+    std::string bytes =
+        (data[1] & 2) != 0 ? sound_header((data[1] & 4) == 0 ? 1 : 2) : std::string();
     bytes.append(reinterpret_cast<const char *>(data) + 2, size - 2);
     const std::size_t chunk = data[0] % 64 + 1;
     const OnUnknown on_unknown = (data[1] & 1) == 0 ? OnUnknown::refuse : OnUnknown::drop;

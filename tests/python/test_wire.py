@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings are read as recorder/WIRE.md says, and damaged ones refused, never crashed on."""
 
+import random
 import struct
+from dataclasses import dataclass
 
 import pytest
 
@@ -35,6 +37,83 @@ def header(**changed):
 def record(op, address, size=0, thread=1, time=0, log2=0):
     commit = op | log2 << 8 | time >> 32 << 16
     return struct.pack("<QQIIII", address, size, 7, thread, time & 0xFFFFFFFF, commit)
+
+
+CHUNK_SIZE = 256
+
+
+@dataclass(frozen=True)
+class Event:
+    """A record of version 2, its place in the order of all apart."""
+
+    op: int
+    address: int
+    size: int = 0
+    thread: int = 1
+    time: int = 0
+    log2: int = 0
+    site: int = 7
+
+
+def number(value):
+    head = b""
+    while value >= 0x80:
+        head += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return head + bytes([value])
+
+
+def difference(value):
+    return number(2 * value if value >= 0 else -2 * value - 1)
+
+
+def packed(event, order, last, sites):
+    """The record that tells `event` after the Event `last` of the number `last_order`."""
+    before, last_order = last
+    tag, fields = event.op, b""
+    if order != last_order + 1:
+        tag, fields = tag | 8, fields + number(order - last_order)
+    if event.time != before.time:
+        tag, fields = tag | 16, fields + number(event.time - before.time)
+    if event.address % 16 or before.address % 16:
+        tag, fields = tag | 64, fields + difference(event.address - before.address)
+    else:
+        fields += difference(event.address // 16 - before.address // 16)
+    if event.op not in (FREE, END):
+        fields += number(event.size)
+    if event.op == ALIGNED:
+        fields += bytes([event.log2])
+    if event.op != END:
+        is_new = sites.get(event.site % 256, 0) != event.site
+        sites[event.site % 256] = event.site
+        fields += struct.pack("<I", event.site) if is_new else bytes([event.site % 256])
+        tag |= 32 * is_new
+    return bytes([tag]) + fields
+
+
+NOTHING = Event(0, 0)
+
+
+def chunk(numbered, size=CHUNK_SIZE):
+    """The chunk of (order, Event) pairs, which all are one thread's."""
+    last, sites = (NOTHING, 0), {}
+    content = struct.pack("<I", numbered[0][1].thread)
+    for order, event in numbered:
+        content += packed(event, order, last, sites)
+        last = event, order
+    return content.ljust(size, b"\0")
+
+
+def chunks(events, of_each=1000):
+    """A chunk for each thread and each `of_each` of its records, as recorders write them."""
+    parts = {}
+    for order, event in enumerate(events, 1):
+        own = parts.setdefault(event.thread, [[]])
+        if len(own[-1]) == of_each:
+            own.append([])
+        own[-1].append((order, event))
+    parted = sorted((part for own in parts.values() for part in own), key=lambda part: part[0][0])
+    return header(version=2, record_size=CHUNK_SIZE) + b"".join(map(chunk, parted))
 
 
 def read(content, drop_unknown=False, step=1 << 20):
@@ -181,10 +260,10 @@ def test_a_recording_that_ended_early_says_why_and_what_is_missing():
     ("content", "told"),
     [
         (header(magic=b"elsewise"), "byte 0: is no recording"),
-        (header(version=2), "byte 8: wire version 2; this program reads 1"),
+        (header(version=3), "byte 8: wire version 3; this program reads 1 to 2"),
         (header(header_size=255), "byte 12: a header of 255 bytes"),
         (header(header_size=0xFFFFFFE0), "byte 12: a header of 4294967264 bytes"),
-        (header(record_size=16), "byte 12: a header of 256 bytes or records of 16"),
+        (header(record_size=16), "byte 12: a header of 256 bytes or units of 16"),
         (header(pointer_bits=16), "byte 20: pointers of 16 bits"),
         (header(), "no allocation in it"),
         (header() + record(9, OLD), "record 0: operation 9 is none of 1 to 6"),
@@ -228,3 +307,116 @@ def test_every_flipped_bit_gives_a_trace_or_one_line():
             assert "\n" not in str(error)
         else:
             assert len(rows) <= len(SOUND_ROWS) + 1
+
+
+EVENTS = [
+    Event(ALLOC, OLD, 10),
+    Event(ZEROED, NEW, 20, time=1 << 32, site=263),
+    Event(ALIGNED, 0x3004, 30, log2=6, time=(1 << 32) + 1),
+    Event(BEGIN, OLD, 40, time=(1 << 32) + 2),
+    Event(FREE, NEW, thread=2, time=(1 << 32) + 3),
+    Event(END, NEW, time=(1 << 32) + 3),
+    Event(FREE, 0x3004, thread=2, time=(1 << 32) + 3),
+    Event(FREE, NEW, time=(1 << 32) + 3),
+]
+ROWS = [(0, 0, 10), (1, 1, 20), (2, 2, 30), (4, 1, 0), (3, 0, 40), (4, 2, 0), (4, 0, 0)]
+
+
+@pytest.mark.parametrize("of_each", [1000, 2, 1])
+def test_chunks_of_two_threads_become_one_order(of_each):
+    reader, rows, columns = read(chunks(EVENTS, of_each))
+    assert rows == ROWS
+    assert columns["alignment"].tolist() == [0, 0, 64, 0, 0, 0, 0]
+    assert columns["thread"].tolist() == [1, 1, 1, 2, 1, 2, 1]
+    assert columns["site"].tolist() == [7, 263, 7, 7, 7, 7, 7]
+    assert reader.notes == ["1 gap above one hour (one second in plots)."]
+
+
+@pytest.mark.parametrize("step", [1, 3, 255, 257, 300])
+def test_chunks_fed_in_pieces_of_any_size_read_the_same(step):
+    assert read(chunks(EVENTS, 2), step=step)[1] == ROWS
+
+
+def test_a_chunk_handed_over_is_two_threads():
+    content = chunk([(1, Event(ALLOC, OLD, 10))], size=0)
+    content += bytes([7]) + number(2) + packed(Event(FREE, OLD), 2, (Event(0, OLD), 1), {7: 7})
+    columns = read(header(version=2, record_size=CHUNK_SIZE) + content)[2]
+    assert columns["thread"].tolist() == [1, 2]
+
+
+def test_a_thread_behind_another_in_time_does_not_turn_it_back():
+    events = [Event(ALLOC, OLD, 1, time=9), Event(ALLOC, NEW, 1, thread=2, time=8)]
+    reader, _, columns = read(chunks(events))
+    assert columns["time"].tolist() == [0, 0]
+    assert reader.notes == []
+
+
+def test_one_record_a_thread_may_be_missing_more_are_told():
+    numbered = [(1, Event(ALLOC, OLD, 1)), (3, Event(ALLOC, NEW, 2)), (4, Event(FREE, OLD))]
+    head = header(version=2, record_size=CHUNK_SIZE)
+    reader, rows, _ = read(head + chunk(numbered))
+    assert (rows, reader.notes) == ([(0, 0, 1), (0, 1, 2), (4, 0, 0)], [])
+    reader, rows, _ = read(head + chunk([*numbered[:2], (9, Event(FREE, OLD))]))
+    assert (len(rows), reader.notes) == (3, ["6 records are missing."])
+
+
+def test_random_programs_of_many_threads_are_read_as_they_ran():
+    draw = random.Random(5)
+    for _ in range(20):
+        live, events, rows = {}, [], []
+        for address in range(16, 16 * 400, 16):
+            thread, time = draw.randrange(1, 9), len(events)
+            if live and draw.random() < 0.5:
+                old = draw.choice(list(live))
+                events.append(Event(FREE, old, thread=thread, time=time))
+                rows.append((4, live.pop(old), 0))
+            size = draw.randrange(1 << draw.randrange(1, 40))
+            site = draw.getrandbits(draw.choice([2, 10, 32]))
+            events.append(Event(ALLOC, address, size, thread, time, site=site))
+            live[address] = sum(op == 0 for op, _, _ in rows)
+            rows.append((0, live[address], size))
+        _, read_rows, columns = read(chunks(events, draw.randrange(1, 12)))
+        assert read_rows == rows
+        assert columns["thread"].tolist() == [event.thread for event in events]
+        of_allocations = columns["site"][columns["op"] == 0].tolist()
+        assert of_allocations == [event.site for event in events if event.op == ALLOC]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (header(version=2, record_size=16), "byte 12: a header of 256 bytes or units of 16"),
+        (header(version=2, record_size=1 << 21), "byte 12: .* units of 2097152"),
+        (chunks(EVENTS)[:256] + b"\1\0\0\0\x80", "byte 260: is no record"),
+        (chunks(EVENTS)[:256] + b"\1\0\0\0\x08\1\1\1", "byte 260: is no record"),
+        (chunks(EVENTS)[:256] + b"\1\0\0\0\1" + b"\xff" * 10 + bytes(9), "byte 260: is no record"),
+        (chunks(EVENTS) + chunk([(3, Event(FREE, NEW))]), "record 3: is there twice"),
+        (chunks([Event(END, OLD)]), "record 0: thread 1 ends a resize it did not begin"),
+    ],
+)
+def test_damaged_chunks_are_refused_with_their_place(content, told):
+    with pytest.raises(HeapfitError, match=told):
+        read(content)
+
+
+def test_every_truncation_of_chunks_reads_the_whole_records_before_it_or_is_refused():
+    content = chunks(EVENTS, 3)
+    for length in range(len(content)):
+        try:
+            rows = read(content[:length], drop_unknown=True)[1]
+        except HeapfitError as error:
+            assert "no allocation" in str(error) or "ends within the header" in str(error)
+        else:
+            assert len(rows) <= len(ROWS)
+
+
+def test_every_flipped_bit_of_chunks_gives_a_trace_or_one_line():
+    content = chunks(EVENTS, 3)
+    for bit in range(len(content) * 8):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            read(bytes(damaged), drop_unknown=True)
+        except HeapfitError as error:
+            assert str(error).startswith(("byte ", "record ", "no allocation"))
+            assert "\n" not in str(error)

@@ -34,12 +34,16 @@ Op to_op(std::uint8_t wire_op) {
     }
 }
 
-std::uint8_t op_of(const hfit_wire_record &record) {
-    return static_cast<std::uint8_t>(record.commit);
-}
-
-std::uint64_t time_of(const hfit_wire_record &record) {
-    return std::uint64_t{record.commit >> 16} << 32 | record.time_low;
+WireRecord unpacked(const hfit_wire_record_1 &record) {
+    WireRecord result;
+    result.address = record.address;
+    result.size = record.size;
+    result.time = std::uint64_t{record.commit >> 16} << 32 | record.time_low;
+    result.site = record.site;
+    result.thread = record.thread;
+    result.op = static_cast<std::uint8_t>(record.commit);
+    result.alignment_log2 = static_cast<std::uint8_t>(record.commit >> 8);
+    return result;
 }
 
 std::string counted(std::uint64_t count, const char *one, const char *many) {
@@ -53,7 +57,7 @@ void WireTrace::refuse(const std::string &what) const {
 }
 
 std::size_t WireTrace::wanted() const {
-    return has_header_ ? sizeof(hfit_wire_record) : sizeof(hfit_wire_header);
+    return has_header_ ? unit_ : sizeof(hfit_wire_header);
 }
 
 void WireTrace::feed(std::string_view chunk) {
@@ -83,7 +87,60 @@ void WireTrace::take(const char *bytes) {
         take_header(bytes);
         return;
     }
-    hfit_wire_record record;
+    if (version_ == 1) {
+        take_old(bytes);
+    } else {
+        take_chunk(std::string_view(bytes, unit_));
+    }
+    place_ += unit_;
+}
+
+void WireTrace::take_header(const char *bytes) {
+    hfit_wire_header header;
+    std::memcpy(&header, bytes, sizeof(header));
+    check_layout(header);
+    const std::string_view program(header.program, sizeof(header.program));
+    header_.program = program.substr(0, program.find('\0'));
+    header_.source = "heapfit record";
+    header_.pointer_bits = header.pointer_bits;
+    version_ = header.version;
+    unit_ = header.unit_size;
+    is_attached_ = (header.flags & HFIT_WIRE_ATTACHED) != 0;
+    is_confined_ = (header.flags & HFIT_WIRE_CONFINED) != 0;
+    stopped_ = header.stopped;
+    unrecorded_ = header.unrecorded;
+    to_skip_ = header.header_size - sizeof(header);
+    place_ = header.header_size;
+    has_header_ = true;
+}
+
+void WireTrace::check_layout(const hfit_wire_header &header) const {
+    if (std::string_view(header.magic, sizeof(header.magic)) != HFIT_WIRE_MAGIC) {
+        throw Error("byte 0: is no recording (it begins otherwise)");
+    }
+    if (header.version < 1 || header.version > HFIT_WIRE_VERSION) {
+        throw Error("byte 8: wire version " + std::to_string(header.version) +
+                    "; this program reads 1 to " + std::to_string(HFIT_WIRE_VERSION) +
+                    " (record again)");
+    }
+    const std::uint32_t least = sizeof(hfit_wire_record_1);
+    const std::uint32_t most = header.version == 1 ? least : HFIT_WIRE_LARGEST_CHUNK;
+    if (header.header_size < sizeof(header) || header.header_size > longest_header ||
+        header.header_size % least != 0 || header.unit_size < least || header.unit_size > most ||
+        header.unit_size % least != 0) {
+        throw Error("byte 12: a header of " + std::to_string(header.header_size) +
+                    " bytes or units of " + std::to_string(header.unit_size) +
+                    " bytes are not of version " + std::to_string(header.version) +
+                    " (the file is damaged)");
+    }
+    if (header.pointer_bits != 32 && header.pointer_bits != 64) {
+        throw Error("byte 20: pointers of " + std::to_string(header.pointer_bits) +
+                    " bits (the file is damaged)");
+    }
+}
+
+void WireTrace::take_old(const char *bytes) {
+    hfit_wire_record_1 record;
     std::memcpy(&record, bytes, sizeof(record));
     if (record.commit == 0) {
         is_ended_ = true;
@@ -92,69 +149,51 @@ void WireTrace::take(const char *bytes) {
     if (is_ended_) {
         refuse("lies after one that was not committed (the file is damaged)");
     }
-    take_record(record);
+    take_record(unpacked(record));
     position_++;
 }
 
-void WireTrace::take_header(const char *bytes) {
-    hfit_wire_header header;
-    std::memcpy(&header, bytes, sizeof(header));
-    if (std::string_view(header.magic, sizeof(header.magic)) != HFIT_WIRE_MAGIC) {
-        throw Error("byte 0: is no recording (it begins otherwise)");
-    }
-    if (header.version != HFIT_WIRE_VERSION) {
-        throw Error("byte 8: wire version " + std::to_string(header.version) +
-                    "; this program reads " + std::to_string(HFIT_WIRE_VERSION) +
-                    " (record again)");
-    }
-    if (header.header_size < sizeof(header) || header.header_size > longest_header ||
-        header.header_size % sizeof(hfit_wire_record) != 0 ||
-        header.record_size != sizeof(hfit_wire_record)) {
-        throw Error("byte 12: a header of " + std::to_string(header.header_size) +
-                    " bytes or records of " + std::to_string(header.record_size) +
-                    " bytes are not of version 1 (the file is damaged)");
-    }
-    if (header.pointer_bits != 32 && header.pointer_bits != 64) {
-        throw Error("byte 20: pointers of " + std::to_string(header.pointer_bits) +
-                    " bits (the file is damaged)");
-    }
-    const std::string_view program(header.program, sizeof(header.program));
-    header_.program = program.substr(0, program.find('\0'));
-    header_.source = "heapfit record";
-    header_.pointer_bits = header.pointer_bits;
-    is_attached_ = (header.flags & HFIT_WIRE_ATTACHED) != 0;
-    is_confined_ = (header.flags & HFIT_WIRE_CONFINED) != 0;
-    stopped_ = header.stopped;
-    unrecorded_ = header.unrecorded;
-    to_skip_ = header.header_size - sizeof(header);
-    has_header_ = true;
+void WireTrace::take_chunk(std::string_view bytes) {
+    const auto take = [this](const WireRecord &record) { take_ordered(record); };
+    const bool is_whole =
+        read_wire_chunk(bytes, place_, [&](const WireRecord &record) { order_.add(record, take); });
+    is_cut_ = is_cut_ || !is_whole;
 }
 
-void WireTrace::take_record(const hfit_wire_record &record) {
-    const std::uint8_t op = op_of(record);
-    const auto alignment_log2 = static_cast<std::uint8_t>(record.commit >> 8);
-    if (op < HFIT_WIRE_ALLOC || op > HFIT_WIRE_RESIZE_END) {
-        refuse("operation " + std::to_string(op) + " is none of 1 to 6 (the file is damaged)");
+// Two threads may take their times in another order than their numbers.
+void WireTrace::take_ordered(const WireRecord &record) {
+    WireRecord timed = record;
+    latest_ = timed.time = std::max(latest_, record.time);
+    threads_ = std::max(threads_, record.thread);
+    take_record(timed);
+    position_++;
+}
+
+void WireTrace::take_record(const WireRecord &record) {
+    if (record.op < HFIT_WIRE_ALLOC || record.op > HFIT_WIRE_RESIZE_END) {
+        refuse("operation " + std::to_string(record.op) +
+               " is none of 1 to 6 (the file is damaged)");
     }
-    if (alignment_log2 >= 64 || (alignment_log2 != 0 && op != HFIT_WIRE_ALIGNED)) {
-        refuse("alignment 2^" + std::to_string(alignment_log2) + " (the file is damaged)");
+    if (record.alignment_log2 >= 64 ||
+        (record.alignment_log2 != 0 && record.op != HFIT_WIRE_ALIGNED)) {
+        refuse("alignment 2^" + std::to_string(record.alignment_log2) + " (the file is damaged)");
     }
     if (record.address >= address_limit) {
         refuse("address " + std::to_string(record.address) + " is no program's");
     }
     Request request;
-    request.op = to_op(op);
+    request.op = to_op(record.op);
     request.id = record.address;
     request.size = record.size;
-    request.alignment = alignment_log2 == 0 ? 0 : std::uint64_t{1} << alignment_log2;
-    request.time = time_of(record);
+    request.alignment = record.alignment_log2 == 0 ? 0 : std::uint64_t{1} << record.alignment_log2;
+    request.time = record.time;
     request.thread = record.thread;
     request.site = record.site;
     take_request(record, request);
 }
 
-void WireTrace::take_request(const hfit_wire_record &record, const Request &request) {
-    switch (op_of(record)) {
+void WireTrace::take_request(const WireRecord &record, const Request &request) {
+    switch (record.op) {
     case HFIT_WIRE_RESIZE_BEGIN:
         begin_resize(record);
         return;
@@ -173,7 +212,7 @@ void WireTrace::take_request(const hfit_wire_record &record, const Request &requ
     }
 }
 
-void WireTrace::begin_resize(const hfit_wire_record &record) {
+void WireTrace::begin_resize(const WireRecord &record) {
     if (resizing_.size() == most_resizing) {
         refuse("more than " + std::to_string(most_resizing) + " threads resize at once");
     }
@@ -183,10 +222,11 @@ void WireTrace::begin_resize(const hfit_wire_record &record) {
     }
     const std::uint64_t parked = address_limit | position_;
     const bool is_known = builder_.rename(record.address, parked, position_);
-    resizing_.emplace(record.thread, Resizing{record.address, parked, is_known});
+    resizing_.emplace(record.thread,
+                      Resizing{record.address, parked, record.size, record.site, is_known});
 }
 
-void WireTrace::end_resize(const hfit_wire_record &record, const Request &request) {
+void WireTrace::end_resize(const WireRecord &record, Request request) {
     const auto found = resizing_.find(record.thread);
     if (found == resizing_.end()) {
         refuse("thread " + std::to_string(record.thread) +
@@ -194,12 +234,14 @@ void WireTrace::end_resize(const hfit_wire_record &record, const Request &reques
     }
     const Resizing resizing = found->second;
     resizing_.erase(found);
-    const bool has_failed = record.address == 0 && record.size != 0;
+    request.size = resizing.size;
+    request.site = resizing.site;
+    const bool has_failed = record.address == 0 && resizing.size != 0;
     refused_ += has_failed;
     if (!resizing.is_known) {
         return;
     }
-    if (record.size == 0) {
+    if (resizing.size == 0) {
         replace_by_empty(resizing.parked, request);
     } else if (has_failed) {
         (void)builder_.rename(resizing.parked, resizing.address, position_);
@@ -225,6 +267,12 @@ void WireTrace::finish() {
         throw Error("byte " + std::to_string(partial_.size()) +
                     ": ends within the header of a recording");
     }
+    if (version_ == 1) {
+        is_cut_ = !partial_.empty();
+    } else {
+        take_chunk(partial_);
+        order_.finish([this](const WireRecord &record) { take_ordered(record); });
+    }
     builder_.finish();
 }
 
@@ -242,7 +290,10 @@ std::vector<std::string> WireTrace::notes() const {
             "The recording ended early (" + reason +
             "): " + counted(unrecorded_, "later event is missing.", "later events are missing."));
     }
-    if (!partial_.empty()) {
+    if (order_.missing() > threads_) { // each thread may have been killed while it wrote one
+        told.push_back(counted(order_.missing(), "record is missing.", "records are missing."));
+    }
+    if (is_cut_) {
         told.push_back("The file ends within record " + std::to_string(position_) + ".");
     }
     if (refused_ != 0) {

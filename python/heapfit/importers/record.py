@@ -175,14 +175,14 @@ def _images(folder: Path) -> list[_Image]:
 
 
 def _has_records(path: Path) -> bool:
-    """Whether the first record is committed: its last four bytes are not 0."""
+    """Whether the first chunk's first record is committed: its tag is not 0."""
     with path.open("rb") as file:
         head = file.read(16)
         if len(head) < 16:
             return False
         (header_size,) = struct.unpack_from("<I", head, 12)
         file.seek(header_size)
-        return any(file.read(32)[28:])
+        return any(file.read(5)[4:])
 
 
 def _is_confined(path: Path) -> bool:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a recording (recorder/WIRE.md), fed in chunks of any split: the records up to the first
-// that was not committed become requests. A resize is two records with those of other threads
-// between them; meanwhile its object answers to an id no address can have.
+// Reads a recording (recorder/WIRE.md, version 1 or 2), fed in pieces of any split: its records
+// become requests. A resize is two records with those of other threads between them; meanwhile its
+// object answers to an id no address can have.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 #include "heapfit/trace/builder.hpp"
 #include "heapfit/trace/line.hpp"
+#include "heapfit/trace/wire_chunk.hpp"
 
-struct hfit_wire_record;
+struct hfit_wire_header;
 
 namespace heapfit {
 
@@ -37,26 +38,39 @@ class WireTrace {
     struct Resizing {
         std::uint64_t address; // of the old block
         std::uint64_t parked;  // what its object answers to meanwhile: above all addresses
+        std::uint64_t size;    // asked for
+        std::uint32_t site;
         bool is_known;
     };
 
     [[nodiscard]] std::size_t wanted() const;
     void take(const char *bytes);
     void take_header(const char *bytes);
-    void take_record(const hfit_wire_record &record);
-    void take_request(const hfit_wire_record &record, const Request &request);
-    void begin_resize(const hfit_wire_record &record);
-    void end_resize(const hfit_wire_record &record, const Request &request);
+    void check_layout(const hfit_wire_header &header) const;
+    void take_old(const char *bytes);
+    void take_chunk(std::string_view bytes);
+    void take_ordered(const WireRecord &record);
+    void take_record(const WireRecord &record);
+    void take_request(const WireRecord &record, const Request &request);
+    void begin_resize(const WireRecord &record);
+    void end_resize(const WireRecord &record, Request request);
     void replace_by_empty(std::uint64_t parked, const Request &request);
     [[noreturn]] void refuse(const std::string &what) const;
 
     TraceBuilder builder_;
     TraceHeader header_;
     bool has_header_ = false;
-    bool is_ended_ = false;      // an uncommitted record was read
-    std::uint64_t to_skip_ = 0;  // bytes between the header and the first record
-    std::string partial_;        // of a header or record whose rest is in the next chunk
+    std::uint32_t version_ = 0;
+    std::size_t unit_ = 0;       // bytes of a chunk, or of a record of version 1
+    bool is_ended_ = false;      // an uncommitted record of version 1 was read
+    bool is_cut_ = false;        // the file ends within a record
+    std::uint64_t to_skip_ = 0;  // bytes between the header and the first unit
+    std::uint64_t place_ = 0;    // of the next unit in the file, in bytes
+    std::string partial_;        // of a header or unit whose rest is in the next piece
     std::uint64_t position_ = 0; // records taken
+    WireOrder order_;            // of version 2
+    std::uint64_t latest_ = 0;   // time of the latest record
+    std::uint32_t threads_ = 0;  // the highest number
     std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
     bool is_attached_ = false;
     bool is_confined_ = false;
