@@ -179,9 +179,12 @@ def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterat
 
 @contextmanager
 def _reading(path: Path) -> Iterator[pq.ParquetFile]:
-    """The open table; whatever goes wrong while it is read becomes one line."""
+    """The open table; whatever goes wrong while it is read becomes one line.
+
+    Without pre_buffer, which would keep every byte read so far until the table is closed.
+    """
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
             yield file
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         reason = str(error.strerror if isinstance(error, OSError) else "") or _first_line(error)
