@@ -29,7 +29,8 @@ enum {
     WINDOW_SIZE = 1 << 20,
     CONFINED_SIZE = 64 << 20, /* 2 million records: what a confined program may still be told of */
     HIGH_DESCRIPTOR = 200,    /* above those that programs and shells choose by number */
-    MOST_IMAGES = 10000
+    MOST_IMAGES = 10000,
+    TOLD_CHAINS = 4096 /* remembered: a page or two of the state; forgotten ones are told again */
 };
 
 enum phase { NOT_BEGUN = 0, RECORDING, OFF };
@@ -37,14 +38,15 @@ enum phase { NOT_BEGUN = 0, RECORDING, OFF };
 struct state {
     pthread_mutex_t lock; /* all zero = PTHREAD_MUTEX_INITIALIZER, in glibc */
     _Atomic enum phase phase;
-    uint32_t threads;         /* numbered so far */
-    uint64_t start;           /* us of the monotonic clock */
-    off_t file_size;          /* allocated */
-    hfit_wire_header *header; /* NULL when no file could be made */
-    hfit_wire_record *window; /* the last bytes of the file, or NULL */
-    size_t window_size;       /* bytes */
-    size_t used;              /* records of the window */
-    uint64_t last_time;       /* us after the start, of the last record */
+    uint32_t threads;           /* numbered so far */
+    uint64_t start;             /* us of the monotonic clock */
+    off_t file_size;            /* allocated */
+    hfit_wire_header *header;   /* NULL when no file could be made */
+    hfit_wire_record *window;   /* the last bytes of the file, or NULL */
+    size_t window_size;         /* bytes */
+    size_t used;                /* records of the window */
+    uint64_t last_time;         /* us after the start, of the last record */
+    uint32_t told[TOLD_CHAINS]; /* names of chains, each at its remainder */
 };
 
 /* Inherited by a child, unlike the state. Changed only with the lock held. */
@@ -343,16 +345,33 @@ static void append(struct state *state, const hfit_wire_record *told) {
     __atomic_store_n(&record->commit, commit, __ATOMIC_RELEASE);
 }
 
+/* A name says nothing of the callers it stands for. The state, and with it what was told, is a
+ * process's own: so is its file. */
+static void tell_chain(struct state *state, const struct site *site) {
+    uint32_t *told = &state->told[site->name % TOLD_CHAINS];
+    if (site->callers[0] == 0 || *told == site->name) {
+        return;
+    }
+    const uint32_t *callers = site->callers;
+    const hfit_wire_record chain = {.address = (uint64_t)callers[1] << 32 | callers[0],
+                                    .size = (uint64_t)callers[3] << 32 | callers[2],
+                                    .site = site->name,
+                                    .commit = HFIT_WIRE_CHAIN};
+    append(state, &chain);
+    *told = site->name;
+}
+
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, uint32_t site) {
+                      unsigned alignment_log2, struct site site) {
     const int kept_errno = errno;
     struct state *state = shared_state();
     if (state->phase != OFF || state->header != NULL) {
         const hfit_wire_record told = {.address = (uintptr_t)address,
                                        .size = size,
-                                       .site = site,
+                                       .site = site.name,
                                        .commit = (uint32_t)op | alignment_log2 << 8};
         pthread_mutex_lock(&state->lock);
+        tell_chain(state, &site);
         append(state, &told);
         pthread_mutex_unlock(&state->lock);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire format of a recording, version 1: what WIRE.md specifies, as C structs. Shared by the
+ * The wire format of a recording, version 2: what WIRE.md specifies, as C structs. Shared by the
  * recorder that writes it and the engine that reads it. All fields are little-endian.
  *
  *   +--------+-----------+----------+----------+-----+------------------+
@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 #define HFIT_WIRE_MAGIC "hfitwire" /* 8 bytes, without the NUL; written last of the header */
-#define HFIT_WIRE_VERSION 1
+#define HFIT_WIRE_VERSION 2
+#define HFIT_WIRE_OLDEST 1 /* version without chains, read as well */
 #define HFIT_WIRE_PROGRAM_SIZE 200
 
 /* What a record tells. 0 marks a record that was not committed. */
@@ -24,7 +25,8 @@ enum hfit_wire_op {
     HFIT_WIRE_ALIGNED = 3,
     HFIT_WIRE_FREE = 4,         /* written before the heap gets the block */
     HFIT_WIRE_RESIZE_BEGIN = 5, /* written before; address is the old block's */
-    HFIT_WIRE_RESIZE_END = 6    /* written after; address is the new block's */
+    HFIT_WIRE_RESIZE_END = 6,   /* written after; address is the new block's */
+    HFIT_WIRE_CHAIN = 7         /* no event: which callers a site consists of */
 };
 
 /* Header flags. */

@@ -10,14 +10,14 @@ from heapfit.errors import HeapfitError
 
 HEADER_SIZE = 256
 RECORD_SIZE = 32
-ALLOC, ZEROED, ALIGNED, FREE, BEGIN, END = range(1, 7)
+ALLOC, ZEROED, ALIGNED, FREE, BEGIN, END, CHAIN = range(1, 8)
 OLD, NEW = 0x1000, 0x2000
 
 
 def header(**changed):
     fields = {
         "magic": b"hfitwire",
-        "version": 1,
+        "version": 2,
         "header_size": HEADER_SIZE,
         "record_size": RECORD_SIZE,
         "pointer_bits": 64,
@@ -35,6 +35,10 @@ def header(**changed):
 def record(op, address, size=0, thread=1, time=0, log2=0):
     commit = op | log2 << 8 | time >> 32 << 16
     return struct.pack("<QQIIII", address, size, 7, thread, time & 0xFFFFFFFF, commit)
+
+
+def chain(site, callers):
+    return struct.pack("<4I4I", *callers, site, 1, 0, CHAIN)
 
 
 def read(content, drop_unknown=False, step=1 << 20):
@@ -84,6 +88,19 @@ def test_records_become_the_events_they_tell():
 @pytest.mark.parametrize("step", [1, 7, 31, 33, 255, 257])
 def test_chunks_of_any_size_read_the_same(step):
     assert read(SOUND, step=step)[1] == SOUND_ROWS
+
+
+def test_recordings_of_the_version_before_are_read():
+    assert read(SOUND.replace(header(), header(version=1)))[1] == SOUND_ROWS
+
+
+def test_a_chain_is_no_event_and_names_the_callers_of_a_site():
+    far = 0xFFFFFFFF  # an address above all of a program's: of an event it would be refused
+    told = chain(7, (far, far, far, far)), record(ALLOC, OLD, 10), chain(5, (1, 2, 0, 0))
+    reader, rows, columns = read(header() + b"".join((*told, chain(5, (1, 2, 0, 0)))))
+    assert rows == [(0, 0, 10)]
+    assert columns["site"].tolist() == [7]
+    assert reader.chains == {7: (far, far, far, far), 5: (1, 2, 0, 0)}
 
 
 def test_a_wider_header_is_skipped():
@@ -181,13 +198,16 @@ def test_a_recording_that_ended_early_says_why_and_what_is_missing():
     ("content", "told"),
     [
         (header(magic=b"elsewise"), "byte 0: is no recording"),
-        (header(version=2), "byte 8: wire version 2; this program reads 1"),
+        (header(version=0), "byte 8: wire version 0; this program reads 1 to 2"),
+        (header(version=3), "byte 8: wire version 3; this program reads 1 to 2"),
         (header(header_size=255), "byte 12: a header of 255 bytes"),
         (header(header_size=0xFFFFFFE0), "byte 12: a header of 4294967264 bytes"),
         (header(record_size=16), "byte 12: a header of 256 bytes or records of 16"),
         (header(pointer_bits=16), "byte 20: pointers of 16 bits"),
         (header(), "no allocation in it"),
-        (header() + record(9, OLD), "record 0: operation 9 is none of 1 to 6"),
+        (header() + record(9, OLD), "record 0: operation 9 is none of 1 to 7"),
+        (header() + chain(0, (8, 9, 0, 0)), "record 0: is a chain of no callers, or of no site"),
+        (header() + chain(7, (0, 9, 0, 0)), "record 0: is a chain of no callers, or of no site"),
         (header() + record(ALLOC, 1 << 63, 1), "record 0: address 9223372036854775808"),
         (header() + record(ALIGNED, OLD, 1, log2=64), "record 0: alignment 2\\^64"),
         (header() + record(ALLOC, OLD, 1, log2=4), "record 0: alignment 2\\^4"),

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
 constexpr std::size_t most_resizing = 1 << 16; // threads at once
+constexpr std::size_t most_chains = 1 << 18;   // 16 MiB of them; python has some 5,000
 constexpr std::size_t longest_header = 1 << 20;
 constexpr std::uint32_t operation_not_permitted = 1; // Linux's EPERM
 
@@ -102,17 +103,17 @@ void WireTrace::take_header(const char *bytes) {
     if (std::string_view(header.magic, sizeof(header.magic)) != HFIT_WIRE_MAGIC) {
         throw Error("byte 0: is no recording (it begins otherwise)");
     }
-    if (header.version != HFIT_WIRE_VERSION) {
+    if (header.version < HFIT_WIRE_OLDEST || header.version > HFIT_WIRE_VERSION) {
         throw Error("byte 8: wire version " + std::to_string(header.version) +
-                    "; this program reads " + std::to_string(HFIT_WIRE_VERSION) +
-                    " (record again)");
+                    "; this program reads " + std::to_string(HFIT_WIRE_OLDEST) + " to " +
+                    std::to_string(HFIT_WIRE_VERSION) + " (record again)");
     }
     if (header.header_size < sizeof(header) || header.header_size > longest_header ||
         header.header_size % sizeof(hfit_wire_record) != 0 ||
         header.record_size != sizeof(hfit_wire_record)) {
         throw Error("byte 12: a header of " + std::to_string(header.header_size) +
                     " bytes or records of " + std::to_string(header.record_size) +
-                    " bytes are not of version 1 (the file is damaged)");
+                    " bytes are not of this version (the file is damaged)");
     }
     if (header.pointer_bits != 32 && header.pointer_bits != 64) {
         throw Error("byte 20: pointers of " + std::to_string(header.pointer_bits) +
@@ -133,8 +134,12 @@ void WireTrace::take_header(const char *bytes) {
 void WireTrace::take_record(const hfit_wire_record &record) {
     const std::uint8_t op = op_of(record);
     const auto alignment_log2 = static_cast<std::uint8_t>(record.commit >> 8);
-    if (op < HFIT_WIRE_ALLOC || op > HFIT_WIRE_RESIZE_END) {
-        refuse("operation " + std::to_string(op) + " is none of 1 to 6 (the file is damaged)");
+    if (op == HFIT_WIRE_CHAIN) {
+        take_chain(record);
+        return;
+    }
+    if (op < HFIT_WIRE_ALLOC || op > HFIT_WIRE_CHAIN) {
+        refuse("operation " + std::to_string(op) + " is none of 1 to 7 (the file is damaged)");
     }
     if (alignment_log2 >= 64 || (alignment_log2 != 0 && op != HFIT_WIRE_ALIGNED)) {
         refuse("alignment 2^" + std::to_string(alignment_log2) + " (the file is damaged)");
@@ -151,6 +156,20 @@ void WireTrace::take_record(const hfit_wire_record &record) {
     request.thread = record.thread;
     request.site = record.site;
     take_request(record, request);
+}
+
+// Two words of the record hold four hashes of 32 bits.
+void WireTrace::take_chain(const hfit_wire_record &record) {
+    const auto direct = static_cast<std::uint32_t>(record.address);
+    if (record.site == 0 || direct == 0) {
+        refuse("is a chain of no callers, or of no site (the file is damaged)");
+    }
+    if (chains_.size() == most_chains) {
+        refuse("more than " + std::to_string(most_chains) + " chains of callers");
+    }
+    chains_[record.site] = {direct, static_cast<std::uint32_t>(record.address >> 32),
+                            static_cast<std::uint32_t>(record.size),
+                            static_cast<std::uint32_t>(record.size >> 32)};
 }
 
 void WireTrace::take_request(const hfit_wire_record &record, const Request &request) {

@@ -4,7 +4,9 @@
 // between them; meanwhile its object answers to an id no address can have.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +19,9 @@ struct hfit_wire_record;
 
 namespace heapfit {
 
+// The callers that a site stands for, by its name: innermost first, 0 where the chain has ended.
+using Chains = std::map<std::uint32_t, std::array<std::uint32_t, 4>>;
+
 class WireTrace {
   public:
     explicit WireTrace(OnUnknown on_unknown) : builder_(on_unknown, "record") {}
@@ -28,6 +33,9 @@ class WireTrace {
 
     [[nodiscard]] TraceBuilder &builder() { return builder_; }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
+
+    // Of the sites read so far; empty where a site is its direct caller.
+    [[nodiscard]] const Chains &chains() const { return chains_; }
 
     // What is missing, or was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
@@ -44,6 +52,7 @@ class WireTrace {
     void take(const char *bytes);
     void take_header(const char *bytes);
     void take_record(const hfit_wire_record &record);
+    void take_chain(const hfit_wire_record &record);
     void take_request(const hfit_wire_record &record, const Request &request);
     void begin_resize(const hfit_wire_record &record);
     void end_resize(const hfit_wire_record &record, const Request &request);
@@ -58,6 +67,7 @@ class WireTrace {
     std::string partial_;        // of a header or record whose rest is in the next chunk
     std::uint64_t position_ = 0; // records taken
     std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
+    Chains chains_;
     bool is_attached_ = false;
     bool is_confined_ = false;
     std::uint32_t stopped_ = 0;
