@@ -61,7 +61,21 @@ void lane_hand_over(hfit_lane *lane, uint32_t thread) {
     commit(lane, HFIT_WIRE_THREAD, put_number(lane->next + 1, thread));
 }
 
+/* A name says nothing of the callers it stands for. */
+static void tell_chain(hfit_lane *lane, const struct site *site) {
+    uint32_t *told = &lane->told[site->name % TOLD_CHAINS];
+    if (site->callers[0] == 0 || *told == site->name) {
+        return;
+    }
+    unsigned char *at = lane->next + 1;
+    memcpy(at, &site->name, sizeof(site->name));
+    memcpy(at + sizeof(site->name), site->callers, sizeof(site->callers));
+    commit(lane, HFIT_WIRE_CHAIN, at + sizeof(site->name) + sizeof(site->callers));
+    *told = site->name;
+}
+
 void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64_t time) {
+    tell_chain(lane, &event->site);
     unsigned tag = event->op;
     unsigned char *at = lane->next + 1;
     if (order != lane->order + 1) {
@@ -81,7 +95,7 @@ void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64
         if (event->op == HFIT_WIRE_ALIGNED) {
             *at++ = event->alignment_log2;
         }
-        at = put_site(at, lane, event->site, &tag);
+        at = put_site(at, lane, event->site.name, &tag);
     }
     commit(lane, tag, at);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "site.h"
 #include "wire.h"
 
 /* Opens this process's file, unless it is open or the recording is off. */
@@ -16,10 +17,11 @@ void recording_start(void);
 
 /*
  * Appends a record: after all whose append has returned, before all whose append has not begun.
- * `address` 0 tells that the heap refused.
+ * `address` 0 tells that the heap refused. A site of several callers is told in a record of its own
+ * before the first that names it.
  */
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, uint32_t site);
+                      unsigned alignment_log2, struct site site);
 
 /*
  * To call before the program confines itself (seccomp): takes room for the records that follow.

@@ -27,10 +27,11 @@ enum {
     HFIT_WIRE_CHUNK_HEADER = 4, /* bytes: the thread's number, from 1; 0 = nothing written yet */
     HFIT_WIRE_LONGEST = 48,     /* bytes of a record, at most */
     HFIT_WIRE_SITES = 256,      /* places of a chunk's table of sites */
+    HFIT_WIRE_DEPTH = 4,        /* callers that a chain can tell */
     HFIT_WIRE_GRANULE = 16      /* addresses are counted in these where they can be */
 };
 
-/* What a record tells: the lowest three bits of its tag. 0 marks one that was not committed. */
+/* What a record tells: the lowest four bits of its tag. 0 marks one that was not committed. */
 enum hfit_wire_op {
     HFIT_WIRE_ALLOC = 1,
     HFIT_WIRE_ZEROED = 2,
@@ -38,16 +39,17 @@ enum hfit_wire_op {
     HFIT_WIRE_FREE = 4,         /* written before the heap gets the block */
     HFIT_WIRE_RESIZE_BEGIN = 5, /* written before; address is the old block's */
     HFIT_WIRE_RESIZE_END = 6,   /* written after; address is the new block's */
-    HFIT_WIRE_THREAD = 7        /* what follows in this chunk is another thread's */
+    HFIT_WIRE_THREAD = 7,       /* what follows in this chunk is another thread's */
+    HFIT_WIRE_CHAIN = 8         /* no event: which callers a site consists of */
 };
 
-/* The tag's other bits; the highest is 0. */
+/* The tag's bits. */
 enum hfit_wire_tag {
-    HFIT_WIRE_OP = 7,
-    HFIT_WIRE_HAS_ORDER = 8,    /* the order is not the last one's + 1: their difference follows */
-    HFIT_WIRE_HAS_TIME = 16,    /* the time is not the last one's: their difference follows */
-    HFIT_WIRE_IS_NEW_SITE = 32, /* the site follows in full, and takes its place in the table */
-    HFIT_WIRE_IS_ODD = 64       /* the address is counted in bytes, not in granules */
+    HFIT_WIRE_OP = 15,
+    HFIT_WIRE_HAS_ORDER = 16,   /* the order is not the last one's + 1: their difference follows */
+    HFIT_WIRE_HAS_TIME = 32,    /* the time is not the last one's: their difference follows */
+    HFIT_WIRE_IS_NEW_SITE = 64, /* the site follows in full, and takes its place in the table */
+    HFIT_WIRE_IS_ODD = 128      /* the address is counted in bytes, not in granules */
 };
 
 /* Header flags. */

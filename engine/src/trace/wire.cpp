@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
 constexpr std::size_t most_resizing = 1 << 16; // threads at once
+constexpr std::size_t most_chains = 1 << 18;   // 16 MiB of them; python has some 5,000
 constexpr std::size_t longest_header = 1 << 20;
 constexpr std::uint32_t operation_not_permitted = 1; // Linux's EPERM
 
@@ -155,9 +156,24 @@ void WireTrace::take_old(const char *bytes) {
 
 void WireTrace::take_chunk(std::string_view bytes) {
     const auto take = [this](const WireRecord &record) { take_ordered(record); };
-    const bool is_whole =
-        read_wire_chunk(bytes, place_, [&](const WireRecord &record) { order_.add(record, take); });
+    const bool is_whole = read_wire_chunk(bytes, place_, [&](const WireRecord &record) {
+        if (record.op == HFIT_WIRE_CHAIN) {
+            take_chain(record);
+        } else {
+            order_.add(record, take);
+        }
+    });
     is_cut_ = is_cut_ || !is_whole;
+}
+
+void WireTrace::take_chain(const WireRecord &record) {
+    if (record.site == 0 || record.callers.front() == 0) {
+        refuse("is a chain of no callers, or of no site (the file is damaged)");
+    }
+    if (chains_.size() == most_chains && !chains_.contains(record.site)) {
+        refuse("more than " + std::to_string(most_chains) + " chains of callers");
+    }
+    chains_[record.site] = record.callers;
 }
 
 // Two threads may take their times in another order than their numbers.

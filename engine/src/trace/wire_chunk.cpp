@@ -83,16 +83,16 @@ class Chunk {
                 return false;
             }
             last_.op = tag & HFIT_WIRE_OP;
-            if (last_.op != 0) {
-                read_fields(tag);
+            if (last_.op == 0 || last_.op > HFIT_WIRE_CHAIN) {
+                refuse(begin);
             }
+            read_fields(tag);
             if (fields_.is_short()) {
                 is_cut_ = true;
                 return false;
             }
-            if (!fields_.is_sound() || last_.op == 0 || (tag & 0x80) != 0) {
-                throw Error("byte " + std::to_string(place_ + begin) +
-                            ": is no record (the file is damaged)");
+            if (!fields_.is_sound()) {
+                refuse(begin);
             }
             if (last_.op != HFIT_WIRE_THREAD) {
                 record = last_;
@@ -108,11 +108,23 @@ class Chunk {
     // A chunk that nobody began is zero, but for what may follow in damaged ones.
     [[nodiscard]] bool is_empty() const { return last_.thread == 0 || fields_.left() == 0; }
 
+    [[noreturn]] void refuse(std::uint64_t offset) const {
+        throw Error("byte " + std::to_string(place_ + offset) +
+                    ": is no record (the file is damaged)");
+    }
+
     void read_fields(std::uint8_t tag) {
         if (last_.op == HFIT_WIRE_THREAD) {
             last_.thread = static_cast<std::uint32_t>(fields_.number());
-            return;
+        } else if (last_.op == HFIT_WIRE_CHAIN) {
+            last_.site = fields_.word();
+            std::ranges::generate(last_.callers, [this] { return fields_.word(); });
+        } else {
+            read_event(tag);
         }
+    }
+
+    void read_event(std::uint8_t tag) {
         last_.order += (tag & HFIT_WIRE_HAS_ORDER) != 0 ? fields_.number() : 1;
         last_.time += (tag & HFIT_WIRE_HAS_TIME) != 0 ? fields_.number() : 0;
         const std::uint64_t unit = (tag & HFIT_WIRE_IS_ODD) != 0 ? 1 : HFIT_WIRE_GRANULE;
