@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "site.h"
 #include "wire.h"
 
 typedef struct hfit_lane {
@@ -30,7 +31,7 @@ typedef struct hfit_lane {
 typedef struct hfit_event {
     uint64_t address;
     uint64_t size;
-    uint32_t site;
+    struct site site;
     uint8_t op; /* of enum hfit_wire_op */
     uint8_t alignment_log2;
 } hfit_event;

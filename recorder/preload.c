@@ -100,7 +100,7 @@ INTERPOSED void free(void *block) {
         next_free(block);
         return;
     }
-    recording_append(HFIT_WIRE_FREE, block, 0, 0, site_of(CALLER));
+    recording_append(HFIT_WIRE_FREE, block, 0, 0, (struct site){.name = caller_of(CALLER)});
     next_free(block);
     leave();
 }
@@ -109,7 +109,7 @@ static void *resize(void *block, size_t size, void *caller) {
     if (!enter()) {
         return next_realloc(block, size);
     }
-    const uint32_t site = site_of(caller);
+    const struct site site = site_of(caller);
     const bool is_known = block != NULL && !is_early_block(block);
     if (is_known) {
         recording_append(HFIT_WIRE_RESIZE_BEGIN, block, size, 0, site);

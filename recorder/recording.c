@@ -231,7 +231,7 @@ static void append(struct state *state, const hfit_event *event) {
 }
 
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, uint32_t site) {
+                      unsigned alignment_log2, struct site site) {
     const int kept_errno = errno;
     struct state *state = shared_state();
     if (state->phase != OFF || state->header != NULL) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "site.h"
 #include "wire.h"
 
 /* Opens this process's file, unless it is open or the recording is off. */
@@ -19,7 +20,7 @@ void recording_start(void);
  * `address` 0 tells that the heap refused.
  */
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, uint32_t site);
+                      unsigned alignment_log2, struct site site);
 
 /*
  * To call before the program confines itself (seccomp): takes room for the records that follow.

@@ -7,8 +7,10 @@
 
 #include <dlfcn.h>
 #include <features.h>
-
-#if __GLIBC_PREREQ(2, 35)
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unwind.h>
 
 /* The finaliser of MurmurHash3 (Appleby, public domain): every bit of the input reaches all 32. */
 static uint32_t mixed(uint64_t value) {
@@ -19,7 +21,9 @@ static uint32_t mixed(uint64_t value) {
     return (uint32_t)(value ^ (value >> 33));
 }
 
-uint32_t site_of(void *code) {
+#if __GLIBC_PREREQ(2, 35)
+
+uint32_t caller_of(void *code) {
     struct dl_find_object module;
     if (_dl_find_object(code, &module) != 0) {
         return 0;
@@ -32,9 +36,61 @@ uint32_t site_of(void *code) {
 
 #else
 
-uint32_t site_of(void *code) {
+uint32_t caller_of(void *code) {
     (void)code;
     return 0;
 }
 
 #endif
+
+/* A walk up the stack: the recorder's own frames first, then those of the program. */
+struct walk {
+    struct site site;
+    uintptr_t code; /* where the program's innermost call returns to */
+    unsigned count; /* callers taken */
+};
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *frame, void *argument) {
+    struct walk *walk = argument;
+    const uintptr_t code = _Unwind_GetIP(frame);
+    if (walk->count == 0 && code != walk->code) {
+        return _URC_NO_REASON;
+    }
+    const uint32_t caller = caller_of((void *)code);
+    if (caller == 0) {
+        return _URC_END_OF_STACK;
+    }
+    walk->site.callers[walk->count++] = caller;
+    return walk->count < SITE_DEPTH ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static bool asks_for_chains(void) {
+    static _Atomic int answer; /* 0: not looked up yet */
+    if (atomic_load_explicit(&answer, memory_order_relaxed) == 0) {
+        const char *depth = getenv("HEAPFIT_SITE_DEPTH");
+        const bool is_deep = depth != NULL && atoi(depth) == SITE_DEPTH;
+        atomic_store_explicit(&answer, is_deep ? SITE_DEPTH : 1, memory_order_relaxed);
+    }
+    return answer == SITE_DEPTH;
+}
+
+static uint32_t name_of(const uint32_t callers[SITE_DEPTH]) {
+    uint32_t name = 0;
+    for (unsigned i = 0; i < SITE_DEPTH; i++) {
+        name = mixed((uint64_t)name << 32 | callers[i]);
+    }
+    return name == 0 ? 1 : name;
+}
+
+struct site site_of(void *code) {
+    struct walk walk = {.code = (uintptr_t)code};
+    if (asks_for_chains()) {
+        _Unwind_Backtrace(take_frame, &walk);
+    }
+    if (walk.count == 0) {
+        walk.site.name = caller_of(code);
+    } else {
+        walk.site.name = name_of(walk.site.callers);
+    }
+    return walk.site;
+}

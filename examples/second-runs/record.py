@@ -39,14 +39,15 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "HOME
 Table = Mapping[str, Any]
 
 
-def record(entry: Table, load: Table, output: Path) -> Trace:
-    """One run of the program under one load."""
+def record(entry: Table, load: Table, output: Path, depth: int) -> Trace:
+    """One run of the program under one load; `depth` is --site-depth."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
         values = {**load, "port": port}
         prepare(entry, load, values, folder)
-        command = [sys.executable, "-m", "heapfit", "record", "-o", "trace", "--"]
+        command = [sys.executable, "-m", "heapfit", "record", "-o", "trace"]
+        command += ["--site-depth", str(depth), "--"]
         command += filled(entry["command"], values)
         is_fed = "input" in entry and "file" not in entry
         with (
@@ -135,15 +136,15 @@ def keep_first(trace: Trace, output: Path) -> Trace:
                 yield {name: values[:left] for name, values in batch.items()}
                 left -= len(batch["op"])
 
-    return write_trace(output, batches(), trace.info)
+    return write_trace(output, batches(), trace.info, lambda: trace.chains)
 
 
-def record_all(entry: Table, folder: Path) -> bool:
+def record_all(entry: Table, folder: Path, depth: int) -> bool:
     """Whether all runs were recorded."""
     for number, load in enumerate(entry["loads"], 1):
         output = folder / f"{entry['name']}-{number}.parquet"
         try:
-            told = record(entry, load, output)
+            told = record(entry, load, output, depth)
         except (HeapfitError, OSError, subprocess.CalledProcessError) as error:
             print(f"{output.stem}: {error}", file=sys.stderr)
             return False
@@ -155,6 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", metavar="NAME", help="only these")
     parser.add_argument("-o", "--output", type=Path, default=Path(), help="folder of the traces")
+    parser.add_argument("--site-depth", type=int, default=1, help="as of heapfit record")
     parser.add_argument("--packages", action="store_true", help="print Debian's packages and end")
     told = parser.parse_args()
     entries = tomllib.loads((HERE / "programs.toml").read_text())["program"]
@@ -164,7 +166,7 @@ def main() -> None:
         return
     folder = told.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    recorded = [record_all(entry, folder) for entry in entries]
+    recorded = [record_all(entry, folder, told.site_depth) for entry in entries]
     sys.exit(0 if all(recorded) else 1)
 
 

@@ -46,9 +46,18 @@ template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
     }
 }
 
+nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>> to_chains(WireTrace &reader) {
+    nb::dict chains;
+    for (const auto &[site, callers] : reader.chains()) {
+        chains[nb::int_(site)] = nb::make_tuple(callers[0], callers[1], callers[2], callers[3]);
+    }
+    return nb::borrow<nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>>(chains);
+}
+
 // A reader has feed(bytes), finish(), builder() and header().
-template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
-    nb::class_<Reader>(module, name, doc)
+template <class Reader>
+nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char *doc) {
+    return nb::class_<Reader>(module, name, doc)
         .def(
             "__init__",
             [](Reader *self, bool drop_unknown) {
@@ -77,7 +86,9 @@ void bind_trace(nb::module_ &module) {
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
     bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
-    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
+    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).")
+        .def_prop_ro("chains", &to_chains,
+                     "The callers of each site that stands for several, innermost first.");
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).");
     bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");

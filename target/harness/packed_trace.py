@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.trace.chains import sites_told
 from heapfit.trace.operations import ALIGNED, FREE, RESIZE, may_be_tagged
 from heapfit.trace.stored import Trace
 
@@ -73,12 +74,13 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
     `sites` are the tags of a plan's call sites.
     """
     slots = _Slots()
+    tags = sites_told(sites or {}, trace.chains)
     rows: list[tuple[int, int]] = []
     objects: list[int] = []
     for op, number, size, alignment, site in _events(trace):
         ends = op == FREE or (op == RESIZE and size == 0)
         slot = slots.end(number) if ends else slots.of(number)
-        tag = (sites or {}).get(site, 0) if op < ALIGNED else 0
+        tag = tags.get(site, 0) if op < ALIGNED else 0
         detail = max(alignment.bit_length() - 1, 0) | tag
         what = slot | detail << 24 | (FREE if ends else op) << 29
         rows.append((what, min(size, _LARGEST)))

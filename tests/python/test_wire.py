@@ -53,6 +53,7 @@ class Event:
     time: int = 0
     log2: int = 0
     site: int = 7
+    callers: tuple[int, ...] = ()
 
 
 def number(value):
@@ -88,6 +89,8 @@ def packed(event, order, last, sites):
         sites[event.site % 256] = event.site
         fields += struct.pack("<I", event.site) if is_new else bytes([event.site % 256])
         tag |= 32 * is_new
+        if is_new and event.callers:
+            tag, fields = tag | 128, fields + struct.pack("<4I", *event.callers)
     return bytes([tag]) + fields
 
 
@@ -335,6 +338,36 @@ def test_chunks_of_two_threads_become_one_order(of_each):
 @pytest.mark.parametrize("step", [1, 3, 255, 257, 300])
 def test_chunks_fed_in_pieces_of_any_size_read_the_same(step):
     assert read(chunks(EVENTS, 2), step=step)[1] == ROWS
+
+
+def test_a_new_site_may_be_a_chain_of_callers():
+    callers = 1, 0xFFFFFFFF, 3, 0
+    event = Event(ALLOC, OLD, 10, site=9, callers=callers)
+    told = [event, Event(FREE, OLD), Event(ALLOC, OLD, 20, site=9, callers=callers)]
+    reader, rows, columns = read(chunks(told), step=7)
+    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 20)]
+    assert columns["site"].tolist() == [9, 7, 9]
+    assert reader.chains == {9: callers}
+    assert read(SOUND)[0].chains == {}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        packed(Event(ALLOC, OLD, 10, site=9, callers=(0, 2, 3, 4)), 1, (NOTHING, 0), {}),
+        bytes([ALLOC | 32 | 128])
+        + number(1)
+        + number(10)
+        + bytes(4)
+        + struct.pack("<4I", 1, 2, 3, 4),
+        bytes([ALLOC | 128]) + number(1) + number(10) + bytes(1) + struct.pack("<4I", 1, 2, 3, 4),
+        bytes([7 | 128]) + number(2),
+    ],
+)
+def test_callers_of_no_new_site_are_refused(record):
+    content = header(version=2, record_size=CHUNK_SIZE) + struct.pack("<I", 1) + record
+    with pytest.raises(HeapfitError, match=r"byte 260: is no record \(the file is damaged\)"):
+        read(content.ljust(HEADER_SIZE + CHUNK_SIZE, b"\0"))
 
 
 def test_a_chunk_handed_over_is_two_threads():

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
 constexpr std::size_t most_resizing = 1 << 16; // threads at once
+constexpr std::size_t most_chains = 1 << 18;   // 16 MiB of them; python has some 5,000
 constexpr std::size_t longest_header = 1 << 20;
 constexpr std::uint32_t operation_not_permitted = 1; // Linux's EPERM
 
@@ -165,8 +166,18 @@ void WireTrace::take_ordered(const WireRecord &record) {
     WireRecord timed = record;
     latest_ = timed.time = std::max(latest_, record.time);
     threads_ = std::max(threads_, record.thread);
+    if (record.callers[0] != 0) {
+        take_chain(record);
+    }
     take_record(timed);
     position_++;
+}
+
+void WireTrace::take_chain(const WireRecord &record) {
+    if (chains_.size() == most_chains) {
+        refuse("more than " + std::to_string(most_chains) + " chains of callers");
+    }
+    chains_[record.site] = record.callers;
 }
 
 void WireTrace::take_record(const WireRecord &record) {

@@ -90,7 +90,7 @@ class Chunk {
                 is_cut_ = true;
                 return false;
             }
-            if (!fields_.is_sound() || last_.op == 0 || (tag & 0x80) != 0) {
+            if (!fields_.is_sound() || last_.op == 0 || !are_callers_sound(tag)) {
                 throw Error("byte " + std::to_string(place_ + begin) +
                             ": is no record (the file is damaged)");
             }
@@ -121,6 +121,22 @@ class Chunk {
         last_.size = has_size ? fields_.number() : 0;
         last_.alignment_log2 = last_.op == HFIT_WIRE_ALIGNED ? fields_.byte() : 0;
         last_.site = last_.op == HFIT_WIRE_RESIZE_END ? 0 : site(tag);
+        last_.callers = {};
+        if (has_callers(tag)) {
+            std::ranges::generate(last_.callers, [this] { return fields_.word(); });
+        }
+    }
+
+    [[nodiscard]] bool has_callers(std::uint8_t tag) const {
+        return (tag & HFIT_WIRE_HAS_CALLERS) != 0 && (tag & HFIT_WIRE_IS_NEW_SITE) != 0 &&
+               last_.op != HFIT_WIRE_RESIZE_END;
+    }
+
+    // Only a new site has callers, one at least.
+    [[nodiscard]] bool are_callers_sound(std::uint8_t tag) const {
+        return (tag & HFIT_WIRE_HAS_CALLERS) == 0 ||
+               (last_.op != HFIT_WIRE_THREAD && has_callers(tag) && last_.site != 0 &&
+                last_.callers[0] != 0);
     }
 
     std::uint32_t site(std::uint8_t tag) {

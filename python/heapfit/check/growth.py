@@ -82,7 +82,7 @@ def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     sizes: dict[Name, Held] = dict(_held(_classes(blocks.sizes), at_peak, mean).items())
     if len(loaded.sites) == 0:
         return Holdings(sizes, {})
-    by_site = _held(loaded.sites[blocks.starts], at_peak, mean)
+    by_site = _held(loaded.by_caller().sites[blocks.starts], at_peak, mean)
     return Holdings(sizes, _by_name(by_site, _places(programs, by_site)))
 
 

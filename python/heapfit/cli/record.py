@@ -22,6 +22,7 @@ from heapfit.importers.target_log import (
     record_emulated,
     record_serial,
 )
+from heapfit.trace.chains import DEPTH
 from heapfit.trace.names import source_name
 
 Program: TypeAlias = Annotated[
@@ -47,6 +48,14 @@ Environment: TypeAlias = Annotated[
         "itself into FOLDER.",
     ),
 ]
+Depth: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--site-depth",
+        metavar="1|4",
+        help="Callers told of each request of a Linux program: for --call-sites of fit.",
+    ),
+]
 Log: TypeAlias = Annotated[
     Path | None,
     typer.Option("--file", metavar="LOG", help="Take frames of recorder/target from a log."),
@@ -69,6 +78,7 @@ def command(
     output: Output = None,
     children: Children = False,
     environment: Environment = None,
+    site_depth: Depth = 1,
     file: Log = None,
     serial: Device = None,
     qemu: Image = None,
@@ -84,8 +94,10 @@ def command(
     it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
     log, over a serial line or out of QEMU.
     """
+    if site_depth not in (1, DEPTH):
+        raise typer.BadParameter("--site-depth is 1 or 4")
     if environment is not None:
-        out_result(_environment(environment, program), as_json)
+        out_result(_environment(environment, program, site_depth), as_json)
         return
     words = tuple(program or ())
     source = _one_of(words, file, serial, qemu)
@@ -99,7 +111,7 @@ def command(
             emulation = Emulation(qemu, words, machine, seconds, icount)
             parts = _target_parts(record_emulated(emulation, target, progress))
         else:
-            parts = _parts(record(words, target, children, progress))
+            parts = _parts(record(words, target, children, progress, site_depth))
     out_result(parts, as_json)
 
 
@@ -123,9 +135,9 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
     yield from map(Note, info.notes)
 
 
-def _environment(folder: Path, program: list[str] | None) -> Iterator[Part]:
+def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
     """Lines as an environment file has them."""
-    variables = preload.environment(folder, Path(program[0]) if program else None)
+    variables = preload.environment(folder, Path(program[0]) if program else None, depth)
     yield Fields({"environment": variables})
     for name, value in variables.items():
         yield Line(f"{name}={value}")

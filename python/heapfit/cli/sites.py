@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.importers.source_lines import Place, places_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.trace.chains import Chains, sites_told
 from heapfit.trace.loaded import load_trace
 
 
@@ -44,26 +46,44 @@ def command(
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
         sites = call_sites(load_trace(trace, progress=progress))
+        chains = trace.chains
     if not sites:
         raise HeapfitError(f"{source}: no call sites are recorded (`heapfit record` keeps them)")
-    known = {one.site for one in sites}
+    callers = {one.site: chains.get(one.site, (one.site,)) for one in sites}
+    known = {caller for chain in callers.values() for caller in chain}
     places: dict[int, Place] = {}
     for program in programs or []:
         places = {**places_of(program, known), **places}
-    out_result(_parts(sites, places, plan), as_json)
+    if plan is not None:
+        plan = replace(plan, sites=sites_told(plan.sites, chains))
+    out_result(_parts(sites, _Callers(callers, places), plan), as_json)
 
 
-def _parts(
-    sites: Sequence[CallSite], places: Mapping[int, Place], plan: Plan | None
-) -> Iterator[Part]:
-    yield Table(_columns(places, plan), sites, "sites")
+@dataclass(frozen=True, slots=True)
+class _Callers:
+    """The callers of each site, innermost first, and where these are."""
+
+    of: Chains
+    places: Mapping[int, Place]
+
+    def place(self, site: int) -> Place | None:
+        """Of the direct caller."""
+        return self.places.get(self.of[site][0])
+
+    def above(self, site: int) -> list[Place | None]:
+        """Of its callers."""
+        return [self.places.get(caller) for caller in self.of[site][1:]]
+
+
+def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
+    yield Table(_columns(callers, plan), sites, "sites")
     yield Line("Bytes, life in events; of blocks that are not aligned, until they are resized.")
-    if places and len(places) < len(sites):
-        others = len(sites) - len(places)
+    others = sum(callers.place(one.site) is None for one in sites)
+    if callers.places and others:
         yield Line(f"{others} lie in other files: give these with --program, too.")
 
 
-def _columns(places: Mapping[int, Place], plan: Plan | None) -> list[Column[CallSite]]:
+def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
     """Tags have a column where there is a plan, places where there is a program."""
 
     def if_planned(heading: str) -> str:
@@ -80,10 +100,11 @@ def _columns(places: Mapping[int, Place], plan: Plan | None) -> list[Column[Call
         Column("end", if_planned("end"), lambda call_site: _end(call_site.site, plan)),
         Column(
             "place",
-            "where" if places else "",
-            lambda call_site: places.get(call_site.site),
-            lambda call_site: _where(places.get(call_site.site)),
+            "where" if callers.places else "",
+            lambda call_site: callers.place(call_site.site),
+            lambda call_site: _chain(callers, call_site.site),
         ),
+        Column("callers", value=lambda call_site: callers.above(call_site.site)),
     ]
 
 
@@ -97,6 +118,13 @@ def _end(site: int, plan: Plan | None) -> str | None:
     if plan is None or tag is None:
         return None
     return "high" if plan.scalars.get("tag_high", 0) >> tag & 1 else "low"
+
+
+def _chain(callers: _Callers, site: int) -> str | None:
+    """The call, and the functions above it."""
+    above = [place.function or f"{place.address:#x}" for place in callers.above(site) if place]
+    where = _where(callers.place(site))
+    return " < ".join([where or "?", *above]) if above else where
 
 
 def _where(place: Place | None) -> str | None:

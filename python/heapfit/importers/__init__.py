@@ -111,7 +111,7 @@ def _stored(
             ),
         )
 
-    return write_trace(output, _watched(incoming, stream, progress), info)
+    return write_trace(output, _watched(incoming, stream, progress), info, incoming.chains)
 
 
 def _watched(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:

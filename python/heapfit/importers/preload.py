@@ -28,7 +28,15 @@ def library_for(program: Path) -> Path:
     return LIBRARY_32 if head == b"\x7fELF" + bytes([_ELF_32_BIT]) else LIBRARY
 
 
-def environment(folder: Path, program: Path | None = None) -> dict[str, str]:
+def recording_into(folder: Path, depth: int = 1) -> dict[str, str]:
+    """What tells the library where to record, and how many callers of each request."""
+    return {
+        "HEAPFIT_RECORD": str(folder),
+        **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
+    }
+
+
+def environment(folder: Path, program: Path | None = None, depth: int = 1) -> dict[str, str]:
     """What a program's environment needs for it to record itself into `folder`.
 
     For programs that others start, as services; HeapfitError if that cannot be.
@@ -40,7 +48,7 @@ def environment(folder: Path, program: Path | None = None) -> dict[str, str]:
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
-    return {"LD_PRELOAD": str(library), "HEAPFIT_RECORD": str(folder)}
+    return {"LD_PRELOAD": str(library), **recording_into(folder, depth)}
 
 
 def recordable(name: str) -> Path:

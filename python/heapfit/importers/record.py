@@ -14,14 +14,14 @@ import struct
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, import_file
-from heapfit.importers.preload import library_for, preloadable, recordable
+from heapfit.importers.preload import library_for, preloadable, recordable, recording_into
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 
@@ -56,12 +56,14 @@ def record(
     output: Path,
     keep_children: bool = False,
     progress: Progress = no_progress,
+    depth: int = 1,
 ) -> Recording:
     """Runs a program, with its input and output untouched, and stores its trace at `output`.
 
     Children are kept beside it, as <output>.<process>.parquet. A program that dies by a signal
     leaves the trace of its life, and so does one whose recorder is sent a SIGTERM, which is passed
-    on. A process that outlives the program is recorded until then.
+    on. A process that outlives the program is recorded until then. `depth`: callers of each
+    request that are told, 1 or 4 (docs/recording.md has the cost).
     """
     program = recordable(command[0])
     _require_place(output)
@@ -70,7 +72,8 @@ def record(
     except OSError as error:
         raise HeapfitError(f"{output}: cannot be written: {error.strerror or error}") from error
     with folder as name, _terminations_passed_on() as ending:
-        process, status = _run(command, program, Path(name).resolve(), ending)
+        environment = recording_into(Path(name).resolve(), depth)
+        process, status = _run(command, program, environment, ending)
         images = _images(Path(name))
         own = [image for image in images if image.process == process]
         if not own:
@@ -90,16 +93,15 @@ def _require_place(output: Path) -> None:
         raise HeapfitError(f"{output}: is a folder (name the trace to write)")
 
 
-def _run(command: Sequence[str], program: Path, folder: Path, ending: _Ending) -> tuple[int, int]:
+def _run(
+    command: Sequence[str], program: Path, environment: Mapping[str, str], ending: _Ending
+) -> tuple[int, int]:
     """The process's number and how it ended."""
     with ExitStack() as stack:
         stack.enter_context(_interrupts_left_to_the_program())
         preload = [str(preloadable(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
-        recorded = {
-            **os.environ,
-            "LD_PRELOAD": ":".join(filter(None, preload)),
-            "HEAPFIT_RECORD": str(folder),
-        }
+        loaded = {"LD_PRELOAD": ":".join(filter(None, preload))}
+        recorded = {**os.environ, **loaded, **environment}
         try:
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 from heapfit import _engine
 from heapfit.importers.stream import ByteStream
+from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
 STANDARD_QUEUE = "fill-drain:1000"
@@ -44,6 +45,9 @@ class Source(Protocol):
     def info(self) -> TraceInfo:
         """What the source tells of itself; complete once `columns` is exhausted."""
 
+    def chains(self) -> Chains:
+        """The callers of sites that stand for several; likewise."""
+
 
 class ReaderSource:
     """Feeds a file's bytes to one of the engine's readers."""
@@ -70,3 +74,10 @@ class ReaderSource:
             pointer_bits=self._reader.pointer_bits,
             notes=tuple(self._reader.notes),
         )
+
+    def chains(self) -> Chains:
+        """Recordings alone tell of more than the direct caller."""
+        if not isinstance(self._reader, _engine.WireTrace):
+            return {}
+        chains = self._reader.chains.items()
+        return {name: tuple(caller for caller in chain if caller) for name, chain in chains}

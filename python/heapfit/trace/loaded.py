@@ -7,7 +7,7 @@ trace.parquet --> events, call sites, hash of the content --> profile
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
 from heapfit.trace.profile import Profile, profile_events
-from heapfit.trace.stored import Sites, Trace, placed_in, tags_of
+from heapfit.trace.stored import Trace, placed_in
 
 STANDARD_ALIGNMENT = 8  # bytes
 
@@ -38,7 +39,12 @@ class LoadedTrace:
         """The tag of each event's call site; 0 where that has none."""
         if len(self.sites) == 0:
             return np.zeros(len(self.events), np.uint16)
-        return tags_of(self.sites, sites)
+        return tags_of(self.sites, sites, self.trace.chains)
+
+    def by_caller(self) -> LoadedTrace:
+        """The same with direct callers as its sites, where chains were recorded."""
+        chains = self.trace.chains
+        return replace(self, sites=callers_of(self.sites, chains)) if chains else self
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """With the tags of call sites, for a plan that knows some."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError
+from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
-Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
 
 SCHEMA_VERSION = 1
 COLUMNS = {
@@ -40,6 +40,7 @@ COLUMNS = {
 REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
+_CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
 # What a reader believes of a table from elsewhere. Encodings know no cap on their ratio: a loop
 # without a change takes 1 byte for 38 events, a bomb for millions.
@@ -74,12 +75,14 @@ class Trace:
 
     path: Path
     info: TraceInfo
+    chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
 
     @classmethod
     def open(cls, path: Path) -> Trace:
         """The trace stored at `path`; HeapfitError if it is none, or of another version."""
         with _reading(path) as file:
-            metadata = (file.metadata.metadata or {}).get(_METADATA_KEY)
+            stored = file.metadata.metadata or {}
+            metadata = stored.get(_METADATA_KEY)
             if metadata is None:
                 raise HeapfitError(
                     f"{path}: Parquet, but no heapfit trace (`heapfit import` makes one)"
@@ -87,7 +90,9 @@ class Trace:
             info = _info_from(metadata, path)
             _require_table(file, info, path)
             _require_bounded(file.metadata, path)
-        return cls(path, info)
+            with placed_in(path):
+                chains = chains_from(stored.get(_CHAINS_KEY))
+        return cls(path, info, chains)
 
     @property
     def largest_alignment(self) -> int:
@@ -110,7 +115,7 @@ class Trace:
         first = 0
         for batch in self._read(self._replayed(sites)):
             events = _engine.EventArray(first)
-            _append(events, batch, self.path, sites)
+            self._append(events, batch, sites)
             yield events
             first += len(events)
 
@@ -118,14 +123,14 @@ class Trace:
         """The whole trace in memory, 16 bytes an event."""
         events = _engine.EventArray()
         for batch in self._read(self._replayed(sites)):
-            _append(events, batch, self.path, sites)
+            self._append(events, batch, sites)
         return events
 
     def appended_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
         """Appends the whole trace to `events`; after each batch its columns, with call sites."""
         for batch in self._read((*REPLAYED, "site")):
             replayed = {name: batch[name] for name in self._replayed(None)}
-            _append(events, replayed, self.path, None)
+            self._append(events, replayed, None)
             yield batch
 
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -137,18 +142,30 @@ class Trace:
         if count != self.info.events:
             raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
 
+    def _append(
+        self, events: _engine.EventArray, batch: dict[str, NDArray[Any]], sites: Sites | None
+    ) -> None:
+        """The engine checks each row here, and the order of the events when it follows them."""
+        tags = tags_of(batch["site"], sites, self.chains) if sites else None
+        with placed_in(self.path):
+            events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
+
     def _replayed(self, sites: Sites | None) -> Sequence[str]:
         columns = REPLAYED if self.largest_alignment else REPLAYED[:-1]
         return (*columns, "site") if sites else columns
 
 
 def write_trace(
-    path: Path, batches: Iterable[Columns], info: TraceInfo | Callable[[], TraceInfo]
+    path: Path,
+    batches: Iterable[Columns],
+    info: TraceInfo | Callable[[], TraceInfo],
+    chains: Callable[[], Chains] = dict,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
     A batch may leave columns out: of these nothing is known, and 0 is stored. `info` may be a
-    function, asked once all batches are read; events and largest_alignment are counted here.
+    function, asked, as `chains` is, once all batches are read; events and largest_alignment are
+    counted here.
     """
     check = TraceCheck()
     largest_alignment = 0
@@ -164,10 +181,13 @@ def write_trace(
                 events=check.events,
                 largest_alignment=largest_alignment,
             )
-            writer.add_key_value_metadata({_METADATA_KEY: _metadata_of(counted)})
+            known = chains()
+            metadata = {_METADATA_KEY: _metadata_of(counted)}
+            chained = {_CHAINS_KEY: metadata_of(known)} if known else {}
+            writer.add_key_value_metadata({**metadata, **chained})
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted)
+    return Trace(path, counted, known)
 
 
 def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
@@ -310,23 +330,6 @@ def _all_columns(given: Columns) -> Columns:
         name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
         for name, kind in COLUMNS.items()
     }
-
-
-def _append(
-    events: _engine.EventArray, batch: dict[str, NDArray[Any]], path: Path, sites: Sites | None
-) -> None:
-    """The engine checks each row here, and the order of the events when it follows them."""
-    tags = tags_of(batch["site"], sites) if sites else None
-    with placed_in(path):
-        events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
-
-
-def tags_of(called_from: NDArray[Any], sites: Sites) -> NDArray[Any]:
-    """The tag of each request by the site it was called from; 0 where that has none."""
-    known = np.array(sorted(sites), np.uint32)
-    tags = np.array([sites[site] for site in known.tolist()], np.uint16)
-    places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)
-    return np.where(known[places] == called_from, tags[places], np.uint16(0))
 
 
 @contextmanager

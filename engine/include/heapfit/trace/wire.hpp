@@ -4,7 +4,9 @@
 // object answers to an id no address can have.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +20,9 @@ struct hfit_wire_header;
 
 namespace heapfit {
 
+// The callers that a site stands for, by its name: innermost first, 0 where the chain has ended.
+using Chains = std::map<std::uint32_t, std::array<std::uint32_t, 4>>;
+
 class WireTrace {
   public:
     explicit WireTrace(OnUnknown on_unknown) : builder_(on_unknown, "record") {}
@@ -29,6 +34,9 @@ class WireTrace {
 
     [[nodiscard]] TraceBuilder &builder() { return builder_; }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
+
+    // Of the sites read so far; empty where a site is its direct caller.
+    [[nodiscard]] const Chains &chains() const { return chains_; }
 
     // What is missing, or was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
@@ -51,6 +59,7 @@ class WireTrace {
     void take_chunk(std::string_view bytes);
     void take_ordered(const WireRecord &record);
     void take_record(const WireRecord &record);
+    void take_chain(const WireRecord &record);
     void take_request(const WireRecord &record, const Request &request);
     void begin_resize(const WireRecord &record);
     void end_resize(const WireRecord &record, Request request);
@@ -72,6 +81,7 @@ class WireTrace {
     std::uint64_t latest_ = 0;   // time of the latest record
     std::uint32_t threads_ = 0;  // the highest number
     std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
+    Chains chains_;
     bool is_attached_ = false;
     bool is_confined_ = false;
     std::uint32_t stopped_ = 0;

@@ -3,6 +3,7 @@
 // happened in: each chunk holds those of its own threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,7 @@ struct WireRecord {
     std::uint32_t thread = 0;
     std::uint8_t op = 0;
     std::uint8_t alignment_log2 = 0;
+    std::array<std::uint32_t, 4> callers{}; // of a site that is a chain, where it is new
 };
 
 // Hands over the records of one chunk of version 2 in their order, up to the first that was not

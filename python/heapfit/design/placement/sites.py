@@ -11,6 +11,9 @@ the rest by size class as before:
 The start is each tag at the end where the classes put most of its bytes. Orders of lifetime are
 tried next, then single bits are turned over, as for classes, which has to save half a percent of
 U_max: less did not hold on other runs (docs/decisions/0014).
+
+Where chains of callers were recorded, both are tried: the direct caller alone, of which more is
+known, and the chain, where that saves as much again.
 """
 
 from __future__ import annotations
@@ -59,6 +62,16 @@ def learn_sites(
 
     An interrupt ends the search and keeps the best so far.
     """
+    depths = [loaded.by_caller(), loaded] if loaded.trace.chains else [loaded]
+    each = [_learned(one, start, most_events, seed, progress) for one in depths]
+    found = [one for one in each if one is not None]
+    return next((one for one in found if not _is_saved(loaded, one, found[-1])), None)
+
+
+def _learned(
+    loaded: LoadedTrace, start: Placed, most_events: int, seed: int, progress: Progress
+) -> Placed | None:
+    """With the sites as the trace has them."""
     sites = busiest_sites(loaded)
     if len(sites) < 2:
         return None
@@ -69,8 +82,12 @@ def learn_sites(
     guessed, climbed = search.guessed, search.best
     if guessed is None or climbed is None:
         return climbed
-    has_gained = guessed.region - climbed.region >= loaded.profile.u_max // _LEAST
-    return climbed if has_gained else guessed
+    return climbed if _is_saved(loaded, guessed, climbed) else guessed
+
+
+def _is_saved(loaded: LoadedTrace, before: Placed, after: Placed) -> bool:
+    """Whether it is enough to hold on other runs."""
+    return before.region - after.region >= loaded.profile.u_max // _LEAST
 
 
 class _SiteSearch(Search):

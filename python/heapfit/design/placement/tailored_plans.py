@@ -160,7 +160,9 @@ def _by_site(
     by_site = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
-    learned_from = f"{len(by_site.layout.sites)} call sites have tags"
+    sites = by_site.layout.sites
+    what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
+    learned_from = f"{len(sites)} {what} have tags"
     return _better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
 
 

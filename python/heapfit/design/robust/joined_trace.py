@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.trace.chains import chains_joined
 from heapfit.trace.operations import FREE, is_allocation, is_end
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
@@ -33,7 +34,8 @@ def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
         pointer_bits=widths.pop() if len(widths) == 1 else 0,
         kind=kinds.pop() if len(kinds) == 1 else "heap",
     )
-    return write_trace(path, _batches(traces), info)
+    chains = chains_joined([trace.chains for trace in traces])
+    return write_trace(path, _batches(traces), info, lambda: chains)
 
 
 def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call sites that stand for a chain of callers: kept beside the table, as their names repeat.
+
+The column `site` has one number for the whole chain. Where a plan names direct callers, what has
+been recorded in chains is found by the innermost of each:
+
+    site of an event --> chain (caller, its caller, ...) --> tag of the chain, else of the caller
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.errors import HeapfitError
+
+Chains: TypeAlias = Mapping[int, tuple[int, ...]]  # by site: its callers, innermost first
+Sites: TypeAlias = Mapping[int, int]  # the tag of each call site that has one
+
+DEPTH = 4  # callers of a chain: SITE_DEPTH of recorder/site.h
+_LIMIT = 1 << 32
+
+
+def tags_of(called_from: NDArray[Any], sites: Sites, chains: Chains) -> NDArray[np.uint16]:
+    """The tag of each request by the site it was called from; 0 where that has none."""
+    every = sites_told(sites, chains)
+    known = np.array(sorted(every), np.uint32)
+    tags = np.array([every[site] for site in known.tolist()], np.uint16)
+    places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)
+    return np.where(known[places] == called_from, tags[places], np.uint16(0))
+
+
+def sites_told(sites: Sites, chains: Chains) -> dict[int, int]:
+    """The sites with tags, and the chains that begin with one.
+
+    >>> sites_told({7: 1}, {100: (7, 8), 101: (9, 8)})
+    {100: 1, 7: 1}
+    """
+    begun = {name: sites[chain[0]] for name, chain in chains.items() if chain[0] in sites}
+    return {**begun, **sites}
+
+
+def callers_of(called_from: NDArray[np.uint32], chains: Chains) -> NDArray[np.uint32]:
+    """The direct caller of each request: the innermost of its chain, or the site itself."""
+    distinct, which = np.unique(called_from, return_inverse=True)
+    direct = [chains[site][0] if site in chains else site for site in distinct.tolist()]
+    return np.array(direct, np.uint32)[which]
+
+
+def chains_joined(each: Sequence[Chains]) -> dict[int, tuple[int, ...]]:
+    """Those of several recordings of one build."""
+    return {name: chain for chains in each for name, chain in chains.items()}
+
+
+def chains_from(metadata: bytes | None) -> dict[int, tuple[int, ...]]:
+    """As stored; HeapfitError if damaged. None: the trace has none."""
+    if metadata is None:
+        return {}
+    try:
+        stored = json.loads(metadata)
+        chains = {int(name): tuple(chain) for name, chain in stored.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        chains = {-1: ()}
+    if not all(_is_hash(name) and _is_chain(chain) for name, chain in chains.items()):
+        raise HeapfitError("its chains of callers are damaged (import the source again)")
+    return chains
+
+
+def metadata_of(chains: Chains) -> bytes:
+    """What `chains_from` reads."""
+    return json.dumps({str(name): chain for name, chain in chains.items()}).encode()
+
+
+def _is_chain(chain: tuple[object, ...]) -> bool:
+    return 0 < len(chain) <= DEPTH and all(map(_is_hash, chain))
+
+
+def _is_hash(value: object) -> bool:
+    return type(value) is int and 0 < value < _LIMIT
