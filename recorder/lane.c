@@ -28,16 +28,23 @@ static unsigned char *put_address(unsigned char *at, const hfit_lane *lane, uint
     return put_signed(at, address / HFIT_WIRE_GRANULE - lane->address / HFIT_WIRE_GRANULE);
 }
 
-static unsigned char *put_site(unsigned char *at, hfit_lane *lane, uint32_t site, unsigned *tag) {
-    uint32_t *place = &lane->sites[site % HFIT_WIRE_SITES];
-    if (*place == site) {
-        *at++ = (unsigned char)(site % HFIT_WIRE_SITES);
+static unsigned char *put_site(unsigned char *at, hfit_lane *lane, const struct site *site,
+                               unsigned *tag) {
+    uint32_t *place = &lane->sites[site->name % HFIT_WIRE_SITES];
+    if (*place == site->name) {
+        *at++ = (unsigned char)(site->name % HFIT_WIRE_SITES);
         return at;
     }
     *tag |= HFIT_WIRE_IS_NEW_SITE;
-    *place = site;
-    memcpy(at, &site, sizeof(site));
-    return at + sizeof(site);
+    *place = site->name;
+    memcpy(at, &site->name, sizeof(site->name));
+    at += sizeof(site->name);
+    if (site->callers[0] != 0) {
+        *tag |= HFIT_WIRE_HAS_CALLERS;
+        memcpy(at, site->callers, sizeof(site->callers));
+        at += sizeof(site->callers);
+    }
+    return at;
 }
 
 static void commit(hfit_lane *lane, unsigned tag, unsigned char *end) {
@@ -61,21 +68,7 @@ void lane_hand_over(hfit_lane *lane, uint32_t thread) {
     commit(lane, HFIT_WIRE_THREAD, put_number(lane->next + 1, thread));
 }
 
-/* A name says nothing of the callers it stands for. */
-static void tell_chain(hfit_lane *lane, const struct site *site) {
-    uint32_t *told = &lane->told[site->name % TOLD_CHAINS];
-    if (site->callers[0] == 0 || *told == site->name) {
-        return;
-    }
-    unsigned char *at = lane->next + 1;
-    memcpy(at, &site->name, sizeof(site->name));
-    memcpy(at + sizeof(site->name), site->callers, sizeof(site->callers));
-    commit(lane, HFIT_WIRE_CHAIN, at + sizeof(site->name) + sizeof(site->callers));
-    *told = site->name;
-}
-
 void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64_t time) {
-    tell_chain(lane, &event->site);
     unsigned tag = event->op;
     unsigned char *at = lane->next + 1;
     if (order != lane->order + 1) {
@@ -95,7 +88,7 @@ void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64
         if (event->op == HFIT_WIRE_ALIGNED) {
             *at++ = event->alignment_log2;
         }
-        at = put_site(at, lane, event->site.name, &tag);
+        at = put_site(at, lane, &event->site, &tag);
     }
     commit(lane, tag, at);
 }

@@ -13,8 +13,6 @@
 #include "site.h"
 #include "wire.h"
 
-enum { TOLD_CHAINS = 1024 /* remembered in a lane; forgotten ones are told again */ };
-
 typedef struct hfit_lane {
     unsigned char *next; /* where the next record begins */
     unsigned char *end;  /* of the chunk; as `next` where there is none */
@@ -27,7 +25,6 @@ typedef struct hfit_lane {
     uint64_t time;           /* us */
     uint64_t address;
     uint32_t sites[HFIT_WIRE_SITES];
-    uint32_t told[TOLD_CHAINS]; /* names of chains, each at its remainder */
 } hfit_lane;
 
 /* What a record tells, but for its order and time. */
@@ -46,11 +43,10 @@ void lane_enter_chunk(hfit_lane *lane, unsigned char *chunk, size_t size);
 void lane_hand_over(hfit_lane *lane, uint32_t thread);
 
 static inline bool lane_has_room(const hfit_lane *lane) {
-    return (size_t)(lane->end - lane->next) >= 2 * HFIT_WIRE_LONGEST;
+    return (size_t)(lane->end - lane->next) >= HFIT_WIRE_LONGEST;
 }
 
-/* Writes a record and commits it; before it, the chain of its site, if the lane has not told it.
- * Needs lane_has_room; `order` rises from call to call. */
+/* Writes a record and commits it. Needs lane_has_room; `order` rises from call to call. */
 void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64_t time);
 
 #endif

@@ -17,8 +17,7 @@ void recording_start(void);
 
 /*
  * Appends a record: after all whose append has returned, before all whose append has not begun.
- * `address` 0 tells that the heap refused. A site of several callers is told in a record of its own
- * before the first that names it.
+ * `address` 0 tells that the heap refused.
  */
 void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
                       unsigned alignment_log2, struct site site);

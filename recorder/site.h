@@ -7,7 +7,7 @@
 
 #include "wire.h"
 
-enum { SITE_DEPTH = HFIT_WIRE_DEPTH };
+enum { SITE_DEPTH = HFIT_WIRE_CALLERS };
 
 /* A request's place: the direct caller, or a chain of callers. */
 struct site {

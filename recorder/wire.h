@@ -11,7 +11,7 @@
  *
  * A chunk is written by one thread at a time. A record begins with its tag, which is stored last:
  *
- *   | tag 1 | order 0-10 | time 0-10 | address 1-10 | size 0-10 | alignment 0-1 | site 0, 1 or 4 |
+ *   | tag 1 | order 0-10 | time 0-10 | address 1-10 | size 0-10 | alignment 0-1 | site 0-20 |
  */
 #ifndef HFIT_WIRE_H
 #define HFIT_WIRE_H
@@ -25,13 +25,13 @@ enum {
     HFIT_WIRE_VERSION = 2,
     HFIT_WIRE_LARGEST_CHUNK = 1 << 20,
     HFIT_WIRE_CHUNK_HEADER = 4, /* bytes: the thread's number, from 1; 0 = nothing written yet */
-    HFIT_WIRE_LONGEST = 48,     /* bytes of a record, at most */
+    HFIT_WIRE_LONGEST = 64,     /* bytes of a record, at most */
+    HFIT_WIRE_CALLERS = 4,      /* of a chain */
     HFIT_WIRE_SITES = 256,      /* places of a chunk's table of sites */
-    HFIT_WIRE_DEPTH = 4,        /* callers that a chain can tell */
     HFIT_WIRE_GRANULE = 16      /* addresses are counted in these where they can be */
 };
 
-/* What a record tells: the lowest four bits of its tag. 0 marks one that was not committed. */
+/* What a record tells: the lowest three bits of its tag. 0 marks one that was not committed. */
 enum hfit_wire_op {
     HFIT_WIRE_ALLOC = 1,
     HFIT_WIRE_ZEROED = 2,
@@ -39,17 +39,17 @@ enum hfit_wire_op {
     HFIT_WIRE_FREE = 4,         /* written before the heap gets the block */
     HFIT_WIRE_RESIZE_BEGIN = 5, /* written before; address is the old block's */
     HFIT_WIRE_RESIZE_END = 6,   /* written after; address is the new block's */
-    HFIT_WIRE_THREAD = 7,       /* what follows in this chunk is another thread's */
-    HFIT_WIRE_CHAIN = 8         /* no event: which callers a site consists of */
+    HFIT_WIRE_THREAD = 7        /* what follows in this chunk is another thread's */
 };
 
-/* The tag's bits. */
+/* The tag's other bits. */
 enum hfit_wire_tag {
-    HFIT_WIRE_OP = 15,
-    HFIT_WIRE_HAS_ORDER = 16,   /* the order is not the last one's + 1: their difference follows */
-    HFIT_WIRE_HAS_TIME = 32,    /* the time is not the last one's: their difference follows */
-    HFIT_WIRE_IS_NEW_SITE = 64, /* the site follows in full, and takes its place in the table */
-    HFIT_WIRE_IS_ODD = 128      /* the address is counted in bytes, not in granules */
+    HFIT_WIRE_OP = 7,
+    HFIT_WIRE_HAS_ORDER = 8,    /* the order is not the last one's + 1: their difference follows */
+    HFIT_WIRE_HAS_TIME = 16,    /* the time is not the last one's: their difference follows */
+    HFIT_WIRE_IS_NEW_SITE = 32, /* the site follows in full, and takes its place in the table */
+    HFIT_WIRE_IS_ODD = 64,      /* the address is counted in bytes, not in granules */
+    HFIT_WIRE_HAS_CALLERS = 128 /* a new site is a chain: its callers follow, 0 behind the last */
 };
 
 /* Header flags. */

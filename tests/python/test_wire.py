@@ -12,7 +12,7 @@ from heapfit.errors import HeapfitError
 
 HEADER_SIZE = 256
 RECORD_SIZE = 32
-ALLOC, ZEROED, ALIGNED, FREE, BEGIN, END, THREAD, CHAIN = range(1, 9)
+ALLOC, ZEROED, ALIGNED, FREE, BEGIN, END = range(1, 7)
 OLD, NEW = 0x1000, 0x2000
 
 
@@ -53,6 +53,7 @@ class Event:
     time: int = 0
     log2: int = 0
     site: int = 7
+    callers: tuple[int, ...] = ()
 
 
 def number(value):
@@ -72,11 +73,11 @@ def packed(event, order, last, sites):
     before, last_order = last
     tag, fields = event.op, b""
     if order != last_order + 1:
-        tag, fields = tag | 16, fields + number(order - last_order)
+        tag, fields = tag | 8, fields + number(order - last_order)
     if event.time != before.time:
-        tag, fields = tag | 32, fields + number(event.time - before.time)
+        tag, fields = tag | 16, fields + number(event.time - before.time)
     if event.address % 16 or before.address % 16:
-        tag, fields = tag | 128, fields + difference(event.address - before.address)
+        tag, fields = tag | 64, fields + difference(event.address - before.address)
     else:
         fields += difference(event.address // 16 - before.address // 16)
     if event.op not in (FREE, END):
@@ -87,7 +88,9 @@ def packed(event, order, last, sites):
         is_new = sites.get(event.site % 256, 0) != event.site
         sites[event.site % 256] = event.site
         fields += struct.pack("<I", event.site) if is_new else bytes([event.site % 256])
-        tag |= 64 * is_new
+        tag |= 32 * is_new
+        if is_new and event.callers:
+            tag, fields = tag | 128, fields + struct.pack("<4I", *event.callers)
     return bytes([tag]) + fields
 
 
@@ -337,24 +340,41 @@ def test_chunks_fed_in_pieces_of_any_size_read_the_same(step):
     assert read(chunks(EVENTS, 2), step=step)[1] == ROWS
 
 
+def test_a_new_site_may_be_a_chain_of_callers():
+    callers = 1, 0xFFFFFFFF, 3, 0
+    event = Event(ALLOC, OLD, 10, site=9, callers=callers)
+    told = [event, Event(FREE, OLD), Event(ALLOC, OLD, 20, site=9, callers=callers)]
+    reader, rows, columns = read(chunks(told), step=7)
+    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 20)]
+    assert columns["site"].tolist() == [9, 7, 9]
+    assert reader.chains == {9: callers}
+    assert read(SOUND)[0].chains == {}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        packed(Event(ALLOC, OLD, 10, site=9, callers=(0, 2, 3, 4)), 1, (NOTHING, 0), {}),
+        bytes([ALLOC | 32 | 128])
+        + number(1)
+        + number(10)
+        + bytes(4)
+        + struct.pack("<4I", 1, 2, 3, 4),
+        bytes([ALLOC | 128]) + number(1) + number(10) + bytes(1) + struct.pack("<4I", 1, 2, 3, 4),
+        bytes([7 | 128]) + number(2),
+    ],
+)
+def test_callers_of_no_new_site_are_refused(record):
+    content = header(version=2, record_size=CHUNK_SIZE) + struct.pack("<I", 1) + record
+    with pytest.raises(HeapfitError, match=r"byte 260: is no record \(the file is damaged\)"):
+        read(content.ljust(HEADER_SIZE + CHUNK_SIZE, b"\0"))
+
+
 def test_a_chunk_handed_over_is_two_threads():
     content = chunk([(1, Event(ALLOC, OLD, 10))], size=0)
-    content += bytes([THREAD]) + number(2) + packed(Event(FREE, OLD), 2, (Event(0, OLD), 1), {7: 7})
+    content += bytes([7]) + number(2) + packed(Event(FREE, OLD), 2, (Event(0, OLD), 1), {7: 7})
     columns = read(header(version=2, record_size=CHUNK_SIZE) + content)[2]
     assert columns["thread"].tolist() == [1, 2]
-
-
-def chain(site, callers, thread=1):
-    """A chunk of one chain."""
-    return struct.pack("<IB5I", thread, CHAIN, site, *callers).ljust(CHUNK_SIZE, b"\0")
-
-
-def test_a_chain_is_no_event_and_names_the_callers_of_a_site():
-    far = 0xFFFFFFFF
-    told = chain(7, (far, far, far, far)) + chain(5, (1, 2, 0, 0)) + chain(5, (1, 2, 0, 0))
-    reader, rows, _ = read(chunks(EVENTS) + told)
-    assert rows == ROWS
-    assert reader.chains == {7: (far, far, far, far), 5: (1, 2, 0, 0)}
 
 
 def test_a_thread_behind_another_in_time_does_not_turn_it_back():
@@ -400,12 +420,10 @@ def test_random_programs_of_many_threads_are_read_as_they_ran():
     [
         (header(version=2, record_size=16), "byte 12: a header of 256 bytes or units of 16"),
         (header(version=2, record_size=1 << 21), "byte 12: .* units of 2097152"),
-        (chunks(EVENTS)[:256] + b"\1\0\0\0\x09", "byte 260: is no record"),
-        (chunks(EVENTS)[:256] + b"\1\0\0\0\x90\1\1\1", "byte 260: is no record"),
+        (chunks(EVENTS)[:256] + b"\1\0\0\0\x80", "byte 260: is no record"),
+        (chunks(EVENTS)[:256] + b"\1\0\0\0\x08\1\1\1", "byte 260: is no record"),
         (chunks(EVENTS)[:256] + b"\1\0\0\0\1" + b"\xff" * 10 + bytes(9), "byte 260: is no record"),
         (chunks(EVENTS) + chunk([(3, Event(FREE, NEW))]), "record 3: is there twice"),
-        (chunks(EVENTS) + chain(0, (1, 2, 0, 0)), "is a chain of no callers, or of no site"),
-        (chunks(EVENTS) + chain(5, (0, 2, 0, 0)), "is a chain of no callers, or of no site"),
         (chunks([Event(END, OLD)]), "record 0: thread 1 ends a resize it did not begin"),
     ],
 )

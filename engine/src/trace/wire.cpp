@@ -156,24 +156,9 @@ void WireTrace::take_old(const char *bytes) {
 
 void WireTrace::take_chunk(std::string_view bytes) {
     const auto take = [this](const WireRecord &record) { take_ordered(record); };
-    const bool is_whole = read_wire_chunk(bytes, place_, [&](const WireRecord &record) {
-        if (record.op == HFIT_WIRE_CHAIN) {
-            take_chain(record);
-        } else {
-            order_.add(record, take);
-        }
-    });
+    const bool is_whole =
+        read_wire_chunk(bytes, place_, [&](const WireRecord &record) { order_.add(record, take); });
     is_cut_ = is_cut_ || !is_whole;
-}
-
-void WireTrace::take_chain(const WireRecord &record) {
-    if (record.site == 0 || record.callers.front() == 0) {
-        refuse("is a chain of no callers, or of no site (the file is damaged)");
-    }
-    if (chains_.size() == most_chains && !chains_.contains(record.site)) {
-        refuse("more than " + std::to_string(most_chains) + " chains of callers");
-    }
-    chains_[record.site] = record.callers;
 }
 
 // Two threads may take their times in another order than their numbers.
@@ -181,8 +166,18 @@ void WireTrace::take_ordered(const WireRecord &record) {
     WireRecord timed = record;
     latest_ = timed.time = std::max(latest_, record.time);
     threads_ = std::max(threads_, record.thread);
+    if (record.callers[0] != 0) {
+        take_chain(record);
+    }
     take_record(timed);
     position_++;
+}
+
+void WireTrace::take_chain(const WireRecord &record) {
+    if (chains_.size() == most_chains) {
+        refuse("more than " + std::to_string(most_chains) + " chains of callers");
+    }
+    chains_[record.site] = record.callers;
 }
 
 void WireTrace::take_record(const WireRecord &record) {

@@ -83,16 +83,16 @@ class Chunk {
                 return false;
             }
             last_.op = tag & HFIT_WIRE_OP;
-            if (last_.op == 0 || last_.op > HFIT_WIRE_CHAIN) {
-                refuse(begin);
+            if (last_.op != 0) {
+                read_fields(tag);
             }
-            read_fields(tag);
             if (fields_.is_short()) {
                 is_cut_ = true;
                 return false;
             }
-            if (!fields_.is_sound()) {
-                refuse(begin);
+            if (!fields_.is_sound() || last_.op == 0 || !are_callers_sound(tag)) {
+                throw Error("byte " + std::to_string(place_ + begin) +
+                            ": is no record (the file is damaged)");
             }
             if (last_.op != HFIT_WIRE_THREAD) {
                 record = last_;
@@ -108,23 +108,11 @@ class Chunk {
     // A chunk that nobody began is zero, but for what may follow in damaged ones.
     [[nodiscard]] bool is_empty() const { return last_.thread == 0 || fields_.left() == 0; }
 
-    [[noreturn]] void refuse(std::uint64_t offset) const {
-        throw Error("byte " + std::to_string(place_ + offset) +
-                    ": is no record (the file is damaged)");
-    }
-
     void read_fields(std::uint8_t tag) {
         if (last_.op == HFIT_WIRE_THREAD) {
             last_.thread = static_cast<std::uint32_t>(fields_.number());
-        } else if (last_.op == HFIT_WIRE_CHAIN) {
-            last_.site = fields_.word();
-            std::ranges::generate(last_.callers, [this] { return fields_.word(); });
-        } else {
-            read_event(tag);
+            return;
         }
-    }
-
-    void read_event(std::uint8_t tag) {
         last_.order += (tag & HFIT_WIRE_HAS_ORDER) != 0 ? fields_.number() : 1;
         last_.time += (tag & HFIT_WIRE_HAS_TIME) != 0 ? fields_.number() : 0;
         const std::uint64_t unit = (tag & HFIT_WIRE_IS_ODD) != 0 ? 1 : HFIT_WIRE_GRANULE;
@@ -133,6 +121,22 @@ class Chunk {
         last_.size = has_size ? fields_.number() : 0;
         last_.alignment_log2 = last_.op == HFIT_WIRE_ALIGNED ? fields_.byte() : 0;
         last_.site = last_.op == HFIT_WIRE_RESIZE_END ? 0 : site(tag);
+        last_.callers = {};
+        if (has_callers(tag)) {
+            std::ranges::generate(last_.callers, [this] { return fields_.word(); });
+        }
+    }
+
+    [[nodiscard]] bool has_callers(std::uint8_t tag) const {
+        return (tag & HFIT_WIRE_HAS_CALLERS) != 0 && (tag & HFIT_WIRE_IS_NEW_SITE) != 0 &&
+               last_.op != HFIT_WIRE_RESIZE_END;
+    }
+
+    // Only a new site has callers, one at least.
+    [[nodiscard]] bool are_callers_sound(std::uint8_t tag) const {
+        return (tag & HFIT_WIRE_HAS_CALLERS) == 0 ||
+               (last_.op != HFIT_WIRE_THREAD && has_callers(tag) && last_.site != 0 &&
+                last_.callers[0] != 0);
     }
 
     std::uint32_t site(std::uint8_t tag) {

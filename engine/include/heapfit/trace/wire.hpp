@@ -57,9 +57,9 @@ class WireTrace {
     void check_layout(const hfit_wire_header &header) const;
     void take_old(const char *bytes);
     void take_chunk(std::string_view bytes);
-    void take_chain(const WireRecord &record);
     void take_ordered(const WireRecord &record);
     void take_record(const WireRecord &record);
+    void take_chain(const WireRecord &record);
     void take_request(const WireRecord &record, const Request &request);
     void begin_resize(const WireRecord &record);
     void end_resize(const WireRecord &record, Request request);

@@ -22,10 +22,10 @@ struct WireRecord {
     std::uint32_t thread = 0;
     std::uint8_t op = 0;
     std::uint8_t alignment_log2 = 0;
-    std::array<std::uint32_t, 4> callers{}; // of a chain, which has but a site beside
+    std::array<std::uint32_t, 4> callers{}; // of a site that is a chain, where it is new
 };
 
-// Hands over the records of one chunk of version 2 as they stand, up to the first that was not
+// Hands over the records of one chunk of version 2 in their order, up to the first that was not
 // committed or does not lie in `bytes` as a whole. `place` is the chunk's offset in the file, for
 // the Error that damage is. True if the chunk was read to its end.
 bool read_wire_chunk(std::string_view bytes, std::uint64_t place,
