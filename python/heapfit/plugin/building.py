@@ -70,20 +70,32 @@ class Built:
     statics: tuple[Static, ...]  # those that have names
 
 
-def build(plugin: Plugin, folder: Path) -> Built:
+def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> Built:
     """Builds in `folder`, which is kept as long as the result is used.
 
-    HeapfitError, with the compiler's last words, if it cannot be built.
+    `host` are its objects where several plug-ins share them. HeapfitError, with the compiler's last
+    words, if it cannot be built.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    own = host_objects(plugin.bits, folder / "host_objects") if host is None else host
     plain = _plugin_object(plugin, folder / "plain", ())
-    program = _linked(plugin, plain, folder / "host")
+    program = _linked(plugin, [*own, plain], folder / "host")
     metered = None
     if plugin.is_metered:
         object_file = _plugin_object(plugin, folder / "metered", _METERED)
-        metered = _linked(plugin, object_file, folder / "host_metered")
+        metered = _linked(plugin, [*own, object_file], folder / "host_metered")
     size, statics = _statics(plain)
     return Built(plugin, program, metered, size, statics)
+
+
+def host_objects(bits: int, folder: Path) -> list[Path]:
+    """The host program without a plug-in, compiled in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = sorted(HOST.glob("*.c"))
+    run(
+        ["gcc", f"-m{bits}", "-std=gnu11", "-O2", "-no-pie", f"-I{INCLUDE}", "-c", *sources], folder
+    )
+    return [folder / f"{source.stem}.o" for source in sources]
 
 
 def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
@@ -157,17 +169,8 @@ def _called(joined: Path) -> set[str]:
     return set(run(["nm", "--undefined-only", "-j", joined.name], joined.parent).split())
 
 
-def _linked(plugin: Plugin, settled: Path, program: Path) -> Path:
-    sources = sorted(HOST.glob("*.c"))
-    run(
-        [
-            *("gcc", f"-m{plugin.bits}", "-std=gnu11", "-O2", "-no-pie", f"-I{INCLUDE}"),
-            *sources,
-            settled,
-            *("-lm", "-o", program.name),
-        ],
-        program.parent,
-    )
+def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
+    run(["gcc", f"-m{plugin.bits}", "-no-pie", *objects, "-lm", "-o", program.name], program.parent)
     return program
 
 

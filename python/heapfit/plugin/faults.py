@@ -19,7 +19,7 @@ _FAULTS = {
     "other memory": "it takes {detail:,} B from malloc or the system, not from its region",
     "impossible served": "it serves {detail:,} B, more than its region has",
     "system call": "it called the system, as print and sleep do",
-    "endless loop": "one call used more than 2 s of CPU time",
+    "endless loop": "one call used more than a second of CPU time",
     "crash": "it crashed or aborted",
 }
 FAULT_NAMES = tuple(_FAULTS)

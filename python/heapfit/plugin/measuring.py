@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
 _ATTACKED = 64 << 10  # bytes of the region that attacks are made in
-_ROUGHLY = 1 << 10  # of a region in which content is checked, beyond the smallest
+_ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,23 @@ class _Findings:
     events: int = 0
     is_over: bool = False  # after a fault no region is searched
 
+    def attacked(self, process: Process, number: int) -> None:
+        """An attack in a region of its own."""
+        if not self.is_over:
+            self.add(process.attack(number, _ATTACKED))
+
     def add(self, fault: Fault | None) -> None:
         if fault is not None:
             self.faults.setdefault((fault.name, fault.where), fault)
 
     def replayed(self, process: Process, what: str, size: int) -> Answer | None:
-        """In so many bytes, statics included; None if they leave none."""
-        if size <= self.statics:
+        """In so many bytes, statics included; None if they leave none, or after a fault."""
+        if self.is_over or size <= self.statics:
             return None
         answer, fault = process.ask(what, size - self.statics)
         self.events += answer.events
         self.add(fault)
-        self.is_over = self.is_over or (fault is not None and answer.is_region == 1)
+        self.is_over = self.is_over or ends(fault, answer)
         return answer
 
 
@@ -93,6 +99,11 @@ class _Ground:
 
     def started(self, program: Path) -> AbstractContextManager[Process]:
         return started(program, self.events, self.alignment)
+
+
+def ends(fault: Fault | None, answer: Answer) -> bool:
+    """Whether nothing that comes after can be trusted: not of an init that crashes in little."""
+    return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
 
 
 def measure(
@@ -113,17 +124,18 @@ def measure(
 def _measured(ground: _Ground, progress: Progress) -> PluginRow:
     found = _Findings(ground.built.statics_bytes)
     with ground.started(ground.built.program) as process:
+        _check(process, found, (2 * ground.u_max + _ROUGHLY,))
         search = _searched(process, found, ground, progress)
         region = search.r_safe if search.r_safe is not None else search.r_min
         placed = None if region is None else found.replayed(process, "places", region)
+        if region is not None:
+            _check(process, found, (region, search.r_min or region, region * 9 // 10))
         for number in range(len(ATTACKS)):
-            found.add(process.attack(number, _ATTACKED))
-        for size in _checked_sizes(search, ground.u_max):
-            found.replayed(process, "check", size)
+            found.attacked(process, number)
     metered = None
-    if region is not None and ground.built.metered is not None and not found.is_over:
+    if region is not None and ground.built.metered is not None:
         with ground.started(ground.built.metered) as process:
-            metered = found.replayed(process, "meter", region)
+            metered = found.replayed(process, "apart", region)
     return PluginRow(
         name=ground.built.plugin.name,
         bits=ground.built.plugin.bits,
@@ -153,7 +165,7 @@ def _searched(
     step = f"compare {ground.built.plugin.name}"
 
     def tried(size: int) -> tuple[bool, int, int, int]:
-        answer = None if found.is_over else found.replayed(process, "places", size)
+        answer = found.replayed(process, "places", size)
         if answer is None:
             return False, 0, 0, 0
         return answer.runs == 1, answer.footprint, answer.height, answer.events
@@ -168,9 +180,11 @@ def _searched(
     return search
 
 
-def _checked_sizes(search: _engine.RegionSearch, u_max: int) -> tuple[int, ...]:
-    """Where content is looked at: where all is served, with room to spare, and with too little."""
-    if search.r_min is None:
-        return (2 * u_max + _ROUGHLY,)
-    most = search.r_safe or search.r_min
-    return most, 2 * most, search.r_min * 9 // 10
+def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:
+    """Whether blocks lie apart, and then whether they keep what is written into them.
+
+    In this order: what is written into a block that is too small damages the heap itself.
+    """
+    for effort in ("apart", "content"):
+        for size in sorted(set(sizes)):
+            found.replayed(process, effort, size)

@@ -41,7 +41,7 @@ class Process:
     is_sized: bool  # it is handed sizes back
 
     def ask(self, what: str, size: int) -> tuple[Answer, Fault | None]:
-        """`places`, `meter` or `check`: a replay in a region of so many bytes."""
+        """`places`, `apart` or `content` (host/replay.h): a replay in a region of so many bytes."""
         answer = self._asked(f"{what} {size}")
         if answer.fault == 0:
             return answer, None

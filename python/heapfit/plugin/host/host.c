@@ -4,11 +4,12 @@
  * line each, until there are no more.
  *
  *   host EVENTS ALIGNMENT
- *     places BYTES, meter BYTES, check BYTES    the recording in a region (replay.h: effort)
+ *     places BYTES, apart BYTES, content BYTES  the recording in a region (replay.h: effort)
  *     attack NUMBER BYTES                       an attack (attacks.h)
  *
  * Each is done in a child, which may crash, run on for ever or call the system: all three are told
- * as faults. A call that uses more CPU time than two ticks is endless; no clock on the wall counts.
+ * as faults. A call that uses more than a second of CPU time is endless; no clock on the wall
+ * counts.
  */
 #include "answer.h"
 #include "attacks.h"
@@ -31,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_SECONDS = 1, SIGNAL_STACK = 1 << 16, MOST_SECONDS = 3600 };
+enum { TICK_MICROSECONDS = 250000, TICKS_A_CALL = 4, SIGNAL_STACK = 1 << 16, MOST_SECONDS = 3600 };
 
 typedef struct question {
     char what[16];
@@ -61,14 +62,14 @@ static void crashed(int number, siginfo_t *about, void *context) {
     stop_at(is_access && is_beside(about->si_addr) ? FAULT_OUTSIDE : FAULT_CRASH, 0, 0);
 }
 
-/* Every second of CPU time: has an event been done since? */
+/* Has an event been done since the last tick of CPU time? */
 static void ticked(int number) {
     static uint32_t before = UINT32_MAX;
     static int since;
     (void)number;
     since = told->events == before ? since + 1 : 0;
     before = told->events;
-    if (since >= 2) {
+    if (since >= TICKS_A_CALL) {
         stop_at(FAULT_ENDLESS, 0, 0);
     }
 }
@@ -79,7 +80,7 @@ static void watch(void) {
     const struct sigaction on_crash = {.sa_sigaction = crashed,
                                        .sa_flags = SA_SIGINFO | SA_ONSTACK};
     const struct sigaction on_tick = {.sa_handler = ticked, .sa_flags = SA_RESTART | SA_ONSTACK};
-    const struct itimerval every = {{TICK_SECONDS, 0}, {TICK_SECONDS, 0}};
+    const struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
     const struct rlimit most = {MOST_SECONDS, MOST_SECONDS + 1};
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
     sigaltstack(&other, NULL);
@@ -92,7 +93,7 @@ static void watch(void) {
 }
 
 static void do_what_is_asked(const trace *t, size_t alignment, const question *asked) {
-    static const char *const efforts[] = {"places", "meter", "check"};
+    static const char *const efforts[] = {"places", "apart", "content"};
     block *objects = reserve_objects(t);
     make_region(asked->size, strcmp(asked->what, efforts[EFFORT_PLACES]) != 0);
     if (heap_region.start == NULL || objects == NULL) {

@@ -44,7 +44,7 @@ static uint32_t number_of(const state *s, const block *b) {
 }
 
 static void require_content(const state *s, const block *b, size_t size, fault otherwise) {
-    if (s->how == EFFORT_CHECK && !has_content(b->address, size, number_of(s, b))) {
+    if (s->how == EFFORT_CONTENT && !has_content(b->address, size, number_of(s, b))) {
         stop_at(otherwise, b->size, number_of(s, b));
     }
 }
@@ -62,7 +62,7 @@ static void place(state *s, const block *b) {
         s->lowest = offset < s->lowest ? offset : s->lowest;
         s->highest = larger(s->highest, offset + b->size);
     }
-    if (s->how == EFFORT_CHECK) {
+    if (s->how == EFFORT_CONTENT) {
         write_content(b->address, b->size, number_of(s, b));
     }
 }
@@ -148,7 +148,7 @@ static void follow(state *s) {
         told->events = i;
         const bool is_served = step(s, s->trace->events[i]);
         runs = runs && is_served;
-        if (!is_served && s->how != EFFORT_CHECK) {
+        if (!is_served && s->how == EFFORT_PLACES) {
             break;
         }
     }
@@ -168,7 +168,7 @@ block *reserve_objects(const trace *t) {
 
 void replay(const trace *t, size_t alignment, effort how, block *objects) {
     state s = {.trace = t,
-               .plugin = {NULL, alignment, how == EFFORT_CHECK},
+               .plugin = {NULL, alignment, how == EFFORT_CONTENT},
                .how = how,
                .objects = objects,
                .placements = 0xcbf29ce484222325,

@@ -7,9 +7,9 @@
 
 /* How much is looked at: more takes longer, and places no block elsewhere. */
 typedef enum effort {
-    EFFORT_PLACES, /* each block inside the region, and aligned */
-    EFFORT_METER,  /* and apart from all others: accesses to payload are known by that */
-    EFFORT_CHECK,  /* and its content; what is refused is passed over */
+    EFFORT_PLACES,  /* each block inside the region, and aligned; up to the first refusal */
+    EFFORT_APART,   /* and apart from all others: accesses to payload are known by that */
+    EFFORT_CONTENT, /* and its content */
 } effort;
 
 /* Memory for a replay's objects; NULL: there is none. */
