@@ -149,8 +149,9 @@ def _crate_archive(plugin: Plugin, folder: Path) -> Path:
     target = _RUST_TARGETS[plugin.bits]
     command = ["cargo", "build", "--quiet", "--release", "--target", target]
     settings = ("--config", 'profile.release.panic="abort"', "--config", "profile.release.lto=true")
+    adapter = f'env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"'
     try:
-        run([*command, *settings, "--target-dir", folder], crate)
+        run([*command, *settings, "--config", adapter, "--target-dir", folder], crate)
     except HeapfitError as error:
         raise HeapfitError(
             f"{crate}: cargo cannot build it (for 32 bits `rustup target add {target}`, or give "
