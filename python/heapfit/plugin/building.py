@@ -101,6 +101,7 @@ def host_objects(bits: int, folder: Path) -> list[Path]:
 def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     folder.mkdir(exist_ok=True)
     parts = list(_parts(plugin, folder, flags))
+    _require_adapter(plugin, parts)
     joined, settled = folder / "joined.o", folder / "plugin.o"
     roots = [f"-Wl,-u,{name}" for name in _ENTRIES]
     run(
@@ -120,6 +121,16 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     left_out = [f"--weaken-symbol={name}" for name in _ENTRIES if name in called]
     run(["objcopy", *seen, *calls, *left_out, joined.name, settled.name], folder)
     return settled
+
+
+def _require_adapter(plugin: Plugin, parts: Sequence[Path]) -> None:
+    if not any(
+        "plugin_init" in run(["nm", "-j", "--defined-only", one], one.parent).split()
+        for one in parts
+    ):
+        raise HeapfitError(
+            f"{plugin.name}: has no plugin_init (see heapfit_plugin.h, in {INCLUDE})"
+        )
 
 
 def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]:
