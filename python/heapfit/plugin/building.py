@@ -48,7 +48,7 @@ _TO_HOST = {
 _COPIES = {name: f"host_{name}" for name in ("memcpy", "memmove", "memset")}
 _WRITABLE = re.compile(r"^\.(data(?!\.rel\.ro)|bss|tdata|tbss)\b", re.ASCII)
 _SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s", re.MULTILINE)
-_SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (\S+)$", re.MULTILINE)
+_SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,6 @@ def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
 def _statics(settled: Path) -> tuple[int, tuple[Static, ...]]:
     sizes = run(["size", "-A", settled.name], settled.parent)
     total = sum(int(size) for name, size in _SECTION.findall(sizes) if _WRITABLE.match(name))
-    listing = run(["nm", "-S", "--defined-only", settled.name], settled.parent)
+    listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
     statics = (Static(name, int(size, 16)) for size, name in _SYMBOL.findall(listing))
     return total, tuple(sorted(statics, key=lambda one: (-one.size, one.name)))

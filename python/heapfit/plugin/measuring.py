@@ -36,7 +36,7 @@ class PluginRow:
     step: int  # between scanned regions; 0 where nothing was scanned
     statics_bytes: int
     statics: tuple[Static, ...]
-    faults: tuple[Fault, ...]  # one a name and place; nothing was measured after a replay's
+    faults: tuple[Fault, ...]  # the first of each name; nothing was measured after a replay's
     operations: int  # events of the trace
     loads: int | None  # of metadata, in R_safe; None for what comes compiled
     stores: int | None
@@ -60,10 +60,10 @@ class PluginRow:
 
 @dataclass(slots=True)
 class _Findings:
-    """What replays found and took, each fault once."""
+    """What replays found and took, the first fault of each name."""
 
     statics: int
-    faults: dict[tuple[str, str], Fault] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
     events: int = 0
     is_over: bool = False  # after a fault no region is searched
 
@@ -74,7 +74,7 @@ class _Findings:
 
     def add(self, fault: Fault | None) -> None:
         if fault is not None:
-            self.faults.setdefault((fault.name, fault.where), fault)
+            self.faults.setdefault(fault.name, fault)
 
     def replayed(self, process: Process, what: str, size: int) -> Answer | None:
         """In so many bytes, statics included; None if they leave none, or after a fault."""
