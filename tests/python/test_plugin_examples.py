@@ -31,9 +31,11 @@ def test_the_broken_example_is_told_as_the_page_has_it() -> None:
         *words, "--plugin", "examples/plugins/broken.c", folder=ROOT, environment=os.environ
     )
 
-    shown = [line[4:] for line in PAGE.read_text().splitlines() if line.startswith("    ")]
+    told = PAGE.read_text().partition("What `examples/plugins/broken.c` gets")[2]
+    shown = [line[4:] for line in told.splitlines() if line.startswith("    broken")]
     assert done.returncode == 3
-    assert [line for line in shown if line in done.stdout.splitlines()] == shown
+    assert len(shown) == 1
+    assert shown[0] in done.stdout.splitlines()
 
 
 def test_the_page_explains_each_fault() -> None:
