@@ -23,6 +23,8 @@ def test_an_example_is_sound_and_serves(name: str, tmp_path: Path) -> None:
     assert row.faults == ()
     assert row.r_min is not None
     assert 1.4 < (row.over_u_max or 0) < 1.6
+    assert row.misuse["double free"] == "overlap"
+    assert row.misuse["write after free"] == "crash"
 
 
 def test_the_broken_example_is_told_as_the_page_has_it() -> None:

@@ -25,6 +25,7 @@ PLANTED = {
     "ALIGNMENT_IGNORED": "alignment ignored",
     "MALLOC": "other memory",
     "ENDLESS": "endless loop",
+    "ABORTS": "abort",
     "CRASH": "crash",
     "SLEEPS": "system call",
     "OVERFLOWS": "impossible served",

@@ -20,7 +20,8 @@ _FAULTS = {
     "impossible served": "it serves {detail:,} B, more than its region has",
     "system call": "it called the system, as print and sleep do",
     "endless loop": "one call used more than a second of CPU time",
-    "crash": "it crashed or aborted",
+    "abort": "it ended itself, as a failed assertion or a panic does",
+    "crash": "it crashed",
 }
 FAULT_NAMES = tuple(_FAULTS)
 
@@ -33,6 +34,17 @@ ATTACKS = (
     "huge resizes",
     "freed blocks come back",
 )
+
+# Behind them: what a caller does wrong. No allocator has to be safe of it.
+MISUSES = (
+    "double free",
+    "double free, one between",
+    "double free after joining",
+    "free inside a block",
+    "overrun by 16 B",
+    "write after free",
+)
+NO_HARM = "no harm seen"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
-from heapfit.plugin.faults import ATTACKS, Fault
+from heapfit.plugin.faults import ATTACKS, MISUSES, NO_HARM, Fault
 from heapfit.plugin.running import Answer, Process, started
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import profile_trace
@@ -37,6 +37,7 @@ class PluginRow:
     statics_bytes: int
     statics: tuple[Static, ...]
     faults: tuple[Fault, ...]  # the first of each name; nothing was measured after a replay's
+    misuse: Mapping[str, str]  # what each of MISUSES led to: a fault's name or NO_HARM
     operations: int  # events of the trace
     loads: int | None  # of metadata, in R_safe; None for what comes compiled
     stores: int | None
@@ -132,6 +133,7 @@ def _measured(ground: _Ground, progress: Progress) -> PluginRow:
             _check(process, found, (region, search.r_min or region, region * 9 // 10))
         for number in range(len(ATTACKS)):
             found.attacked(process, number)
+        misuse = {} if found.is_over else _misused(process)
     metered = None
     if region is not None and ground.built.metered is not None:
         with ground.started(ground.built.metered) as process:
@@ -148,6 +150,7 @@ def _measured(ground: _Ground, progress: Progress) -> PluginRow:
         statics_bytes=found.statics,
         statics=ground.built.statics,
         faults=tuple(found.faults.values()),
+        misuse=misuse,
         operations=ground.trace.info.events,
         loads=None if metered is None else metered.loads,
         stores=None if metered is None else metered.stores,
@@ -178,6 +181,15 @@ def _searched(
     )
     progress(step, 1.0)
     return search
+
+
+def _misused(process: Process) -> dict[str, str]:
+    """What comes of a caller's errors; none of it is the allocator's fault."""
+    found = (process.attack(len(ATTACKS) + i, _ATTACKED) for i in range(len(MISUSES)))
+    return {
+        misuse: NO_HARM if fault is None else fault.name
+        for misuse, fault in zip(MISUSES, found, strict=True)
+    }
 
 
 def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from heapfit.errors import HeapfitError
-from heapfit.plugin.faults import ATTACKS, Fault, fault_of
+from heapfit.plugin.faults import ATTACKS, MISUSES, Fault, fault_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,13 @@ class Process:
         return answer, fault_of(answer.fault, answer.detail, answer.other, where, size)
 
     def attack(self, number: int, size: int) -> Fault | None:
-        """What an attack of faults.ATTACKS found."""
+        """What an attack of faults.ATTACKS, or behind them of faults.MISUSES, led to."""
         answer = self._asked(f"attack {size} {number}")
         if answer.fault == 0:
             return None
-        return fault_of(answer.fault, answer.detail, answer.other, ATTACKS[number], size)
+        return fault_of(
+            answer.fault, answer.detail, answer.other, (*ATTACKS, *MISUSES)[number], size
+        )
 
     def _asked(self, question: str) -> Answer:
         print(question, file=self.questions, flush=True)

@@ -24,6 +24,7 @@ enum {
     ALIGNMENT_IGNORED,
     MALLOC,
     ENDLESS,
+    ABORTS,
     CRASH,
     SLEEPS,
     OVERFLOWS,
@@ -116,6 +117,9 @@ static void be_wrong(const heap *h) {
     }
     if (is_due(h, SLEEPS)) {
         pause();
+    }
+    if (is_due(h, ABORTS)) {
+        abort();
     }
     if (is_due(h, CRASH)) {
         *(volatile int *)8 = 1;

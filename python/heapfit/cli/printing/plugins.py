@@ -28,6 +28,7 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("statics", value=lambda row: {one.name: one.size for one in row.statics}),
     Column("footprint"),
     Column("events_replayed"),
+    Column("misuse", value=lambda row: dict(row.misuse)),
     Column("faults", "faults", lambda row: list(map(str, row.faults)), lambda row: len(row.faults)),
 )
 
@@ -54,6 +55,9 @@ def _meanings(rows: Sequence[PluginRow]) -> Iterator[str]:
         largest = ", ".join(f"{each.name} {each.size}" for each in one.statics[:_SHOWN_STATICS])
         more = len(one.statics) - _SHOWN_STATICS
         yield f"{one.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
+    for one in {row.name: row for row in rows if row.misuse}.values():
+        led_to = "; ".join(f"{what}: {outcome}" for what, outcome in one.misuse.items())
+        yield f"{one.name}, misused: {led_to}."
     if any(row.bits != 32 for row in rows):
         yield "64 bits: pointers in headers take twice the room that they take on 32."
     if any(row.accesses_per_operation is None and not row.faults for row in rows):

@@ -25,6 +25,7 @@ typedef enum fault {
     FAULT_HUGE_SERVED,       /* serves more bytes than the region has */
     FAULT_SYSTEM_CALL,       /* the system was called, as print and sleep do */
     FAULT_ENDLESS,           /* a call that takes too long */
+    FAULT_ABORT,             /* it ended itself: an assertion, a panic */
     FAULT_CRASH,
 } fault;
 

@@ -10,6 +10,7 @@
 #include "replay.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Alignments and resizes go up to 256 times the region. Beyond that some well-known allocators
  * crash where a region lies high in the address space, as it does not on a microcontroller. */
@@ -142,10 +143,73 @@ static void freed_blocks_come_back(const face *f) {
     }
 }
 
+/* Misuse by the caller, of which nobody has to be safe: three blocks with one behind them. */
+enum { NEIGHBOURS = 4, MISUSED = 40 };
+
+static bool take_neighbours(const face *f) {
+    for (size_t i = 0; i < NEIGHBOURS; i++) {
+        blocks[i] = face_alloc(f, f->alignment, MISUSED, false);
+        if (blocks[i].address == NULL) {
+            return false;
+        }
+        write_content(blocks[i].address, MISUSED, 0);
+    }
+    return true;
+}
+
+static void free_again(const face *f, const unsigned char *order, size_t count) {
+    const bool are_taken = take_neighbours(f);
+    for (size_t i = 0; are_taken && i < count; i++) {
+        told->events = told->events + 1;
+        face_free(f, &blocks[order[i]]);
+    }
+}
+
+static void double_free(const face *f) {
+    free_again(f, (const unsigned char[]){0, 0}, 2);
+}
+
+static void double_free_with_one_between(const face *f) {
+    free_again(f, (const unsigned char[]){0, 1, 0}, 3);
+}
+
+static void double_free_after_joining(const face *f) {
+    free_again(f, (const unsigned char[]){0, 2, 1, 1}, 4);
+}
+
+static void free_inside(const face *f) {
+    if (take_neighbours(f)) {
+        block inside = blocks[1];
+        inside.address += 16;
+        face_free(f, &inside);
+    }
+}
+
+static void overrun(const face *f) {
+    if (take_neighbours(f)) {
+        memset(blocks[0].address + MISUSED, 0x41, 16);
+        for (size_t i = 0; i + 1 < NEIGHBOURS; i++) {
+            face_free(f, &blocks[i]);
+        }
+    }
+}
+
+static void write_after_free(const face *f) {
+    if (take_neighbours(f)) {
+        face_free(f, &blocks[1]);
+        memset(blocks[1].address, 0x41, 16);
+    }
+}
+
+/* Half of them of the size that was misused. */
+static size_t size_afterwards(size_t i) {
+    return i % 2 == 0 ? MISUSED : 1 + i * 37 % 200;
+}
+
 /* After whatever was refused: blocks that are sound, apart, and keep what is written. */
 static void still_serves(const face *f) {
     for (size_t i = 0; i < AFTERWARDS; i++) {
-        const size_t size = 1 + i * 37 % 200;
+        const size_t size = size_afterwards(i);
         blocks[i] = face_alloc(f, f->alignment, size, false);
         if (blocks[i].address != NULL) {
             require_block(f, &blocks[i], size);
@@ -153,7 +217,7 @@ static void still_serves(const face *f) {
         }
     }
     for (size_t i = 0; i < AFTERWARDS; i++) {
-        const size_t size = 1 + i * 37 % 200;
+        const size_t size = size_afterwards(i);
         if (blocks[i].address == NULL) {
             continue;
         }
@@ -166,8 +230,18 @@ static void still_serves(const face *f) {
 
 void attack(unsigned number, size_t alignment) {
     static void (*const attacks[])(const face *) = {
-        overflowing_sizes, overflowing_aligned_sizes, sizes_around_the_region, huge_alignments,
-        huge_resizes,      freed_blocks_come_back,
+        overflowing_sizes,
+        overflowing_aligned_sizes,
+        sizes_around_the_region,
+        huge_alignments,
+        huge_resizes,
+        freed_blocks_come_back,
+        double_free,
+        double_free_with_one_between,
+        double_free_after_joining,
+        free_inside,
+        overrun,
+        write_after_free,
     };
     const face f = {plugin_init(heap_region.start, heap_region.size, alignment), alignment, true};
     if (f.heap == NULL || number >= sizeof attacks / sizeof *attacks) {

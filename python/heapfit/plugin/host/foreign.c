@@ -37,5 +37,5 @@ void *host_sbrk(ptrdiff_t increment) {
 }
 
 void host_abort(void) {
-    stop_at(FAULT_CRASH, 0, 0);
+    stop_at(FAULT_ABORT, 0, 0);
 }
