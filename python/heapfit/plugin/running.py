@@ -82,7 +82,7 @@ def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
             why = running.stderr.readline().strip()
             raise HeapfitError(f"plug-in: {why or 'its process does not start'}")
         try:
-            yield Process(running.stdin, running.stdout, said == "sized")
+            yield Process(running.stdin, running.stdout, said == "is told sizes")
         finally:
             running.stdin.close()
             running.kill()

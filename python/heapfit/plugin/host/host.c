@@ -181,7 +181,7 @@ int main(int count, char **words) {
     }
     const trace t = open_trace(words[1]);
     make_contents();
-    printf("%s\n", is_sized() ? "sized" : "plain");
+    printf("%s\n", is_sized() ? "is told sizes" : "is told none");
     fflush(stdout);
     while (read_question(&asked)) {
         answer_question(&t, strtoul(words[2], NULL, 10), &asked);
