@@ -28,6 +28,7 @@ NATIVE = (
     "recorder",
     "engine",
     "python/bindings",
+    "python/heapfit/plugin",
     "target",
     "tests",
     "examples",

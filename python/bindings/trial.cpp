@@ -3,8 +3,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <tuple>
 #include <utility>
 
 #include "arrays.hpp"
@@ -53,6 +55,24 @@ RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads, const Pytho
     const SearchOptions options{threads, reporting_to(progress), every_size, also};
     const nb::gil_scoped_release release;
     return scan(trial.trial(), options);
+}
+
+// Whether a trace runs in so many bytes, then its footprint, height and events.
+using PythonTrial =
+    nb::typed<nb::callable, std::tuple<bool, std::uint64_t, Bytes, std::uint64_t>(std::uint64_t)>;
+
+RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, Bytes u_max,
+                       const PythonProgress &progress) {
+    const TrialOf tried = [&trial](std::uint64_t size, const std::stop_token &) {
+        const nb::gil_scoped_acquire acquire;
+        const auto [runs, footprint, height, events] =
+            nb::cast<std::tuple<bool, std::uint64_t, Bytes, std::uint64_t>>(trial(size));
+        return TrialResult{
+            .runs = runs, .footprint = footprint, .height = height, .events = events};
+    };
+    const SearchOptions options{.threads = 1, .progress = reporting_to(progress)};
+    const nb::gil_scoped_release release;
+    return search_regions({smallest_region, u_max, false}, tried, options);
 }
 
 TrialSeries find_first(const ArrayTrial &trial, std::uint64_t from, const PythonProgress &before) {
@@ -190,6 +210,10 @@ void bind_trial(nb::module_ &module) {
             nb::arg("region_size"), nb::arg("accesses"), nb::call_guard<nb::gil_scoped_release>(),
             "Whether the replay makes more metadata accesses than these.");
     bind_searches(trial);
+    module.def("search_regions", &search_by, nb::arg("trial"), nb::arg("smallest_region"),
+               nb::arg("u_max"), nb::arg("progress") = nb::none(),
+               "R_min and R_safe of a heap that is not the engine's: `trial(size)` tells whether "
+               "it serves all, then footprint, height and events done. One at a time.");
 }
 
 } // namespace heapfit::bindings

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -14,12 +15,14 @@ from harness.cases import cases_of, shipped_allocators
 from harness.code_size import code_size
 from harness.interrupts import PLANS, interrupt, interrupts_image
 from harness.packed_trace import pack
+from harness.plugin import Target, count_plugin, plugin_lines
 from harness.report import lines_of
 from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators
+from heapfit.plugin import plugin_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -45,6 +48,16 @@ def _arguments() -> argparse.Namespace:
         command.add_argument("--plan", type=Path, action="append", default=[], help="a plan file")
         command.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
         command.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
+    plugin = commands.add_parser(
+        "plugin", help="instructions and code of an allocator of another's"
+    )
+    plugin.set_defaults(run=_plugin)
+    plugin.add_argument("trace", type=Path)
+    plugin.add_argument("plugins", type=Path, nargs="+", metavar="SOURCE|FOLDER")
+    plugin.add_argument("--cflags", default="", help="what its sources are compiled with")
+    plugin.add_argument("--opt", default="Os", help="the compiler's optimisation")
+    plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
+    plugin.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
     interrupts = commands.add_parser(
         "interrupts", help="one at every instruction of an operation, which uses the heap, too"
     )
@@ -94,6 +107,15 @@ def _size(wish: argparse.Namespace, folder: Path) -> None:
             for build in (Build(wish.opt, safety) for safety in (0, 1, 2, 3))
         )
         print(f"{case.name:32}" + "".join(f"{size.total:9,}" for size in sizes))
+
+
+def _plugin(wish: argparse.Namespace, folder: Path) -> None:
+    trace = open_any(wish.trace, ImportOptions(), folder)
+    target = Target(BOARDS[wish.cpu], Build(wish.opt), wish.alignment)
+    for path in wish.plugins:
+        plugin = plugin_of(path, cflags=shlex.split(wish.cflags))
+        found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
+        print("\n".join(plugin_lines(plugin, target, found)), end="\n\n")
 
 
 def _interrupts(wish: argparse.Namespace, folder: Path) -> None:

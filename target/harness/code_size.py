@@ -44,8 +44,15 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     folder = workbench.image_folder()
     core = core_objects(workbench, board, build, write_plan(design, folder))
     memory = workbench.shared_object(board, build, "target/board/memory.c")
-    linked = folder / "size.elf"
-    workbench.link(board, linked, [*core, memory], _link_options(plan.allocator))
+    return weighed(workbench, board, [*core, memory], _functions(plan.allocator))
+
+
+def weighed(
+    workbench: Workbench, board: Board, objects: Sequence[Path], kept: Sequence[str]
+) -> CodeSize:
+    """Links objects of whose functions only these, and what they call, are kept."""
+    linked = workbench.image_folder() / "size.elf"
+    workbench.link(board, linked, objects, _keeping(kept))
     sections = _sections(board, linked)
     return CodeSize(sections["code"], sections.get("constants", 0), sections.get("memory", 0))
 
@@ -68,15 +75,16 @@ def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
         workbench.shared_object(board, build, sources.allocator_source(name), options),
         workbench.shared_object(board, build, "target/board/memory.c"),
     ]
-    linked = workbench.image_folder() / "size.elf"
-    workbench.link(board, linked, objects, _link_options(name))
-    sections = _sections(board, linked)
-    return sections["code"] + sections.get("constants", 0)
+    return weighed(workbench, board, objects, _functions(name)).total
 
 
-def _link_options(allocator: str) -> tuple[str, ...]:
-    """Keeps what is weighed of an allocator, and nothing else."""
-    kept = (f"-Wl,-u,hfit_{allocator}_{operation}" for operation in _KEPT)
+def _functions(allocator: str) -> list[str]:
+    """What is weighed of an allocator."""
+    return [f"hfit_{allocator}_{operation}" for operation in _KEPT]
+
+
+def _keeping(functions: Sequence[str]) -> tuple[str, ...]:
+    kept = (f"-Wl,-u,{function}" for function in functions)
     return ("-Wl,--entry=0", *kept, f"-T{sources.root() / 'target/size/size.ld'}")
 
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +23,7 @@ from heapfit.cli.arguments import (
     ClusterAddress,
     DropUnknown,
     Exact,
+    PointerBits,
     PointerBitsOption,
     Queue,
     Seed,
@@ -32,6 +35,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.compare.jobs import Contestants
@@ -43,13 +47,17 @@ from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
+from heapfit.plugin import Plugin, build, measure, plugin_of
+from heapfit.progress import Progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, parse_workloads
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workloads
 
 LARGEST_STEP = 1 << 30  # bytes
-_NAMES = ", ".join(info.name for info in _engine.allocators())
+_FAULTY = 3  # exit status
+_KNOWN = [info.name for info in _engine.allocators()]
+_NAMES = ", ".join(_KNOWN)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -88,6 +96,20 @@ _Granularity: TypeAlias = Annotated[
 _Accesses: TypeAlias = Annotated[
     bool, typer.Option("--accesses", help="With many traces, tell accesses and energy as well.")
 ]
+_Plugins: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        help="An allocator of your own with its adapter (docs/plugins.md): a source, an archive, "
+        "a folder of them, or of a Rust crate; may be given many times.",
+    ),
+]
+_PluginFlags: TypeAlias = Annotated[
+    str, typer.Option("--cflags", help="Of --plugin: what its sources are compiled with.")
+]
+_PluginBits: TypeAlias = Annotated[
+    PointerBits, typer.Option("--bits", help="Of --plugin: the width of its pointers.")
+]
 
 
 def command(
@@ -100,6 +122,9 @@ def command(
     exact: Exact = False,
     granularity: _Granularity = None,
     accesses: _Accesses = False,
+    plugins: _Plugins = None,
+    cflags: _PluginFlags = "",
+    bits: _PluginBits = PointerBits.BITS_32,
     sram: SramFile = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -108,31 +133,73 @@ def command(
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank allocators and plans by the smallest region in which each serves a trace."""
+    """Rank allocators and plans by the smallest region in which each serves a trace.
+
+    Exit status 3 if a plug-in has faults.
+    """
     sources, named = _sorted_out(words or [])
-    named += all_or_named(allocators or [], [info.name for info in _engine.allocators()])
+    named += all_or_named(allocators or [], _KNOWN)
     specs = parse_workloads(workloads or [], seed)
     if not sources and not specs:
         raise typer.BadParameter("give a trace, or --workloads")
     step = None if granularity is None else _step(granularity)
     options = MatrixOptions(step, load_sram(sram), accesses)
-    plan_files = tuple(load_plan(path) for path in plans or [])
+    plan_files = tuple(map(load_plan, plans or []))
+    foreign = [plugin_of(path, int(bits), shlex.split(cflags)) for path in plugins or []]
     contestants = Contestants(tuple(named), plan_files, int(alignment), effort_of(exact))
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bars() as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
         traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]
-        compared: list[tuple[str, Trace | WorkloadSpec]] = [
-            *zip(map(source_name, sources), traces, strict=True),
-            *((spec.label, spec) for spec in specs),
-        ]
+        compared = _labelled(sources, traces, specs)
         matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
         runs = [
-            (run_on(trace, plan_file, source_name(source), progress), plan_file)
-            for plan_file in plan_files
-            if plan_file.region is not None
+            (run_on(trace, one, source_name(source), progress), one)
+            for one in plan_files
+            if one.region is not None
             for source, trace in zip(sources, traces, strict=True)
         ]
-    out_result([*_parts(matrix, options, seed if specs else None), *_held(runs)], as_json)
+        rows = _measured(compared, foreign, int(alignment), progress)
+    parts = [*_parts(matrix, options, seed if specs else None), *_held(runs), *plugin_parts(rows)]
+    out_result(parts, as_json)
+    _refuse_faults(rows)
+
+
+def _labelled(
+    sources: Sequence[Path], traces: Sequence[Trace], specs: Sequence[WorkloadSpec]
+) -> list[tuple[str, Trace | WorkloadSpec]]:
+    return [
+        *zip(map(source_name, sources), traces, strict=True),
+        *((spec.label, spec) for spec in specs),
+    ]
+
+
+def _refuse_faults(rows: Sequence[LabelledRow]) -> None:
+    """Ends the command if a plug-in has any."""
+    if any(row.faults for _, row in rows):
+        raise typer.Exit(_FAULTY)
+
+
+def _measured(
+    compared: Sequence[tuple[str, Trace | WorkloadSpec]],
+    plugins: Sequence[Plugin],
+    alignment: int,
+    progress: Progress,
+) -> list[LabelledRow]:
+    """Each plug-in on each trace, with everything built in a folder that goes."""
+    if not plugins:
+        return []
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        here = Path(folder)
+        built = [build(plugin, here / str(i)) for i, plugin in enumerate(plugins)]
+        traces = [
+            (label, one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}"))
+            for i, (label, one) in enumerate(compared)
+        ]
+        return [
+            (label, measure(one, trace, alignment, progress))
+            for label, trace in traces
+            for one in built
+        ]
 
 
 def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
@@ -168,12 +235,11 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
 
 def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
     """The traces and the allocators among the words; an allocator's name is no file's."""
-    known = [info.name for info in _engine.allocators()]
-    named = [word for word in words if word.partition(":")[0] in known]
+    named = [word for word in words if word.partition(":")[0] in _KNOWN]
     sources = [Path(word) for word in words if word not in named]
     for source in sources:
         if not source.exists():
-            alike = meant(source.name.partition(":")[0], known)
+            alike = meant(source.name.partition(":")[0], _KNOWN)
             raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
     return sources, named
 

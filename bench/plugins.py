@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plug-ins beside what is known of them: our own allocators, and crates of Rust.
+
+    python bench/plugins.py own       tlsf and best_fit given as plug-ins: R_min, R_safe, placements
+                                      and accesses must be those of the engine's own
+    python bench/plugins.py crates    R_min over U_max of the crates that have an adapter here
+
+The recordings are those of HEAPFIT_CORPUS; without it those of examples/. `--only WORD` keeps the
+names in which the word occurs, `--events N` the first so many events. Nothing fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory import opened
+from rust_peers import chosen_traces, smallest_safe
+
+from heapfit.cli.printing.console import out_table
+from heapfit.compare.comparison import Ground, Row, measure_candidate
+from heapfit.design.portfolio import named_portfolio
+from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, build, measure, plugin_of
+from heapfit.plugin.events import save_events
+from heapfit.plugin.running import started
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace, write_trace
+
+ROOT = Path(__file__).parents[1]
+ADAPTER = ROOT / "tests/python/plugins/core.c"
+PLANS = {"tlsf": "{{8},0,2}", "best_fit": "{{8}}"}  # the standard ones
+COLUMNS = ("op", "object", "size", "alignment", "time", "thread", "site")
+
+
+def own_plugin(name: str) -> Plugin:
+    """An allocator of core with the adapter that tests use."""
+    core = ROOT / "core"
+    return Plugin(
+        name,
+        (ADAPTER, core / f"src/tiling/{name}.c"),
+        32,
+        (
+            *(f"-I{core / 'include'}", f"-I{core}", "-ffreestanding"),
+            *("-fno-tree-loop-distribute-patterns", f"-DNAME={name}"),
+            f"-DPLAN_VALUES={PLANS[name]}",
+        ),
+    )
+
+
+def shortened(trace: Trace, events: int | None, folder: Path) -> Trace:
+    """The first events alone, if so many are wished."""
+    if events is None or trace.info.events <= events:
+        return trace
+    batch = next(iter(trace.batches(COLUMNS)))
+    part = {name: column[:events] for name, column in batch.items()}
+    return write_trace(folder / "first.parquet", iter([part]), trace.info)
+
+
+def traces_of(wish: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Trace]]:
+    for name, path in chosen_traces(wish.only, is_small=False).items():
+        trace = opened(name, folder) if path is None else Trace.open(path)
+        yield name, shortened(trace, wish.events, folder)
+
+
+def own_cells(row: PluginRow, own: Row) -> list[str]:
+    assert own.replay is not None
+    same = (row.r_min, row.r_safe) == (own.r_min, own.r_safe)
+    accesses = ((row.loads or 0) + (row.stores or 0)) / (own.replay.loads + own.replay.stores)
+    return [
+        str(own.r_safe),
+        "same" if same else f"{row.r_min}, {row.r_safe}",
+        "same" if row.placements == own.replay.placement_hash else "other",
+        f"{row.accesses_per_operation:.2f}",
+        f"{accesses - 1:+.2%}",
+        str(len(row.faults)),
+    ]
+
+
+def out_own(wish: argparse.Namespace, folder: Path) -> None:
+    built = {name: build(own_plugin(name), folder / name) for name in PLANS}
+    for label, trace in traces_of(wish, folder):
+        loaded = load_trace(trace, 8)
+        for name, program in built.items():
+            (candidate,) = named_portfolio(loaded, [name], []).candidates
+            ground = Ground(loaded.profile.u_max, max(trace.largest_alignment, 8))
+            own = measure_candidate(candidate, loaded.events, ground)
+            row = measure(program, trace, 8)
+            print(f"{label:28} {name:9}", *own_cells(row, own), flush=True)
+
+
+def crate_ratio(built: Built, trace: Trace, alignment: int, folder: Path) -> float | None:
+    """R_min over U_max, searched as bench/rust_peers.py does."""
+    events = folder / "events"
+    save_events(trace, events)
+    u_max = profile_trace(trace).u_max
+    with started(built.program, events, alignment) as process:
+
+        def served(size: int) -> bool:
+            if size <= built.statics_bytes:
+                return False
+            answer, fault = process.ask("places", size - built.statics_bytes)
+            return fault is None and answer.runs == 1
+
+        found = smallest_safe(served, u_max)
+    return None if found is None else found / u_max
+
+
+def out_crates(wish: argparse.Namespace, folder: Path) -> None:
+    crates = {path.name: path for path in sorted((INCLUDE / "crates").iterdir())}
+    built = {
+        name: build(plugin_of(path, wish.bits), folder / name)
+        for name, path in crates.items()
+        if name in (wish.crates or crates)
+    }
+    rows: dict[str, list[float]] = {name: [] for name in built}
+    for label, trace in traces_of(wish, folder):
+        for name, program in built.items():
+            ratio = crate_ratio(program, trace, wish.alignment, folder)
+            rows[name] += [] if ratio is None else [ratio]
+            print(f"{label:28} {name:24} {ratio}", flush=True)
+    cells = [[name, f"{statistics.median(found):.4f}"] for name, found in rows.items() if found]
+    out_table(["crate", "median"], cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("own", "crates"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--events", type=int)
+    parser.add_argument("--alignment", type=int, default=4, help="of the crates' blocks")
+    parser.add_argument("--bits", type=int, default=32, choices=(32, 64))
+    parser.add_argument("--crates", nargs="+")
+    wish = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        (out_own if wish.what == "own" else out_crates)(wish, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plug-in built: one object in which only the adapter's functions are seen, linked with the host.
+
+    sources -> objects -> one object, without what nothing calls -> names settled -> host program
+
+What it calls of a C library's heap becomes the host's, which tells of it; names of its own, malloc
+among them, are seen by nobody else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.importers.external_tool import run
+from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
+
+HOST = Path(__file__).parent / "host"
+_ENTRIES = tuple(
+    f"plugin_{name}"
+    for name in (
+        *("init", "alloc", "alloc_aligned", "resize", "free"),
+        *("resize_sized", "free_sized"),
+    )
+)
+_RUST_TARGETS = {32: "i686-unknown-linux-gnu", 64: "x86_64-unknown-linux-gnu"}
+_FLAGS = (
+    "-O2",
+    "-g0",
+    "-fno-pie",
+    "-fno-stack-protector",
+    "-ffunction-sections",
+    "-fdata-sections",
+)
+# Each access that is left in the optimised code; the function's begin and end are of no interest.
+_METERED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0")
+_TO_HOST = {
+    **dict.fromkeys(("malloc",), "host_malloc"),
+    **dict.fromkeys(("calloc",), "host_calloc"),
+    **dict.fromkeys(("realloc",), "host_realloc"),
+    **dict.fromkeys(("aligned_alloc", "memalign"), "host_aligned"),
+    **dict.fromkeys(("sbrk", "_sbrk"), "host_sbrk"),
+    **dict.fromkeys(("abort", "__assert_fail"), "host_abort"),
+}
+_COPIES = {name: f"host_{name}" for name in ("memcpy", "memmove", "memset")}
+_WRITABLE = re.compile(r"^\.(data(?!\.rel\.ro)|bss|tdata|tbss)\b", re.ASCII)
+_SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s", re.MULTILINE)
+_SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A variable of the plug-in's that lies outside its region."""
+
+    name: str
+    size: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Programs that answer questions about a plug-in (host/host.c)."""
+
+    plugin: Plugin
+    program: Path
+    metered: Path | None  # that counts loads and stores; None for what comes compiled
+    statics_bytes: int  # of all variables together, gaps included; part of every region told
+    statics: tuple[Static, ...]  # those that have names
+
+
+def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> Built:
+    """Builds in `folder`, which is kept as long as the result is used.
+
+    `host` are its objects where several plug-ins share them. HeapfitError, with the compiler's last
+    words, if it cannot be built.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    own = host_objects(plugin.bits, folder / "host_objects") if host is None else host
+    plain = _plugin_object(plugin, folder / "plain", ())
+    program = _linked(plugin, [*own, plain], folder / "host")
+    metered = None
+    if plugin.is_metered:
+        object_file = _plugin_object(plugin, folder / "metered", _METERED)
+        metered = _linked(plugin, [*own, object_file], folder / "host_metered")
+    size, statics = _statics(plain)
+    return Built(plugin, program, metered, size, statics)
+
+
+def host_objects(bits: int, folder: Path) -> list[Path]:
+    """The host program without a plug-in, compiled in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = sorted(HOST.glob("*.c"))
+    run(
+        ["gcc", f"-m{bits}", "-std=gnu11", "-O2", "-no-pie", f"-I{INCLUDE}", "-c", *sources], folder
+    )
+    return [folder / f"{source.stem}.o" for source in sources]
+
+
+def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    parts = list(_parts(plugin, folder, flags))
+    _require_adapter(plugin, parts)
+    joined, settled = folder / "joined.o", folder / "plugin.o"
+    roots = [f"-Wl,-u,{name}" for name in _ENTRIES]
+    run(
+        [
+            *("gcc", f"-m{plugin.bits}", "-nostdlib", "-r", "-no-pie", "-Wl,-d,--gc-sections"),
+            *("-Wl,-e,plugin_init", *roots, "-Wl,--start-group"),
+            *parts,
+            "-Wl,--end-group",
+            *("-o", joined.name),
+        ],
+        folder,
+    )
+    seen = [f"--keep-global-symbol={name}" for name in _ENTRIES]
+    names = _TO_HOST | (_COPIES if flags else {})
+    called = _called(joined)
+    calls = [f"--redefine-sym={name}={names[name]}" for name in sorted(called & names.keys())]
+    left_out = [f"--weaken-symbol={name}" for name in _ENTRIES if name in called]
+    run(["objcopy", *seen, *calls, *left_out, joined.name, settled.name], folder)
+    return settled
+
+
+def _require_adapter(plugin: Plugin, parts: Sequence[Path]) -> None:
+    if not any(
+        "plugin_init" in run(["nm", "-j", "--defined-only", one], one.parent).split()
+        for one in parts
+    ):
+        raise HeapfitError(
+            f"{plugin.name}: has no plugin_init (see heapfit_plugin.h, in {INCLUDE})"
+        )
+
+
+def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]:
+    if plugin.is_crate:
+        yield _crate_archive(plugin, folder)
+        return
+    for number, source in enumerate(plugin.sources):
+        if source.suffix in COMPILED:
+            yield source
+            continue
+        made = folder / f"{number}-{source.stem}.o"
+        compiler = "g++" if source.suffix in CXX_SOURCES else "gcc"
+        options = (*_FLAGS, *plugin.cflags, *flags)
+        run(
+            [
+                *(compiler, f"-m{plugin.bits}", f"-I{INCLUDE}", *options),
+                *("-c", source, "-o", made.name),
+            ],
+            folder,
+        )
+        yield made
+
+
+def _crate_archive(plugin: Plugin, folder: Path) -> Path:
+    """What cargo makes of a crate of the type staticlib."""
+    (crate,) = plugin.sources
+    target = _RUST_TARGETS[plugin.bits]
+    command = ["cargo", "build", "--quiet", "--release", "--target", target]
+    settings = ("--config", 'profile.release.panic="abort"', "--config", "profile.release.lto=true")
+    adapter = f'env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"'
+    try:
+        run([*command, *settings, "--config", adapter, "--target-dir", folder], crate)
+    except HeapfitError as error:
+        raise HeapfitError(
+            f"{crate}: cargo cannot build it (for 32 bits `rustup target add {target}`, or give "
+            f"--bits 64): {error}"
+        ) from error
+    archives = sorted((folder / target / "release").glob("lib*.a"))
+    if len(archives) != 1:
+        raise HeapfitError(
+            f'{crate}: makes no archive (its [lib] needs crate-type = ["staticlib"])'
+        )
+    return archives[0]
+
+
+def _called(joined: Path) -> set[str]:
+    """The names that an object leaves to others."""
+    return set(run(["nm", "--undefined-only", "-j", joined.name], joined.parent).split())
+
+
+def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
+    run(["gcc", f"-m{plugin.bits}", "-no-pie", *objects, "-lm", "-o", program.name], program.parent)
+    return program
+
+
+def _statics(settled: Path) -> tuple[int, tuple[Static, ...]]:
+    sizes = run(["size", "-A", settled.name], settled.parent)
+    total = sum(int(size) for name, size in _SECTION.findall(sizes) if _WRITABLE.match(name))
+    listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
+    statics = (Static(name, int(size, 16)) for size, name in _SYMBOL.findall(listing))
+    return total, tuple(sorted(statics, key=lambda one: (-one.size, one.name)))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found wrong with a plug-in, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# In the order of host/answer.h, without its first. What a fault means, with its two figures.
+_FAULTS = {
+    "overlap": "a block of {other:,} B at offset {detail:,} lies on a live block",
+    "misaligned": "a block lies off the alignment of {detail} that init was told",
+    "alignment ignored": "a block that was to lie at a multiple of {detail:,} does not",
+    "outside the region": "a block or a write lies outside the region",
+    "too small": "a block of {other:,} B at offset {detail:,} has less room: another begins inside",
+    "header in payload": "bytes of live block {other:,}, of {detail:,} B, changed",
+    "resize loses content": "block {other:,}, resized to {detail:,} B, has not its old bytes",
+    "NULL changes a block": "a refused resize changed block {other:,}, of {detail:,} B",
+    "freed memory never reused": "refuses a block of a size that it served, with nothing live",
+    "other memory": "it takes {detail:,} B from malloc or the system, not from its region",
+    "impossible served": "it serves {detail:,} B, more than its region has",
+    "system call": "it called the system, as print and sleep do",
+    "endless loop": "one call used more than a second of CPU time",
+    "abort": "it ended itself, as a failed assertion or a panic does",
+    "crash": "it crashed",
+}
+FAULT_NAMES = tuple(_FAULTS)
+
+# In the order of host/attacks.c.
+ATTACKS = (
+    "sizes that overflow",
+    "aligned sizes that overflow",
+    "sizes around the region's",
+    "huge alignments",
+    "huge resizes",
+    "freed blocks come back",
+)
+
+# Behind them: what a caller does wrong. No allocator has to be safe of it.
+MISUSES = (
+    "double free",
+    "double free, one between",
+    "double free after joining",
+    "free inside a block",
+    "overrun by 16 B",
+    "write after free",
+)
+NO_HARM = "no harm seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One finding; the plug-in was not asked for anything after it."""
+
+    name: str  # of FAULT_NAMES
+    where: str  # which event of the recording or which attack
+    region: int  # bytes that it was given
+    what: str  # one line
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.where}, region of {self.region:,} B: {self.what}"
+
+
+def fault_of(kind: int, detail: int, other: int, where: str, region: int) -> Fault:
+    """What host/answer.h tells by numbers."""
+    name = FAULT_NAMES[kind - 1]
+    return Fault(name, where, region, _FAULTS[name].format(detail=detail, other=other))

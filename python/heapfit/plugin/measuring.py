@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plug-in measured on a recording: the regions that it needs, its accesses, and its faults."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.plugin.building import Built, Static
+from heapfit.plugin.events import save_events
+from heapfit.plugin.faults import ATTACKS, MISUSES, NO_HARM, Fault
+from heapfit.plugin.running import Answer, Process, started
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+
+_ATTACKED = 64 << 10  # bytes of the region that attacks are made in
+_ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRow:
+    """One plug-in on one recording. Sizes in bytes; regions include the plug-in's statics."""
+
+    name: str
+    bits: int
+    is_sized: bool  # it is handed sizes back
+    alignment: int
+    u_max: int  # most live bytes of the trace
+    r_min: int | None  # smallest region that succeeds
+    r_safe: int | None  # smallest that succeeds above all that failed
+    step: int  # between scanned regions; 0 where nothing was scanned
+    statics_bytes: int
+    statics: tuple[Static, ...]
+    faults: tuple[Fault, ...]  # the first of each name; nothing was measured after a replay's
+    misuse: Mapping[str, str]  # what each of MISUSES led to: a fault's name or NO_HARM
+    operations: int  # events of the trace
+    loads: int | None  # of metadata, in R_safe; None for what comes compiled
+    stores: int | None
+    payload_bytes: int | None  # copied by resizes
+    footprint: int | None  # highest byte of a block, in R_safe
+    placements: int | None  # hash of all offsets, in R_safe, as a ReplayResult has it
+    events_replayed: int  # of all replays: what it cost
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe / U_max."""
+        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+    @property
+    def accesses_per_operation(self) -> float | None:
+        """Loads and stores of metadata per event."""
+        if self.loads is None or self.stores is None:
+            return None
+        return (self.loads + self.stores) / max(self.operations, 1)
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What replays found and took, the first fault of each name."""
+
+    statics: int
+    faults: dict[str, Fault] = field(default_factory=dict)
+    events: int = 0
+    is_over: bool = False  # after a fault no region is searched
+
+    def attacked(self, process: Process, number: int) -> None:
+        """An attack in a region of its own."""
+        if not self.is_over:
+            self.add(process.attack(number, _ATTACKED))
+
+    def add(self, fault: Fault | None) -> None:
+        if fault is not None:
+            self.faults.setdefault(fault.name, fault)
+
+    def replayed(self, process: Process, what: str, size: int) -> Answer | None:
+        """In so many bytes, statics included; None if they leave none, or after a fault."""
+        if self.is_over or size <= self.statics:
+            return None
+        answer, fault = process.ask(what, size - self.statics)
+        self.events += answer.events
+        self.add(fault)
+        self.is_over = self.is_over or ends(fault, answer)
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What is measured, and on what."""
+
+    built: Built
+    trace: Trace
+    alignment: int
+    u_max: int
+    events: Path  # as the host reads them
+
+    def started(self, program: Path) -> AbstractContextManager[Process]:
+        return started(program, self.events, self.alignment)
+
+
+def ends(fault: Fault | None, answer: Answer) -> bool:
+    """Whether nothing that comes after can be trusted: not of an init that crashes in little."""
+    return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
+
+
+def measure(
+    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = no_progress
+) -> PluginRow:
+    """R_min and R_safe by the rules of every other allocator, then checked and metered replays.
+
+    A trace, or the path of a stored one. HeapfitError if the adapter lacks a function.
+    """
+    stored = Trace.open(trace) if isinstance(trace, Path) else trace
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        events = Path(folder) / "events"
+        save_events(stored, events)
+        u_max = profile_trace(stored).u_max
+        return _measured(_Ground(built, stored, alignment, u_max, events), progress)
+
+
+def _measured(ground: _Ground, progress: Progress) -> PluginRow:
+    found = _Findings(ground.built.statics_bytes)
+    with ground.started(ground.built.program) as process:
+        _check(process, found, (2 * ground.u_max + _ROUGHLY,))
+        search = _searched(process, found, ground, progress)
+        region = search.r_safe if search.r_safe is not None else search.r_min
+        placed = None if region is None else found.replayed(process, "places", region)
+        if region is not None:
+            _check(process, found, (region, search.r_min or region, region * 9 // 10))
+        for number in range(len(ATTACKS)):
+            found.attacked(process, number)
+        misuse = {} if found.is_over else _misused(process)
+    metered = None
+    if region is not None and ground.built.metered is not None:
+        with ground.started(ground.built.metered) as process:
+            metered = found.replayed(process, "apart", region)
+    return PluginRow(
+        name=ground.built.plugin.name,
+        bits=ground.built.plugin.bits,
+        is_sized=process.is_sized,
+        alignment=ground.alignment,
+        u_max=ground.u_max,
+        r_min=search.r_min,
+        r_safe=search.r_safe,
+        step=search.step if search.searched else 0,
+        statics_bytes=found.statics,
+        statics=ground.built.statics,
+        faults=tuple(found.faults.values()),
+        misuse=misuse,
+        operations=ground.trace.info.events,
+        loads=None if metered is None else metered.loads,
+        stores=None if metered is None else metered.stores,
+        payload_bytes=None if metered is None else metered.payload,
+        footprint=None if placed is None else placed.footprint,
+        placements=None if placed is None else placed.placements,
+        events_replayed=found.events,
+    )
+
+
+def _searched(
+    process: Process, found: _Findings, ground: _Ground, progress: Progress
+) -> _engine.RegionSearch:
+    """As the engine searches for its own heaps; the first fault ends it."""
+    step = f"compare {ground.built.plugin.name}"
+
+    def tried(size: int) -> tuple[bool, int, int, int]:
+        answer = found.replayed(process, "places", size)
+        if answer is None:
+            return False, 0, 0, 0
+        return answer.runs == 1, answer.footprint, answer.height, answer.events
+
+    search = _engine.search_regions(
+        tried,
+        smallest_region=(found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT,
+        u_max=ground.u_max,
+        progress=lambda done, total: progress(step, done / max(total, 1)),
+    )
+    progress(step, 1.0)
+    return search
+
+
+def _misused(process: Process) -> dict[str, str]:
+    """What comes of a caller's errors; none of it is the allocator's fault."""
+    found = (process.attack(len(ATTACKS) + i, _ATTACKED) for i in range(len(MISUSES)))
+    return {
+        misuse: NO_HARM if fault is None else fault.name
+        for misuse, fault in zip(MISUSES, found, strict=True)
+    }
+
+
+def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:
+    """Whether blocks lie apart, and then whether they keep what is written into them.
+
+    In this order: what is written into a block that is too small damages the heap itself.
+    """
+    for effort in ("apart", "content"):
+        for size in sorted(set(sizes)):
+            found.replayed(process, effort, size)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plug-in's process asked: does the recording run in so many bytes, and what was wrong?"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import IO
+
+from heapfit.errors import HeapfitError
+from heapfit.plugin.faults import ATTACKS, MISUSES, Fault, fault_of
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What host/answer.h tells, in its order."""
+
+    runs: int  # 1: everything was served
+    is_region: int  # 0: init took none of this size
+    events: int  # done
+    footprint: int  # bytes up to the end of the highest block
+    height: int  # bytes between the lowest and the highest byte of a block
+    placements: int  # hash of all offsets
+    loads: int
+    stores: int
+    payload: int  # bytes copied
+    fault: int
+    detail: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The host program of one plug-in with one recording."""
+
+    questions: IO[str]
+    answers: IO[str]
+    is_sized: bool  # it is handed sizes back
+
+    def ask(self, what: str, size: int) -> tuple[Answer, Fault | None]:
+        """`places`, `apart` or `content` (host/replay.h): a replay in a region of so many bytes."""
+        answer = self._asked(f"{what} {size}")
+        if answer.fault == 0:
+            return answer, None
+        where = f"event {answer.events:,}" if answer.is_region else "init"
+        return answer, fault_of(answer.fault, answer.detail, answer.other, where, size)
+
+    def attack(self, number: int, size: int) -> Fault | None:
+        """What an attack of faults.ATTACKS, or behind them of faults.MISUSES, led to."""
+        answer = self._asked(f"attack {size} {number}")
+        if answer.fault == 0:
+            return None
+        return fault_of(
+            answer.fault, answer.detail, answer.other, (*ATTACKS, *MISUSES)[number], size
+        )
+
+    def _asked(self, question: str) -> Answer:
+        print(question, file=self.questions, flush=True)
+        words = self.answers.readline().split()
+        if len(words) != len(fields(Answer)):
+            raise HeapfitError("plug-in: its process ended (memory for a replay may have run out)")
+        return Answer(*map(int, words))
+
+
+@contextmanager
+def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
+    """The process, which ends with the context."""
+    command = [*map(str, (program, events, alignment))]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdin and running.stdout and running.stderr
+        said = running.stdout.readline().strip()
+        if not said:
+            why = running.stderr.readline().strip()
+            raise HeapfitError(f"plug-in: {why or 'its process does not start'}")
+        try:
+            yield Process(running.stdin, running.stdout, said == "is told sizes")
+        finally:
+            running.stdin.close()
+            running.kill()

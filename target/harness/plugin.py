@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An allocator that is not heapfit's on a board: instructions and stack of its calls, its code.
+
+Its C is compiled for the board with the adapter that `heapfit compare --plugin` takes, and replays
+the trace in the region that was found for it on the host.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import sources
+from harness.board import Board
+from harness.calls import Calls, read_calls
+from harness.code_size import CodeSize, weighed
+from harness.emulator import Watch, emulate
+from harness.image import Image, link_image
+from harness.packed_trace import pack
+from harness.workbench import Build, Workbench
+from heapfit.errors import HeapfitError
+from heapfit.importers.external_tool import run
+from heapfit.plugin import INCLUDE, Plugin, build, measure
+from heapfit.plugin.sources import C_SOURCES
+from heapfit.trace.stored import Trace
+
+_CALLS = ("alloc", "alloc_aligned", "resize", "resize_sized", "free", "free_sized")
+_OBJECT = ("-ffunction-sections", "-fdata-sections", "-fno-pie", "-g0")
+# A watched function must be called, not jumped to.
+_HOST = (f"-I{INCLUDE}", "-fno-optimize-sibling-calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a plug-in is built for."""
+
+    board: Board
+    build: Build
+    alignment: int  # of its blocks
+
+
+@dataclass(frozen=True, slots=True)
+class OnBoard:
+    """What a plug-in does there, and what it takes."""
+
+    region: int  # bytes, variables aside
+    calls: Calls
+    stack: int  # address of the stack's end at every call
+    size: CodeSize
+
+
+def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Target) -> OnBoard:
+    """Instructions of every call in the plug-in's safe region.
+
+    HeapfitError if it is not all C, has faults, or does not serve the trace on the board.
+    """
+    if not all(source.suffix in C_SOURCES for source in plugin.sources):
+        raise HeapfitError(f"{plugin.name}: not all C, which is what boards are built for")
+    region = _region(plugin, trace, target.alignment)
+    folder = workbench.image_folder()
+    objects = _objects(plugin, target, folder)
+    image = _image(workbench, target, objects, region)
+    pack(trace).save(image.path.parent / "trace")
+    present = [name for name in _CALLS if f"plugin_{name}" in image.symbols]
+    output = folder / "calls"
+    watch = Watch(workbench.plugin, tuple(f"plugin_{name}" for name in present), output)
+    words = emulate(image, ("trace",), watch).split()
+    roots = [f"plugin_{name}" for name in ("init", *present) if "resize" not in name]
+    memory = workbench.shared_object(target.board, target.build, "target/board/memory.c")
+    size = weighed(workbench, target.board, [*objects, memory], roots)
+    return OnBoard(region, read_calls(output, tuple(present)), int(words[1]), size)
+
+
+def _region(plugin: Plugin, trace: Trace, alignment: int) -> int:
+    """Without the variables, which a linker places elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        row = measure(build(plugin, Path(folder)), trace, alignment)
+    if row.faults or row.r_safe is None:
+        why = row.faults[0] if row.faults else "no region serves the trace"
+        raise HeapfitError(f"{plugin.name}: {why}")
+    return row.r_safe - row.statics_bytes
+
+
+def _objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
+    made = [folder / f"{i}-{source.stem}.o" for i, source in enumerate(plugin.sources)]
+    flags = (*target.board.flags, f"-{target.build.optimisation}", *_OBJECT, *plugin.cflags)
+    compiler = f"{target.board.tools}gcc"
+    for source, path in zip(plugin.sources, made, strict=True):
+        run([compiler, *flags, f"-I{INCLUDE}", "-c", source, "-o", path.name], folder)
+    return made
+
+
+def _image(workbench: Workbench, target: Target, objects: Sequence[Path], region: int) -> Image:
+    folder = objects[0].parent
+    face = (INCLUDE / "host/face.c").relative_to(sources.root())
+    options = (*_HOST, f"-DREGION_BYTES={region}", f"-DBLOCK_ALIGNMENT={target.alignment}")
+    made = [folder / "face.o", folder / "main.o"]
+    for source, path in zip((str(face), "target/replay/plugin.c"), made, strict=True):
+        workbench.compile(target.board, target.build, source, path, options)
+    return link_image(workbench, target.board, target.build, folder, [*made, *objects])
+
+
+def plugin_lines(plugin: Plugin, target: Target, found: OnBoard) -> Iterator[str]:
+    """A line for each function that was called, and one of the code."""
+    optimisation = target.build.optimisation
+    yield f"{plugin.name}  {target.board.name} -{optimisation}  region {found.region:,} B"
+    yield "function           calls  mean instr.    p99.9    worst  stack B"
+    for name in found.calls.functions:
+        spread = found.calls.spread(name)
+        if spread is not None:
+            stack = found.calls.deepest_stack(found.stack, name)
+            yield (
+                f"{name:13} {spread.calls:10,} {spread.mean:12.1f} {spread.p999:8,} "
+                f"{spread.worst:8,} {stack:8}"
+            )
+    yield (
+        f"code and constants {found.size.total:,} B, of init and one way to allocate and to free; "
+        f"variables {found.size.memory:,} B"
+    )

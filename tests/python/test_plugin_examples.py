@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/plugins.md says of the allocators in examples/plugins; its commands run elsewhere."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from heapfit.plugin import build, measure, plugin_of
+from heapfit.plugin.faults import FAULT_NAMES
+from program import run_heapfit
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/plugins.md"
+ECHO = ROOT / "examples/lwip-echo/lwip-echo.parquet"
+MOST_ADAPTER_LINES = 26  # of a crate's, in rustfmt's layout with its licence
+
+
+@pytest.mark.parametrize("name", ["bump.c", "buddy"])
+def test_an_example_is_sound_and_serves(name: str, tmp_path: Path) -> None:
+    row = measure(build(plugin_of(ROOT / "examples/plugins" / name), tmp_path), ECHO)
+
+    assert row.faults == ()
+    assert row.r_min is not None
+    assert 1.4 < (row.over_u_max or 0) < 1.6
+    assert row.misuse["double free"] == "overlap"
+    assert row.misuse["write after free"] == "crash"
+
+
+def test_the_broken_example_is_told_as_the_page_has_it() -> None:
+    words = ("compare", "examples/sqlite/sqlite.parquet", "tlsf")
+    done = run_heapfit(
+        *words, "--plugin", "examples/plugins/broken.c", folder=ROOT, environment=os.environ
+    )
+
+    told = PAGE.read_text().partition("What `examples/plugins/broken.c` gets")[2]
+    shown = [line[4:] for line in told.splitlines() if line.startswith("    broken")]
+    assert done.returncode == 3
+    assert len(shown) == 1
+    assert shown[0] in done.stdout.splitlines()
+
+
+def test_the_page_explains_each_fault() -> None:
+    table = PAGE.read_text().partition("## Faults")[2]
+    assert [name for name in FAULT_NAMES if name not in table] == []
+
+
+def test_adapters_of_crates_are_short() -> None:
+    adapters = (ROOT / "python/heapfit/plugin/crates").glob("*/lib.rs")
+    lines = {path.parent.name: len(path.read_text().splitlines()) for path in adapters}
+    assert len(lines) == 4
+    assert {name: count for name, count in lines.items() if count > MOST_ADAPTER_LINES} == {}

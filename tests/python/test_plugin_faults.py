@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each fault that is planted in a sound allocator is found, and by its name."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plugin import Plugin, PluginRow, build, measure
+from heapfit.plugin.building import host_objects
+from heapfit.plugin.faults import FAULT_NAMES
+from heapfit.trace.stored import Trace
+
+SOURCE = Path(__file__).parent / "plugins/faulty.c"
+PLANTED = {
+    "OVERLAP": "overlap",
+    "MISALIGNED": "misaligned",
+    "OUTSIDE": "outside the region",
+    "TOO_SMALL": "too small",
+    "HEADER_IN_PAYLOAD": "header in payload",
+    "RESIZE_LOSES": "resize loses content",
+    "NEVER_REUSED": "freed memory never reused",
+    "NULL_CHANGES": "NULL changes a block",
+    "ALIGNMENT_IGNORED": "alignment ignored",
+    "MALLOC": "other memory",
+    "ENDLESS": "endless loop",
+    "ABORTS": "abort",
+    "CRASH": "crash",
+    "SLEEPS": "system call",
+    "OVERFLOWS": "impossible served",
+}
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """300 requests of all kinds."""
+    draw = random.Random(1)
+    lines = ["# heap-events 1", "# pointer_bits 32"]
+    live: list[int] = []
+    for number in range(300):
+        size = draw.randrange(1, 300)
+        lines.append(f"m {number} {size} 64" if number % 7 == 0 else f"a {number} {size}")
+        live.append(number)
+        if number % 3 == 0:
+            lines.append(f"r {draw.choice(live)} {draw.randrange(1, 500)}")
+        if len(live) > 40:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+    folder = tmp_path_factory.mktemp("trace")
+    (folder / "all.txt").write_text("\n".join(lines) + "\n")
+    return open_any(folder / "all.txt", ImportOptions(), folder)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The program that all of them are linked into."""
+    return host_objects(32, tmp_path_factory.mktemp("host"))
+
+
+def measured(fault: str, host: list[Path], trace: Trace, folder: Path) -> PluginRow:
+    plugin = Plugin(fault, (SOURCE,), 32, (f"-DFAULT={fault}",))
+    return measure(build(plugin, folder, host), trace)
+
+
+def test_a_sound_allocator_has_no_fault_and_a_region(
+    host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    row = measured("NONE", host, trace, tmp_path)
+
+    assert row.faults == ()
+    assert row.r_safe is not None and row.r_safe > row.u_max
+
+
+@pytest.mark.parametrize(("fault", "name"), PLANTED.items())
+def test_a_planted_fault_is_found_by_its_name(
+    fault: str, name: str, host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    row = measured(fault, host, trace, tmp_path)
+
+    assert name in FAULT_NAMES
+    assert {one.name for one in row.faults} == {name}
+
+
+def test_every_name_of_a_fault_is_planted() -> None:
+    assert set(PLANTED.values()) == set(FAULT_NAMES)

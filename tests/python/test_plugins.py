@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocators of others: built, measured by the rules of ours, and told by `heapfit compare`."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from heapfit.compare.comparison import Ground, measure_candidate
+from heapfit.design.portfolio import named_portfolio
+from heapfit.errors import HeapfitError
+from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
+from program import run_heapfit
+
+ROOT = Path(__file__).parents[2]
+ECHO = ROOT / "examples/lwip-echo/lwip-echo.parquet"
+PLUGINS = Path(__file__).parent / "plugins"
+PLANS = {"tlsf": "{{8},0,2}", "best_fit": "{{8}}"}
+
+
+def own(name: str) -> Plugin:
+    """An allocator of core, with an adapter."""
+    core = ROOT / "core"
+    flags = ("-ffreestanding", "-fno-tree-loop-distribute-patterns", f"-DNAME={name}")
+    return Plugin(
+        name,
+        (PLUGINS / "core.c", core / f"src/tiling/{name}.c"),
+        32,
+        (*flags, f"-I{core / 'include'}", f"-I{core}", f"-DPLAN_VALUES={PLANS[name]}"),
+    )
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
+    name: str, tmp_path: Path
+) -> None:
+    trace = Trace.open(ECHO)
+    loaded = load_trace(trace, 8)
+    (candidate,) = named_portfolio(loaded, [name], []).candidates
+    ground = Ground(loaded.profile.u_max, max(trace.largest_alignment, 8))
+    engine = measure_candidate(candidate, loaded.events, ground)
+
+    row = measure(build(own(name), tmp_path), ECHO, 8)
+
+    assert engine.replay is not None
+    assert (row.r_min, row.r_safe) == (engine.r_min, engine.r_safe)
+    assert row.placements == engine.replay.placement_hash
+    assert (row.loads, row.stores) == (engine.replay.loads, engine.replay.stores)
+    assert (row.statics_bytes, row.faults, row.is_sized) == (0, (), False)
+
+
+def test_variables_count_in_the_region_and_are_told(tmp_path: Path) -> None:
+    (tmp_path / "big.c").write_text(
+        '#include "heapfit_plugin.h"\n'
+        "static char *next, *end;\nstatic volatile char table[1000];\n"
+        "void *plugin_init(void *region, size_t size, size_t alignment) {\n"
+        "    (void)alignment; next = region; end = next + size; table[size % 1000] = 1;\n"
+        "    return region;\n}\n"
+        "void *plugin_alloc(void *heap, size_t size) {\n"
+        "    (void)heap; size = (size + 7) / 8 * 8;\n"
+        "    if (size > (size_t)(end - next)) return 0;\n"
+        "    next += size; return next - size;\n}\n"
+        "void plugin_free(void *heap, void *block) { (void)heap; (void)block; }\n"
+    )
+    built = build(plugin_of(tmp_path / "big.c"), tmp_path / "built")
+
+    assert {one.name: one.size for one in built.statics} == {"table": 1000, "end": 4, "next": 4}
+    assert built.statics_bytes >= 1008
+
+
+def test_malloc_of_its_own_is_no_foreign_memory(tmp_path: Path) -> None:
+    source = (PLUGINS / "faulty.c").read_text()
+    (tmp_path / "own.c").write_text(
+        source.replace("take(h, 8, asked)", "malloc(asked)")
+        .replace(
+            "void *plugin_alloc(",
+            "static heap *it;\nvoid *malloc(size_t n) { return take(it, 8, n); }"
+            "\nvoid *plugin_alloc(",
+        )
+        .replace("h->requests++;", "h->requests++; it = h;")
+    )
+    plugin = plugin_of(tmp_path / "own.c", cflags=["-DFAULT=NONE", "-fno-builtin"])
+
+    assert measure(build(plugin, tmp_path / "built"), ECHO).faults == ()
+
+
+def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "half.c").write_text('#include "heapfit_plugin.h"\n')
+    with pytest.raises(HeapfitError, match="plugin_init"):
+        build(plugin_of(tmp_path / "half.c"), tmp_path / "built")
+    with pytest.raises(HeapfitError, match="no such plug-in"):
+        plugin_of(tmp_path / "none.c")
+    with pytest.raises(HeapfitError, match="known are"):
+        plugin_of(ECHO)
+
+
+def test_an_adapter_without_free_is_told_which_function_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "half.c").write_text(
+        "void *plugin_init(void *r) { return r; }\nvoid *plugin_alloc(void *h) { return h; }\n"
+    )
+    built = build(plugin_of(tmp_path / "half.c"), tmp_path / "built")
+    with pytest.raises(HeapfitError, match="has no plugin_free or plugin_free_sized"):
+        measure(built, ECHO)
+
+
+def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
+    tmp_path: Path,
+) -> None:
+    words = ["compare", ECHO, "tlsf", "--plugin", PLUGINS / "faulty.c", "--cflags"]
+    sound = run_heapfit(*words, "-DFAULT=NONE", "--json", folder=tmp_path, environment=os.environ)
+    faulty = run_heapfit(*words, "-DFAULT=CRASH", folder=tmp_path, environment=os.environ)
+
+    (row,) = json.loads(sound.stdout)["plugins"]
+    assert (sound.returncode, row["name"], row["faults"]) == (0, "faulty", [])
+    assert row["r_safe"] > json.loads(sound.stdout)["u_max"]
+    assert faulty.returncode == 3
+    assert "faulty: crash: event" in faulty.stdout
+
+
+def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
+    crate = plugin_of(INCLUDE / "crates/linked_list_allocator")
+    built = build(crate, tmp_path)
+
+    row = measure(built, ECHO, 4)
+
+    assert row.faults == ()
+    assert row.is_sized and row.loads is None
+    assert row.statics_bytes == 24
+    assert 1.08 < (row.over_u_max or 0) < 1.09

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An allocator that is not heapfit's on an emulated board."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.board import BOARDS
+from harness.plugin import Target, count_plugin, plugin_lines
+from harness.workbench import Build, Workbench
+from heapfit.errors import HeapfitError
+from heapfit.plugin import plugin_of
+from heapfit.trace.stored import Trace
+
+ROOT = Path(__file__).parents[2]
+ECHO = ROOT / "examples/lwip-echo/lwip-echo.parquet"
+TARGET = Target(BOARDS["cortex-m4"], Build("Os"), 8)
+
+
+def test_calls_of_a_plug_in_are_counted_and_its_code_is_weighed(tmp_path: Path) -> None:
+    plugin = plugin_of(ROOT / "examples/plugins/bump.c")
+
+    found = count_plugin(Workbench(tmp_path), plugin, Trace.open(ECHO), TARGET)
+
+    alloc, free = (found.calls.spread(name) for name in ("alloc", "free"))
+    assert alloc is not None and free is not None
+    assert (alloc.calls, free.calls) == (6343, 6305)
+    assert 10 < alloc.mean < 30
+    assert free.worst < 12  # a load, a list, two stores
+    assert 100 < found.size.total < 300
+    assert found.size.memory == 0
+    assert len(list(plugin_lines(plugin, TARGET, found))) == 5
+
+
+def test_a_crate_is_not_built_for_boards(tmp_path: Path) -> None:
+    crate = plugin_of(ROOT / "examples/plugins/buddy")
+    with pytest.raises(HeapfitError, match="buddy: not all C"):
+        count_plugin(Workbench(tmp_path), crate, Trace.open(ECHO), TARGET)
