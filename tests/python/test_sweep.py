@@ -130,3 +130,15 @@ def test_a_script_that_sweeps_is_run_once_and_needs_no_guard(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert done.stdout == "begins\n[1, 2]\n"
+
+
+def test_a_function_of_the_script_itself_is_refused(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from heapfit.sweep import Sweep\n"
+        "def own(word): return word\n"
+        "with Sweep(workers=2) as sweep:\n"
+        "    sweep.map('own', own, ['a', 'b'])\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert "own 1: its function is one of the script itself" in done.stderr

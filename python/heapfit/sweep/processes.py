@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Final
 
+from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Died, Job, Outcome, Raised, perform
 
 # What a worker runs: it imports what this process could, and serves the pipe it inherits.
@@ -53,7 +54,12 @@ class Processes:
         return self._free() is not None or len(self._workers) < self._count
 
     def start(self, number: int, job: Job) -> None:
-        """Hands a job to a free worker."""
+        """Hands a job to a free worker; HeapfitError if no worker could import its function."""
+        if job.work.__module__ == "__main__":
+            raise HeapfitError(
+                f"{job.name}: its function is one of the script itself, which workers do not run "
+                "(put it into a module, or use workers=1)"
+            )
         message = pickle.dumps(job)
         worker = self._free()
         while worker is not None:
