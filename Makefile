@@ -16,7 +16,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench attack mutants format wheel docs lint clean build-packages test-packages
+        pytest-quick bench attack mutants format wheel docs site lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -148,6 +148,9 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
+
+site: $(extension) ## all pages as a site that opens without a network: build/site/html/index.html
+	$(PYTHON) scripts/site/site_build.py build/site
 
 lint: style types ## style and types only
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the documentation as a site that opens without a network: `make site`.
 
-  python scripts/site FOLDER
+  python scripts/site/site_build.py FOLDER
 
     pages of the repository --copied, links mapped--> FOLDER/source --Sphinx--> FOLDER/html
     code: commands, names, headers --written as pages--^
@@ -21,6 +21,7 @@ from name_pages import name_pages
 from pages import INDEX, ROOT, copied_pages, index_page
 
 HERE = Path(__file__).parent
+PICTURES = "docs/pictures"
 
 
 def write_source(folder: Path) -> None:
@@ -32,21 +33,22 @@ def write_source(folder: Path) -> None:
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text, encoding="utf-8")
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
-    shutil.copytree(ROOT / "docs/pictures", folder / "docs/pictures")
+    for picture in sorted((ROOT / PICTURES).glob("*")):
+        (folder / PICTURES).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, folder / PICTURES / picture.name)
 
 
-def build(folder: Path) -> int:
-    """Makes FOLDER/source and FOLDER/html anew; the status of Sphinx."""
+def build(folder: Path, builder: str = "html") -> int:
+    """Makes FOLDER/source and FOLDER/html anew by a builder of Sphinx, whose status it returns."""
     source, html = folder / "source", folder / "html"
     for old in (source, html):
         shutil.rmtree(old, ignore_errors=True)
     source.mkdir(parents=True)
     write_source(source)
-    words = ["-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--fresh-env"]
-    doctrees = folder / "doctrees"
-    return subprocess.run(
-        [sys.executable, *words, "--doctree-dir", doctrees, source, html], check=False
-    ).returncode
+    strict = ["--quiet", "--fail-on-warning", "--keep-going", "--fresh-env"]
+    places = ["--builder", builder, "--doctree-dir", folder / "doctrees", source, html]
+    words = [sys.executable, "-m", "sphinx", *strict, *places]
+    return subprocess.run(words, check=False).returncode
 
 
 if __name__ == "__main__":
