@@ -10,6 +10,7 @@ from types import FunctionType
 import heapfit
 
 PAGE = "reference/python-names.md"
+_NAMED = re.compile(r"<function (\w+) at 0x\w+>")  # a standard value that is a function
 _FIELD = re.compile(r"^    (\w+): ([^#\n]+?)(?: = ([^#\n]+?))? *(?:# (.*))?$")
 
 
@@ -24,7 +25,7 @@ def name_pages() -> dict[str, str]:
 
 
 def _function(name: str, function: FunctionType) -> str:
-    signature = str(inspect.signature(function)).replace("'", "")
+    signature = _NAMED.sub(r"\1", str(inspect.signature(function)).replace("'", ""))
     return "\n\n".join(
         [f"### `{name}`", f"```python\n{name}{_folded(signature)}\n```", _said(function)]
     )

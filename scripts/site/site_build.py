@@ -19,6 +19,7 @@ from command_pages import command_pages
 from header_pages import header_pages
 from name_pages import name_pages
 from pages import INDEX, ROOT, copied_pages, index_page
+from setting_pages import setting_pages
 
 HERE = Path(__file__).parent
 PICTURES = "docs/pictures"
@@ -26,7 +27,7 @@ PICTURES = "docs/pictures"
 
 def write_source(folder: Path) -> None:
     """Puts all pages of the site into an empty folder, as Sphinx reads them."""
-    made = {**command_pages(), **name_pages(), **header_pages()}
+    made = {**command_pages(), **name_pages(), **setting_pages(), **header_pages()}
     copied = copied_pages()
     for name, text in {**copied, **made, INDEX: index_page(copied, list(made))}.items():
         page = folder / name

@@ -13,6 +13,7 @@ import pytest
 
 import heapfit
 from heapfit.cli.main import CommandGroup
+from heapfit.sizing.systems import SYSTEMS
 from pages import with_links
 from site_build import build
 
@@ -43,6 +44,9 @@ def test_every_command_name_and_header_has_its_place(built: Path) -> None:
     assert commands == {name.replace(" ", "-") for name in CommandGroup().modules}
     names = re.findall(r"^### `(\w+)`", (reference / "python-names.md").read_text(), re.MULTILINE)
     assert sorted(names) == [name for name in dir(heapfit) if name != "__version__"]
+    assert " at 0x" not in (reference / "python-names.md").read_text()  # else each build differs
+    systems = re.findall(r"^## (\w+)", (reference / "settings.md").read_text(), re.MULTILINE)
+    assert systems == list(SYSTEMS)
     headers = {path.stem for path in (ROOT / "core/include/hfit").glob("*.h")}
     assert headers < {path.stem for path in (reference / "c").glob("*.md")}
 
