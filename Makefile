@@ -16,7 +16,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench attack mutants format wheel docs lint clean build-packages test-packages
+        pytest-quick bench attack mutants format packages try-packages docs site lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -86,6 +86,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	build/release/tests/core/test_sizes all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
+	+@$(MAKE) --no-print-directory try-packages
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
 
 attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
@@ -132,8 +133,11 @@ format: $(environment) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-wheel: $(extension) ## the wheel in dist/, and the list of what ships in it (SPDX)
-	$(PYTHON) scripts/build_wheel.py dist
+packages: $(extension) ## what is published, in dist/: the wheel, the list of what ships in it (SPDX), the sources
+	$(PYTHON) scripts/build_packages.py dist
+
+try-packages: packages ## the wheel installed with what it needs from the registry, by pip's way and by uvx
+	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
@@ -148,6 +152,9 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
+
+site: $(extension) ## all pages as a site that opens without a network: build/site/html/index.html
+	$(PYTHON) scripts/site/site_build.py build/site
 
 lint: style types ## style and types only
 

@@ -18,6 +18,7 @@ from vulture import Vulture
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ("python/heapfit", "papers/heapfit_papers", "target/harness", "scripts", "bench")
 HARNESS_USERS = "tests/target"  # what the harness of the boards is for
+GUIDE = "docs/python.md"
 FOR_FIRMWARE = "recorder/target"  # what its headers declare, firmware calls
 NATIVE = ("core", "baselines", "recorder", "engine", "python/bindings")
 # What is used from outside, and by whom.
@@ -28,12 +29,15 @@ ALLOWED = {
     "resolve_command": "click",
     "__getattr__": "Python, for a name that a module has not",
     "__dir__": "Python",
+    "__class__": "Python, of a module that keeps its own names",
+    "_repr_html_": "notebooks",
     "provide": "tests, which measure what rows share only once",
     "reallocarray": "programs that are recorded",
     "esp_heap_trace_alloc_hook": "ESP-IDF",
     "esp_heap_trace_free_hook": "ESP-IDF",
     "NB_MODULE": "Python, when it loads the extension",
 }
+SPHINX = "scripts/site/conf.py"  # whose names Sphinx reads
 # What highspy's model is given: HiGHS reads it.
 ATTRIBUTES_OF_HIGHS = re.compile(
     r"(num_(col|row)|col_(cost|lower|upper)|row_(lower|upper)|sense|format|start|index|value|"
@@ -49,12 +53,13 @@ def unused_python() -> Iterator[str]:
     """Names of our packages that only tests use, if anything does."""
     search = Vulture()
     search.scavenge([str(ROOT / folder) for folder in (*PYTHON, HARNESS_USERS)])
-    read = {*names_in_templates(), *names_in_strings(), *names_offered()}
+    read = {*names_in_templates(), *names_in_strings(), *names_offered(), *names_in_guide()}
     named = {*ALLOWED, *read}
     for item in search.get_unused_code(min_confidence=60):
         place = item.filename.relative_to(ROOT)
         is_given = item.typ == "attribute" and ATTRIBUTES_OF_HIGHS.fullmatch(item.name)
-        if not (item.name in named or is_given or place.is_relative_to(HARNESS_USERS)):
+        is_elsewhere = place.is_relative_to(HARNESS_USERS) or place == Path(SPHINX)
+        if not (item.name in named or is_given or is_elsewhere):
             yield f"{place}:{item.first_lineno}: {item.name} is used by nothing but tests"
 
 
@@ -63,6 +68,13 @@ def names_offered() -> set[str]:
     stubs = (file for folder in PYTHON for file in (ROOT / folder).glob("__init__.pyi"))
     nodes = [node for file in stubs for node in ast.walk(ast.parse(file.read_text()))]
     return {alias.name for one in nodes if isinstance(one, ast.ImportFrom) for alias in one.names}
+
+
+def names_in_guide() -> set[str]:
+    """What the guide's code asks of results, as other people's programs do."""
+    pages = [page.read_text() for page in ROOT.glob(GUIDE)]
+    lines = re.findall(r"^(?:>>>|\.\.\.) (.*)$", "\n".join(pages), re.MULTILINE)
+    return {name for line in lines for name in re.findall(r"\.([a-z]\w*)", line)}
 
 
 def names_in_templates() -> set[str]:

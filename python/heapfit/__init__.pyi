@@ -3,21 +3,21 @@
 
 from heapfit.check.check import Check as Check
 from heapfit.check.check import CheckOptions as CheckOptions
-from heapfit.check.check import check_recordings as check_recordings
 from heapfit.compare.comparison import Comparison as Comparison
 from heapfit.compare.comparison import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
-from heapfit.fit_result import Fit as Fit
 from heapfit.fit_result import FitOptions as FitOptions
-from heapfit.front_door import compare_plans as compare_plans
+from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
+from heapfit.front_door import check as check
+from heapfit.front_door import compare as compare
 from heapfit.front_door import design_plans as design_plans
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_front as find_front
 from heapfit.front_door import fit as fit
 from heapfit.front_door import generate_code as generate_code
 from heapfit.front_door import generate_workload as generate_workload
-from heapfit.front_door import open_trace as open_trace
+from heapfit.front_door import open as open
 from heapfit.front_door import profile_trace as profile_trace
 from heapfit.front_door import simulate as simulate
 from heapfit.front_door import size_pools as size_pools

@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `import heapfit` offers beside the records and the files: a function for each question.
 
-A source is a `Trace` or the `Path` of a file. A file that is no stored trace is imported for the
-time of the call, as `importing` says. Sizes are in bytes. Bad input raises `HeapfitError` with one
-line that says what, where and what to do. `progress` is called with a step and the share of it that
-is done.
+A source is a `Trace` or a file, by its path or its name. A file that is no stored trace is imported
+for the time of the call, as `importing` says. Sizes are in bytes. Bad input raises `HeapfitError`
+with one line that says what, where and what to do. `progress` is called with a step and the share
+of it that is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
-from heapfit.compare.comparison import Comparison, compare
+from heapfit.check.check import Check, CheckOptions, check_recordings
+from heapfit.compare import comparison
+from heapfit.compare.comparison import Comparison
 from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import Designs, design
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
-from heapfit.fit_result import Fit, FitOptions
-from heapfit.fitting import fit as fitting
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.front.design_front import Front, compare_all, front_of
 from heapfit.front.space import named_configurations
 from heapfit.generate import generate
@@ -47,21 +50,21 @@ from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 from heapfit.workloads import synthetic
 
-Source: TypeAlias = Trace | Path
+Source: TypeAlias = Trace | Path | str
 
 
-def open_trace(
-    source: Path,
-    folder: Path = Path(),
+def open(
+    source: Path | str,
+    folder: Path | str = Path(),
     importing: ImportOptions | None = None,
     progress: Progress = no_progress,
 ) -> Trace:
     """A stored trace where it lies; a recording or capture as a trace imported into `folder`."""
-    return open_any(source, importing or ImportOptions(), folder, progress)
+    return open_any(Path(source), importing or ImportOptions(), Path(folder), progress)
 
 
 def generate_workload(
-    name: str, path: Path, seed: int = 1, progress: Progress = no_progress
+    name: str, path: Path | str, seed: int = 1, progress: Progress = no_progress
 ) -> Trace:
     """A synthetic workload, NAME or NAME:PARAMETER=VALUE,..., stored as a trace at `path`.
 
@@ -70,11 +73,11 @@ def generate_workload(
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     trace = generate_workload("t2_w1:events=500", Path(folder) / "walk.parquet")
+    ...     trace = generate_workload("t2_w1:events=500", f"{folder}/walk.parquet")
     ...     (trace.info.events, profile_trace(trace).live_blocks_max <= 10 * 4)
     (500, True)
     """
-    return synthetic.generate_workload(synthetic.parse_workload(name, seed), path, progress)
+    return synthetic.generate_workload(synthetic.parse_workload(name, seed), Path(path), progress)
 
 
 def profile_trace(
@@ -85,7 +88,7 @@ def profile_trace(
     Its arrays are numpy's, of one dimension: one value for each size, octave of lifetimes, or
     bucket of `bucket_width` events.
     """
-    with opened_trace(source, importing, progress) as trace:
+    with _opened(source, importing, progress) as trace:
         return profile.profile_trace(trace, progress)
 
 
@@ -99,29 +102,40 @@ def find_bounds(
 
     `alignment`, of every block, is 4, 8 or 16.
     """
-    with opened_trace(source, importing, progress) as trace:
+    with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return trace_bounds.find_bounds(loaded, progress=progress)
 
 
 def fit(
     source: Source | Sequence[Source],
-    folder: Path | None = None,
     options: FitOptions | None = None,
     progress: Progress = no_progress,
-) -> Fit:
-    """The main job: what to set a heap to, with the best plan, its C and a report.
+    **choices: Any,  # noqa: ANN401 (each has its field's type)
+) -> FittedHeap:
+    """The main job: what to set a heap to, and the plan that serves it in the least memory.
 
-    Of several recordings one heap is made for all. All goes into `folder`, out/NAME if none is
-    given. The result has the answer, the ranked rows, the winner and the paths. HeapfitError if
+    Of several recordings one heap is made for all. `choices` are fields of `FitOptions` by name, as
+    in fit(trace, alignment=8). Nothing is written: `write` of the result does that. HeapfitError if
     nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
-    sources = [source] if isinstance(source, Trace | Path) else list(source)
-    paths = [one.path if isinstance(one, Trace) else one for one in sources]
-    return fitting.fit(paths, folder or fitting.folder_for(paths, None), options, progress)
+    return fit_heap(source, replace(options or FitOptions(), **choices), progress)
 
 
-def compare_plans(
+def check(
+    source: Source | Sequence[Source],
+    plan: PlanFile | Path | str,
+    options: CheckOptions | None = None,
+    progress: Progress = no_progress,
+) -> Check:
+    """Whether recordings run in the region of a plan, and what of them grew.
+
+    HeapfitError if the plan sets no region or was made for recordings of another kind.
+    """
+    return check_recordings(sources_of(source), _plan_file(plan), options, progress)
+
+
+def compare(
     source: Source,
     plans: Sequence[str | Path | PlanFile] = (),
     alignment: int = STANDARD_ALIGNMENT,
@@ -135,8 +149,8 @@ def compare_plans(
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     walk = generate_workload("t2_w1:events=500", Path(folder) / "walk.parquet")
-    ...     [row.name for row in compare_plans(walk, ["tlsf", "fixed_pool"]).rows]
+    ...     walk = generate_workload("t2_w1:events=500", f"{folder}/walk.parquet")
+    ...     [row.name for row in compare(walk, ["tlsf", "fixed_pool"]).rows]
     ['tlsf', 'fixed_pool']
     """
     contestants = Contestants(
@@ -144,21 +158,21 @@ def compare_plans(
         tuple(_plan_file(one) for one in plans if not isinstance(one, str)),
         alignment,
     )
-    with opened_trace(source, importing, progress) as trace:
+    with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        return compare(loaded, contested_portfolio(loaded, contestants), progress)
+        return comparison.compare(loaded, contested_portfolio(loaded, contestants), progress)
 
 
 def design_plans(
     source: Source,
-    folder: Path,
+    folder: Path | str,
     options: PlanOptions | None = None,
     importing: ImportOptions | None = None,
     progress: Progress = no_progress,
 ) -> Designs:
     """Every candidate plan for the trace, measured and written to `folder` as NAME.toml."""
-    with opened_trace(source, importing, progress) as trace:
-        return design(trace, source_name(trace.path), folder, options, progress)
+    with _opened(source, importing, progress) as trace:
+        return design(trace, source_name(trace.path), Path(folder), options, progress)
 
 
 def find_front(
@@ -173,22 +187,22 @@ def find_front(
     Each is measured in memory, accesses, energy, instructions, longest call and code size
     (docs/front.md); `members` are those that no other beats in all of them.
     """
-    with opened_trace(source, importing, progress) as trace:
+    with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         space = named_configurations(loaded, allocators, progress)
-        comparison = compare_all(loaded, space, progress=progress)
-        return front_of(comparison, loaded, progress=progress)
+        compared = compare_all(loaded, space, progress=progress)
+        return front_of(compared, loaded, progress=progress)
 
 
 def generate_code(
-    plan: PlanFile | Path, folder: Path, prefix: str = "app", language: str = "c"
+    plan: PlanFile | Path | str, folder: Path | str, prefix: str = "app", language: str = "c"
 ) -> list[Path]:
     """Writes a plan's C to `folder`, for callers in c, c++ or rust; returns its files, sorted.
 
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region or the folder holds anything that was not written by this.
     """
-    return generate(_plan_file(plan), folder, prefix, language)
+    return generate(_plan_file(plan), Path(folder), prefix, language)
 
 
 def size_pools(
@@ -223,7 +237,7 @@ def size_settings(
 
 
 def size_traffic(
-    traffic: Path,
+    traffic: Path | str,
     aim: Aim | None = None,
     workers: int = 1,
     progress: Progress = no_progress,
@@ -232,11 +246,11 @@ def size_traffic(
 
     `workers` threads share the simulations and change nothing but the time.
     """
-    return from_traffic.size_for(load_traffic(traffic), aim or Aim(), workers, progress)
+    return from_traffic.size_for(load_traffic(Path(traffic)), aim or Aim(), workers, progress)
 
 
 def simulate(
-    scenario: Scenario | Path,
+    scenario: Scenario | Path | str,
     is_exact: bool = False,
     workers: int = 1,
     progress: Progress = no_progress,
@@ -245,22 +259,29 @@ def simulate(
 
     Closed forms stand beside where there are any; with `is_exact` they alone, at once.
     """
-    loaded = load_scenario(scenario) if isinstance(scenario, Path) else scenario
+    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(Path(scenario))
     if is_exact:
         return simulation.solve(loaded)
     with Sweep(workers) as sweep:
         return simulation.simulate(loaded, sweep, progress)
 
 
-def _plan_file(plan: PlanFile | Path) -> PlanFile:
-    return load_plan(plan) if isinstance(plan, Path) else plan
+def _plan_file(plan: PlanFile | Path | str) -> PlanFile:
+    return plan if isinstance(plan, PlanFile) else load_plan(Path(plan))
+
+
+@contextmanager
+def _opened(source: Source, importing: ImportOptions | None, progress: Progress) -> Iterator[Trace]:
+    (one,) = sources_of(source)
+    with opened_trace(one, importing, progress) as trace:
+        yield trace
 
 
 @contextmanager
 def _opened_for_sizing(
     source: Source, importing: ImportOptions | None, progress: Progress
 ) -> Iterator[Trace]:
-    with opened_trace(source, importing, progress) as trace:
-        if isinstance(source, Path):
-            require_queue(source, trace, None if importing is None else importing.queue)
+    with _opened(source, importing, progress) as trace:
+        if not isinstance(source, Trace):
+            require_queue(Path(source), trace, None if importing is None else importing.queue)
         yield trace

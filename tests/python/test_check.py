@@ -274,7 +274,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
 
 def test_from_python_a_check_is_a_record(folder: Path) -> None:
     found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
-    assert not found.is_passed
+    assert not found.holds
     assert [one.findings for one in found.recordings] == [(), (Finding.RAN_OUT,)]
     trace = open_any(folder / "leak.heap", ImportOptions(), folder)
     (leak,) = check_recordings([trace], plan_file(), CheckOptions((trace,))).recordings

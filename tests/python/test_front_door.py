@@ -6,11 +6,21 @@ import re
 import shutil
 import subprocess
 import sys
+from html import escape
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
+import pyarrow as pa
 import pytest
 
 import heapfit
+from heapfit.compare.today.heaps import heap_4
+from heapfit.compare.today.needs import needs_of
+from heapfit.compare.today.requests import requests_of
+from heapfit.fit_result import FitOptions
+from heapfit.fitting.fit import fit
+from heapfit.trace.tabular import html_table
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/python.md"
@@ -35,10 +45,98 @@ def test_a_name_is_there_and_says_what_it_is(name):
     assert not offered.__doc__.startswith(f"{name}(")  # a dataclass without a docstring has that
 
 
-def test_no_name_is_that_of_a_room_or_module():
-    """Else the import of the one would hide the other."""
-    there = {path.stem for path in PACKAGE.iterdir()}
-    assert there & set(listed()) == set()
+def test_a_room_that_is_imported_leaves_its_name_to_what_is_offered():
+    rooms = {path.stem for path in PACKAGE.iterdir()} & set(listed())
+    assert {"compare", "check"} <= rooms
+    for room in rooms:
+        import_module(f"heapfit.{room}")
+        assert not isinstance(getattr(heapfit, room), ModuleType)
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory) -> heapfit.Trace:
+    return heapfit.generate_workload(
+        "t2_w1:events=500", tmp_path_factory.mktemp("walk") / "walk.parquet"
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(walk) -> heapfit.FittedHeap:
+    return heapfit.fit(str(walk.path), margin=10)
+
+
+def test_what_a_fit_writes_later_is_what_the_command_writes(walk, fitted, tmp_path):
+    fit([walk.path], tmp_path / "command", FitOptions(margin=10))
+    paths = fitted.write(tmp_path / "later")
+    written = [path.relative_to(paths.folder) for path in paths.folder.rglob("*")]
+    assert len(written) > 5
+    for name in written:
+        ours, theirs = tmp_path / "later" / name, tmp_path / "command" / name
+        if ours.is_file():
+            assert ours.read_bytes().replace(b"/later/", b"/command/") == theirs.read_bytes(), name
+
+
+def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
+    recording = tmp_path / "four.heap"
+    recording.write_text("a 1 40\na 2 80\nf 1\na 3 40\nf 2\nf 3\n")
+    fitted = heapfit.fit(recording, alignment=4)
+    home = fitted.home
+    assert [path.name for path in home.iterdir()] == ["four.parquet"]
+    assert fitted.check(recording).holds
+    paths = fitted.write(tmp_path / "out")
+    assert paths.traces == (tmp_path / "out/four.parquet",)
+    assert heapfit.Trace.open(paths.traces[0]).info.events == 6
+    del fitted
+    assert not home.exists()
+
+
+def test_a_saving_is_that_of_the_same_margin(walk, fitted):
+    (needed,) = needs_of(heap_4(), [requests_of(walk)], [walk.largest_alignment]).memories
+    saved = needed * 1.1 - fitted.region
+    assert saved <= fitted.saving_over("heap_4") < saved + 8
+    with pytest.raises(heapfit.HeapfitError, match=r"^'heap_44' is none of heap_4, "):
+        fitted.saving_over("heap_44")
+
+
+def test_a_choice_that_there_is_not_is_refused(walk):
+    with pytest.raises(TypeError, match="aligment"):
+        heapfit.fit(walk, aligment=8)
+
+
+def test_a_result_prints_in_a_line_and_is_a_table(walk, tmp_path):
+    comparison = heapfit.compare(walk, ["tlsf", "first_fit"])
+    traffic = ROOT / "examples/partitions/figure-5.toml"
+    results = [
+        walk,
+        comparison,
+        heapfit.profile_trace(walk),
+        heapfit.find_bounds(walk),
+        heapfit.find_front(walk, ["tlsf", "fixed_pool"]),
+        heapfit.design_plans(walk, tmp_path),
+        heapfit.size_settings("freertos", walk),
+        heapfit.size_traffic(traffic, heapfit.Aim(exact_alone=True)),
+        heapfit.simulate(traffic, is_exact=True),
+    ]
+    for result in results:
+        line, table = repr(result), result.to_arrow()
+        assert "\n" not in line, line
+        assert len(line) <= 120, line
+        assert line == str(result)
+        assert table.num_rows == len(result.to_pandas()) > 0
+        assert result._repr_html_().startswith(f"<p>{escape(line)}</p><table>")
+
+
+def test_a_notebook_takes_no_name_for_html():
+    shown = html_table("a <b>", pa.table({"n<me": ["<script>"] * 30, "size": [1500] * 30}))
+    assert re.findall(r"<(?!/?(?:p|table|thead|tbody|tr|th|td)\b)", shown) == []
+    assert shown.count("1,500") == 20
+    assert "10 rows more" in shown
+
+
+def test_without_pandas_one_is_told_what_to_do(walk, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(heapfit.HeapfitError, match="pip install pandas"):
+        walk.to_pandas()
 
 
 def test_an_unknown_name_is_no_attribute():

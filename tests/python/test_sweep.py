@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps by processes: order, errors, workers that die."""
 
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from sweep_work import die_at_first, generator, process, refuse_odd, sleep, square
@@ -13,12 +15,19 @@ from heapfit.errors import HeapfitError
 from heapfit.sweep import Job, Sweep
 
 
+def children() -> set[int]:
+    """Processes that this one has started and that are there."""
+    listed = [one.read_text() for one in Path("/proc/self/task").glob("*/children")]
+    return {int(number) for line in listed for number in line.split()}
+
+
 @pytest.fixture(scope="module")
 def pair():
     """Two workers for all that leaves them alive."""
+    before = children()
     with Sweep(workers=2) as sweep:
         yield sweep
-    assert multiprocessing.active_children() == []
+    assert children() <= before
 
 
 def test_results_have_the_order_of_the_jobs_with_any_number_of_workers(pair):
@@ -41,11 +50,11 @@ def test_a_result_may_ask_for_more_jobs(pair):
 
 
 def test_the_error_of_the_first_job_that_fails_is_told():
-    before = multiprocessing.active_children()
+    before = children()
     for workers in (1, 2, 3):
         with Sweep(workers) as sweep, pytest.raises(HeapfitError, match=r"^1 is odd$"):
             sweep.map("refuse", refuse_odd, [0, 1, 2, 3, 5])
-    assert set(multiprocessing.active_children()) == set(before)
+    assert children() <= before
 
 
 def test_progress_counts_the_jobs_done(pair):
@@ -93,12 +102,12 @@ def test_what_a_job_raises_tells_its_place():
 
 
 def test_leaving_ends_workers_that_are_busy():
-    before = multiprocessing.active_children()
+    before = children()
     started = time.monotonic()
     with Sweep(workers=2) as sweep, pytest.raises(KeyboardInterrupt):
         sweep.map("sleep", sleep, [60.0, 60.0], interrupt)
     assert time.monotonic() - started < 30
-    assert set(multiprocessing.active_children()) == set(before)
+    assert children() <= before
 
 
 def interrupt(_step, _done):
@@ -109,3 +118,27 @@ def test_little_work_starts_no_process():
     little = [Job("a", process, 1, events=1000), Job("b", process, 2, events=1000)]
     with Sweep() as sweep:
         assert sweep.run("little", little) == [os.getpid()] * 2
+
+
+def test_a_script_that_sweeps_is_run_once_and_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from heapfit.sweep import Sweep\n"
+        "print('begins')\n"
+        "with Sweep(workers=2) as sweep:\n"
+        "    print(sweep.map('length', len, ['a', 'bc']))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout == "begins\n[1, 2]\n"
+
+
+def test_a_function_of_the_script_itself_is_refused(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from heapfit.sweep import Sweep\n"
+        "def own(word): return word\n"
+        "with Sweep(workers=2) as sweep:\n"
+        "    sweep.map('own', own, ['a', 'b'])\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert "own 1: its function is one of the script itself" in done.stderr

@@ -143,6 +143,22 @@ def test_the_readme_tells_of_peers_what_their_page_does() -> None:
     assert f"on {plain} as it is" in page("README.md")
 
 
+def test_the_readme_tells_the_medians_of_the_page_of_peers() -> None:
+    peers, readme = page("docs/peers.md"), page("README.md")
+    espressif, _, dlmalloc, _, plain, _ = re.findall(r"[\d.]+", peers.split("| median |")[1])[:6]
+    sized = re.findall(r"[\d.]+", peers.split("| median |")[2])[2]
+    for told, figure in {
+        "dlmalloc | there is memory to spare, and {} times": dlmalloc,
+        "memory decides: {} times the peak at best": espressif,
+        "`tailored` needs {} and": plain,
+        "neither header nor map: {} in the median": sized,
+    }.items():
+        short = f"{round(float(figure) + 1e-9, 3):.3f}"
+        assert told.format(short) in readme, told
+    assert re.search(r"median of 1\.157", peers)
+    assert "has a median of 1.0513" in peers
+
+
 @pytest.mark.parametrize(("name", "date"), MEASURED_ONCE.items())
 def test_what_was_measured_once_says_when(name: str, date: str) -> None:
     assert re.search(date, page(name))

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list beside the wheel names all that ships in it, and all that pip installs with it."""
+"""What is published: the wheel installs and runs, the list beside it names all that ships and all
+that pip installs with it, the sources are those of git."""
 
 import hashlib
 import json
+import os
+import re
+import site
+import subprocess
+import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
-from build_wheel import build_wheel, list_parts
+from build_packages import build_sources, build_wheel, list_parts, manylinux
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    return manylinux(build_wheel(tmp_path_factory.mktemp("wheel")))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +39,9 @@ def test_every_file_of_the_wheel_is_listed_with_its_hash(wheel, parts):
         for file in parts["files"]
     }
     with zipfile.ZipFile(wheel) as archive:
-        shipped = {f"./{one.filename}": archive.read(one) for one in archive.infolist()}
+        shipped = {
+            f"./{one.filename}": archive.read(one) for one in archive.infolist() if not one.is_dir()
+        }
     assert listed.keys() == shipped.keys()
     for name, content in shipped.items():
         assert listed[name]["SHA256"] == hashlib.sha256(content).hexdigest()
@@ -51,3 +61,50 @@ def test_the_wheel_has_core_and_the_recorder_and_no_tests(parts):
     assert "./heapfit/generate/parts_list.py" in names
     assert any("_engine" in name for name in names)
     assert not any("/tests/" in name or "harness" in name for name in names)
+
+
+def test_the_wheel_is_for_every_linux_with_its_c_library_and_every_python(wheel):
+    assert re.fullmatch(r"heapfit-[\d.]+-cp311-abi3-manylinux_\d+_\d+_x86_64\.whl", wheel.name)
+
+
+def test_the_wheel_runs_where_nothing_else_of_the_project_is(wheel, tmp_path):
+    """In an empty environment; what it needs is lent by this one, whose own heapfit is not."""
+    empty = tmp_path / "empty"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", empty], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", empty / "bin/python", "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=True)
+    (packages,) = empty.glob("lib/python3*/site-packages")
+    (packages / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    trace = ROOT / "examples/check/traces/base.parquet"
+    done = subprocess.run(
+        [empty / "bin/heapfit", "compare", trace, "tlsf", "--json"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(done.stdout)
+    where = [empty / "bin/python", "-c", "import heapfit; print(heapfit.__file__)"]
+    told = subprocess.run(where, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert Path(told.strip()).is_relative_to(empty)
+
+
+def test_the_sources_are_those_that_git_knows(tmp_path):
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    known = {name for name in listing.stdout.splitlines() if (ROOT / name).exists()}
+    with tarfile.open(build_sources(tmp_path)) as archive:
+        names = {one.name.partition("/")[2] for one in archive if one.isfile()}
+    left_out = {".gitignore"} | {name for name in known if name.startswith(".ci/")}
+    assert known - names <= left_out
+    assert [name for name in names - known if not (ROOT / name).exists()] == ["PKG-INFO"]
+
+
+def test_the_citation_has_the_projects_name_version_and_licence():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (citation["title"], citation["license"]) == (project["name"], project["license"])
+    assert citation["abstract"] == project["description"]
+    assert {"cff-version", "message", "type", "authors"} <= citation.keys()

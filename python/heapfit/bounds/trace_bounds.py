@@ -22,6 +22,7 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
+from heapfit.trace.tabular import Tabular
 
 STANDARD_PAIRS = (
     50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing/packing.hpp
@@ -40,8 +41,8 @@ class OfflinePacking:
     is_stopped: bool  # by an interrupt
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Tabular):
     """From the least to the most that a trace's heap can need."""
 
     u_max: int
@@ -49,6 +50,23 @@ class Bounds:
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for such sizes in any number and order
     worst_cases: tuple[WorstCase, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"bounds: {self.packing.height:,} B were all lifetimes known; "
+            f"{self.u_max:,} B are live at most"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each bound, from the least to the most it allows for."""
+        named = {
+            "most live bytes": self.u_max,
+            "all lifetimes known": self.packing.height,
+            "each size at its own most": self.static,
+            "least that any allocator can promise": self.least_of_any,
+            **{f"{one.name}, at worst": one.size for one in self.worst_cases},
+        }
+        return pa.table({"bound": list(named), "size": list(named.values())})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+import pyarrow as pa
+
 from heapfit import _engine
 from heapfit.check.growth import Changes, Holdings, changes, holdings_of
 from heapfit.check.margin import margin_eaten
@@ -30,6 +32,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
+from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
 
@@ -88,8 +91,8 @@ class Checked:
     changes: Changes | None  # None: nothing has failed
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@dataclass(frozen=True, slots=True, repr=False)
+class Check(Tabular):
     """All recordings on one plan."""
 
     plan: PlanFile
@@ -97,11 +100,36 @@ class Check:
     recordings: tuple[Checked, ...]
     options: CheckOptions
 
+    def __str__(self) -> str:
+        failed = [one.run.name for one in self.recordings if not self._allows(one)]
+        if not failed:
+            return f"check: {len(self.recordings)} of {len(self.recordings)} recordings hold"
+        return f"check: {len(failed)} of {len(self.recordings)} recordings fail, first {failed[0]}"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each recording; the `refused` columns are of its first refused request."""
+        return arrow_table(
+            self.recordings,
+            {
+                "name": lambda one: one.run.name,
+                "holds": self._allows,
+                "peak": lambda one: one.run.peak,
+                "growth": lambda one: one.growth,
+                "refused_event": lambda one: one.run.refusal and one.run.refusal.event,
+                "refused_size": lambda one: one.run.refusal and one.run.refusal.size,
+                "needed": lambda one: one.needed and one.needed.r_safe,
+                "findings": lambda one: [str(finding) for finding in one.findings],
+            },
+        )
+
     @property
-    def is_passed(self) -> bool:
+    def holds(self) -> bool:
         """Whether nothing was found that fails it."""
+        return all(map(self._allows, self.recordings))
+
+    def _allows(self, one: Checked) -> bool:
         allowed = set() if self.options.is_strict else WARNINGS
-        return all(set(one.findings) <= allowed for one in self.recordings)
+        return set(one.findings) <= allowed
 
     @property
     def events_replayed(self) -> int:

@@ -103,7 +103,7 @@ def command(
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))
     out_result(check_parts(check), as_json)
-    if not check.is_passed:
+    if not check.holds:
         raise typer.Exit(_FAILED)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+import pyarrow as pa
+
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult, QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
@@ -19,6 +21,7 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.trace.tabular import Tabular, arrow_table
 
 _COUNTED = ("blocks", "pools")  # limits of heaps that hold so many blocks of a size and no more
 
@@ -140,8 +143,8 @@ class Row:
         return None if self.footprint is None else -(-self.footprint // step) * step
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Tabular):
     """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses."""
 
     trace: TraceInfo
@@ -150,6 +153,36 @@ class Comparison:
     rows: tuple[Row, ...]
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans left out, and why
     bounds: BesideResult | None = None  # None: not looked for
+
+    def __str__(self) -> str:
+        best = self.rows[0]
+        needs = "no region serves it" if best.r_safe is None else f"{best.r_safe:,} B"
+        return (
+            f"comparison of {len(self.rows)} plans on {self.u_max:,} B live at most: "
+            f"{best.name} is first, {needs}"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Its rows, ranked."""
+        return row_table(self.rows)
+
+
+def row_table(rows: Sequence[Row]) -> pa.Table:
+    """Rows of a comparison as a table; `region` is what to set a heap to, margin included."""
+    return arrow_table(
+        rows,
+        {
+            "name": lambda row: row.name,
+            "allocator": lambda row: row.plan.allocator,
+            "region": lambda row: None if row.heap_size is None else row.heap_size.region,
+            "r_safe": lambda row: row.r_safe,
+            "r_min": lambda row: row.r_min,
+            "over_u_max": lambda row: row.over_u_max,
+            "accesses_per_operation": lambda row: row.accesses_per_operation,
+            "trained_on_this_trace": lambda row: row.trained_on_this_trace,
+            "reason": lambda row: row.reason,
+        },
+    )
 
 
 def compare(

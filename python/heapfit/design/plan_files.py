@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
 from heapfit.compare.comparison import Comparison, Row, compare
@@ -18,16 +20,25 @@ from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
+from heapfit.trace.tabular import Tabular
 
 
-@dataclass(frozen=True, slots=True)
-class Designs:
+@dataclass(frozen=True, slots=True, repr=False)
+class Designs(Tabular):
     """The plans made for a trace."""
 
     comparison: Comparison
     paths: tuple[Path, ...]  # of the comparison's rows, in their order
     classes: BestClasses  # of pools alone
     rule: Classes | None  # those of the 10 % rule
+
+    def __str__(self) -> str:
+        return f"{len(self.paths)} plan files; {self.comparison}"
+
+    def to_arrow(self) -> pa.Table:
+        """The comparison's rows, each with its plan file."""
+        files = pa.array([str(path) for path in self.paths], pa.string())
+        return self.comparison.to_arrow().append_column("path", files)
 
 
 def design(

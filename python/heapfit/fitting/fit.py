@@ -13,7 +13,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.compare.verdict import pools_warning
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
+from heapfit.fit_result import Fit, FitOptions, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
@@ -24,6 +24,7 @@ from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.report.fit.page import write_report
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
@@ -56,39 +57,48 @@ def fit(
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
-    options = options or FitOptions()
-    heap = heap_of_today(options)
     with results_aside(folder) as aside:
-        recordings = _opened(sources, aside, options, progress)
-        _require_apart(recordings, folder)
-        different, repeats = _different(recordings)
-        traces = [one.trace for one in different]
-        needs = None if heap is None else needed_today(heap, traces, progress)
-        choice = _chosen(different, options, progress)
-        today = None
-        if needs is not None:
-            today = beside_today(needs, [one.name for one in different], choice)
-            choice = kept(choice, today, options)
-        is_kept = today is not None and today.is_kept
-        placed = tuple(_placed(one, aside, folder).path for one in traces)
-        fitted = Fit(
-            name=source_name(sources[0]),
-            runs=_runs(different, choice),
-            trace=_placed(choice.shown.trace, aside, folder),
-            profile=choice.shown.profile,
-            comparison=choice.comparison,
-            winner=choice.winner,
-            answer=choice.answer,
-            plan_file=choice.plan_file,
-            verdict=choice.verdict,
-            firmer=firmer(choice, options, progress),
-            warnings=(*repeats, *_warnings(different, choice)),
-            paths=paths_in(folder, placed, has_plan=not is_kept),
-            options=options,
-            today=today,
-        )
-        _write(fitted, paths_in(aside, (), has_plan=not is_kept), choice.shown.events, progress)
+        fitted, shown = find(sources, folder, aside, options or FitOptions(), progress)
+        write(fitted, aside, shown.events, progress)
     return fitted
+
+
+def find(
+    sources: Sequence[Path], folder: Path, aside: Path, options: FitOptions, progress: Progress
+) -> tuple[Fit, LoadedTrace]:
+    """A fit of which only the imported traces are written, to `aside`, and what it shows.
+
+    Its paths are those that all will have in `folder`.
+    """
+    heap = heap_of_today(options)
+    recordings = _opened(sources, aside, options, progress)
+    _require_apart(recordings, folder)
+    different, repeats = _different(recordings)
+    traces = [one.trace for one in different]
+    needs = None if heap is None else needed_today(heap, traces, progress)
+    choice = _chosen(different, options, progress)
+    today = None
+    if needs is not None:
+        today = beside_today(needs, [one.name for one in different], choice)
+        choice = kept(choice, today, options)
+    placed = tuple(_placed(one, aside, folder).path for one in traces)
+    fitted = Fit(
+        name=source_name(sources[0]),
+        runs=_runs(different, choice),
+        trace=_placed(choice.shown.trace, aside, folder),
+        profile=choice.shown.profile,
+        comparison=choice.comparison,
+        winner=choice.winner,
+        answer=choice.answer,
+        plan_file=choice.plan_file,
+        verdict=choice.verdict,
+        firmer=firmer(choice, options, progress),
+        warnings=(*repeats, *_warnings(different, choice)),
+        paths=paths_in(folder, placed, has_plan=today is None or not today.is_kept),
+        options=options,
+        today=today,
+    )
+    return fitted, choice.shown
 
 
 def try_fit(
@@ -176,7 +186,11 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def _write(fitted: Fit, paths: FitPaths, events: _engine.EventArray, progress: Progress) -> None:
+def write(
+    fitted: Fit, folder: Path, events: _engine.EventArray, progress: Progress = no_progress
+) -> None:
+    """Writes plan, code and report into a folder that is there; `events` are of the run shown."""
+    paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
     progress("write plan, code and report", 0.0)
     if paths.plan is not None and paths.code is not None:
         save_plan(paths.plan, fitted.plan_file)

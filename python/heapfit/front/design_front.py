@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from heapfit.compare.candidate import Portfolio
 from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Row, refuse_nothing
 from heapfit.compare.jobs import measured_rows, prepared_of
@@ -24,6 +26,7 @@ from heapfit.plan.plan_file import TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.tabular import Tabular, arrow_table
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 ALL_MEASURES: Final = tuple(Measure)
@@ -50,13 +53,32 @@ class Configuration:
         return self.place.standing is Standing.FRONT
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+@dataclass(frozen=True, slots=True, repr=False)
+class Front(Tabular):
     """A trace's configurations, in the order of the comparison."""
 
     comparison: Comparison
     by: tuple[Measure, ...]  # what the front is of
     configurations: tuple[Configuration, ...]
+
+    def __str__(self) -> str:
+        return f"front: {len(self.members)} of {len(self.configurations)} configurations"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each configuration with its measures; energy is over the least."""
+        return arrow_table(
+            self.configurations,
+            {
+                "name": lambda point: point.name,
+                "is_on_front": lambda point: point.is_on_front,
+                "memory": lambda point: point.measures.memory,
+                "accesses": lambda point: point.measures.accesses,
+                "energy": self.energy_over_least,
+                "time": lambda point: point.measures.time,
+                "longest": lambda point: point.measures.longest,
+                "size": lambda point: point.measures.size,
+            },
+        )
 
     @property
     def members(self) -> tuple[Configuration, ...]:

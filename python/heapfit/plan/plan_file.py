@@ -89,8 +89,9 @@ def plan_text(plan_file: PlanFile) -> str:
     )
 
 
-def save_plan(path: Path, plan_file: PlanFile) -> None:
+def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
+    path = Path(path)
     require_unedited(path)
     with file_aside(path) as aside:
         aside.write_text(plan_text(plan_file), encoding="utf-8")
@@ -116,8 +117,9 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def load_plan(path: Path) -> PlanFile:
+def load_plan(path: Path | str) -> PlanFile:
     """Reads a plan file; HeapfitError tells all that is wrong: the file, the key and what to do."""
+    path = Path(path)
     top = Table(path, _KIND, "", read_document(path, _KIND))
     schema = top.whole("schema", 0, _LARGEST_COUNT) if top.has("schema") else SCHEMA
     if schema != SCHEMA:

@@ -7,8 +7,11 @@ depends on its number alone, so where they are done changes nothing but the time
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
 
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
@@ -24,6 +27,7 @@ from heapfit.simulation.scenario import Point, RunSettings, Scenario
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.statistics import Estimate
 from heapfit.sweep import Job, Sweep
+from heapfit.trace.tabular import Tabular
 
 _STEP = "simulate"
 
@@ -65,12 +69,20 @@ class Result:
         return [(bound, offered, lost) for bound, offered, lost in rows if offered]
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class SimulationResult(Tabular):
     """All results, point by point, each point's schemes in the file's order."""
 
     scenario: Scenario
     results: tuple[Result, ...]
+
+    def __str__(self) -> str:
+        return f"simulation of {self.scenario.name}: {len(self.results)} schemes at points"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each metric of each scheme at each point (docs/scenario-schema.md)."""
+        rows = [row for result in self.results for row in _metric_rows(result)]
+        return pa.table({name: [row[name] for row in rows] for name in rows[0]})
 
     def too_wide(self) -> int:
         """How many intervals are wider than the scenario asks for, all replications done."""
@@ -80,6 +92,27 @@ class SimulationResult:
         estimates = [result.estimates.get(run.metric) for result in self.results]
         widths = [one.half_width for one in estimates if one is not None]
         return sum(width is not None and width > run.half_width for width in widths)
+
+
+def _metric_rows(result: Result) -> Iterator[dict[str, Any]]:
+    shared = {
+        **result.point.values,
+        "scheme": result.scheme.name,
+        "allocator": result.scheme.plan.allocator,
+        "region": result.scheme.region,
+        "capacity": result.capacity,
+        "requests": result.requests,
+        "replications": len(result.observations),
+    }
+    for name in METRICS:
+        estimate = result.estimates.get(name)
+        yield {
+            **shared,
+            "metric": name,
+            "mean": None if estimate is None else estimate.mean,
+            "half_width": None if estimate is None else estimate.half_width,
+            "exact": result.exact.get(name),
+        }
 
 
 @dataclass(slots=True)

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.simulation.closed_form import exact_metrics
@@ -23,6 +25,7 @@ from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.families import Family, families_for, load_of
 from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
+from heapfit.trace.tabular import Tabular, arrow_table
 
 STANDARD_REPLICATIONS = 8
 
@@ -74,13 +77,32 @@ class SizedScheme:
         return self.scheme is not None and self.half_width is None
 
 
-@dataclass(frozen=True, slots=True)
-class TrafficSizing:
+@dataclass(frozen=True, slots=True, repr=False)
+class TrafficSizing(Tabular):
     """Every kind of scheme, least memory first; then the same for the curve's other aims."""
 
     aim: Aim
     schemes: tuple[SizedScheme, ...]
     curve: tuple[SizedScheme, ...] = ()
+
+    def __str__(self) -> str:
+        best = self.schemes[0]
+        least = "none reaches it" if best.memory is None else f"{best.name}, {best.memory:,} B"
+        return f"least memory for an admission of {self.aim.admission:g}: {least}"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each scheme and admission, those of the curve last."""
+        return arrow_table(
+            [*self.schemes, *self.curve],
+            {
+                "name": lambda one: one.name,
+                "admission": lambda one: one.admission,
+                "memory": lambda one: one.memory,
+                "lowest": lambda one: one.lowest,
+                "highest": lambda one: one.highest,
+                "is_exact": lambda one: one.is_exact,
+            },
+        )
 
 
 def size_for(

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.alone import AlonePool, AlonePools, size_alone
@@ -20,6 +22,7 @@ from heapfit.sizing.pool_counts import Goal, chosen_counts
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.unseen import Chance, Judge, Unseen
 from heapfit.trace.stored import Trace
+from heapfit.trace.tabular import Tabular, arrow_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ class SizedPool:
         return _engine.erlang_b(self.count, self.alone.demand.mean_live)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolSizing:
+@dataclass(frozen=True, slots=True, repr=False)
+class PoolSizing(Tabular):
     """Every pool of a trace for one admission."""
 
     admission: float
@@ -76,6 +79,25 @@ class PoolSizing:
     refused: float  # share of all requests of the trace itself
     unseen: Unseen
     alone: AlonePools
+
+    def __str__(self) -> str:
+        return (
+            f"pools: {len(self.pools)} of {self.memory:,} B for an admission of {self.admission:g}"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each pool; shares are of the requests whose first choice it is."""
+        return arrow_table(
+            self.pools,
+            {
+                "size": lambda pool: pool.size,
+                "is_exact": lambda pool: pool.is_exact,
+                "count": lambda pool: pool.count,
+                "memory": lambda pool: pool.memory,
+                "refused": lambda pool: pool.refused,
+                "refused_unseen": lambda pool: pool.unseen.share,
+            },
+        )
 
     @property
     def memory(self) -> int:

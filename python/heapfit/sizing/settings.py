@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import pyarrow as pa
+
 from heapfit.errors import HeapfitError, meant
 from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
+from heapfit.trace.tabular import Tabular, arrow_table
 
 _WIDTH = 88  # columns of a comment
 
@@ -52,8 +55,8 @@ class Choice:
     memory: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True, slots=True, repr=False)
+class Settings(Tabular):
     """All lines for one system from one trace."""
 
     system: str
@@ -64,6 +67,22 @@ class Settings:
     choices: tuple[Choice, ...]  # buffer sizes compared; none where there was no choice
     assumptions: tuple[Assumption, ...]
     remarks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"settings for {self.system}: {len(self.settings)}, {self.memory:,} B of RAM"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each setting; `run_out` is the share of requests that find none left."""
+        return arrow_table(
+            self.settings,
+            {
+                "name": lambda one: one.name,
+                "value": lambda one: one.value,
+                "standard": lambda one: one.standard,
+                "run_out": lambda one: one.run_out and one.run_out.share,
+                "why": lambda one: one.why,
+            },
+        )
 
 
 def assumed(

@@ -5,27 +5,37 @@
                  ==pipe== worker (one job)      a pipe that closes tells whose job has died
 
 They share nothing with this one. A pool of the standard library would not do: when one worker
-dies it gives up all jobs and cannot tell which of them is to blame.
+dies it gives up all jobs and cannot tell which of them is to blame. Nor would its processes: they
+import the user's script anew, which then has to guard itself against being run twice.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from multiprocessing.resource_tracker import ensure_running
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Final
 
+from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Died, Job, Outcome, Raised, perform
+
+# What a worker runs: it imports what this process could, and serves the pipe it inherits.
+_SCRIPT: Final = """\
+import sys
+sys.path[:] = sys.argv[2:]
+from heapfit.sweep.processes import serve
+serve(int(sys.argv[1]))
+"""
 
 
 @dataclass(slots=True)
 class _Worker:
-    process: SpawnProcess
+    process: subprocess.Popen[bytes]
     pipe: Connection
     job: int | None = None  # the number of the one it does
 
@@ -44,7 +54,12 @@ class Processes:
         return self._free() is not None or len(self._workers) < self._count
 
     def start(self, number: int, job: Job) -> None:
-        """Hands a job to a free worker."""
+        """Hands a job to a free worker; HeapfitError if no worker could import its function."""
+        if job.work.__module__ == "__main__":
+            raise HeapfitError(
+                f"{job.name}: its function is one of the script itself, which workers do not run "
+                "(put it into a module, or use workers=1)"
+            )
         message = pickle.dumps(job)
         worker = self._free()
         while worker is not None:
@@ -87,17 +102,14 @@ class Processes:
         self._workers.remove(worker)
         worker.pipe.close()
         worker.process.kill()
-        worker.process.join()
-        worker.process.close()
+        worker.process.wait()
 
 
 def _started() -> _Worker:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
-    ensure_running()  # else start() would, and let interrupts through
+    ours, theirs = Pipe()
+    words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
     with _interrupts_held():  # a process that is started here never sees one
-        process.start()
+        process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
     theirs.close()  # so that ours ends when the process does
     return _Worker(process, ours)
 
@@ -110,8 +122,9 @@ def _sent(worker: _Worker, message: bytes) -> bool:
     return True
 
 
-def _serve(pipe: Connection) -> None:
+def serve(descriptor: int) -> None:
     """What a worker does until its pipe ends."""
+    pipe = Connection(descriptor)
     while True:
         try:
             message = pipe.recv_bytes()

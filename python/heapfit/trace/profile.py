@@ -8,19 +8,21 @@ from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace, placed_in
+from heapfit.trace.tabular import Tabular
 
 Counts: TypeAlias = NDArray[np.uint64]
 
 SAMPLES = 1000  # a series has at least as many points, and fewer than twice as many
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile(Tabular):
     """The profile of one trace. Sizes in bytes; series by buckets of `bucket_width` events."""
 
     events: int
@@ -39,6 +41,16 @@ class Profile:
     bucket_width: int  # events
     live_lowest: Counts  # lowest U(t) of each bucket
     live_highest: Counts  # highest U(t) of each bucket
+
+    def __str__(self) -> str:
+        return (
+            f"profile: {int(self.allocations.sum()):,} allocations of {len(self.sizes):,} sizes, "
+            f"at most {self.u_max:,} B live"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each size: how often it was asked for, and most blocks of it live at once."""
+        return pa.table({"size": self.sizes, "allocations": self.allocations, "peak": self.peaks})
 
 
 @dataclass(frozen=True, slots=True)

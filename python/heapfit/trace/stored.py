@@ -24,6 +24,8 @@ from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
+from heapfit.trace.names import source_name
+from heapfit.trace.tabular import Tabular
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 
@@ -69,8 +71,8 @@ class TraceInfo:
     largest_alignment: int = 0  # the largest any request asks for; 0 = none asks
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+@dataclass(frozen=True, slots=True, repr=False)
+class Trace(Tabular):
     """A stored trace. Nothing of its table is in memory until asked for."""
 
     path: Path
@@ -94,10 +96,28 @@ class Trace:
                 chains = chains_from(stored.get(_CHAINS_KEY))
         return cls(path, info, chains)
 
+    def __str__(self) -> str:
+        info = self.info
+        pointers = f", recorded on {info.pointer_bits} bit" if info.pointer_bits else ""
+        return f"trace {source_name(self.path)}: {info.events:,} events{pointers}"
+
     @property
     def largest_alignment(self) -> int:
         """The largest alignment any request asks for; 0 where none does."""
         return self.info.largest_alignment
+
+    def to_arrow(self) -> pa.Table:
+        """The whole table in memory, 29 bytes an event; docs/trace-schema.md has the columns."""
+        return pa.concat_tables(self._tables())
+
+    def _first_rows(self) -> pa.Table:
+        return next(self._tables())
+
+    def _tables(self) -> Iterator[pa.Table]:
+        for batch in self.batches(tuple(COLUMNS)):
+            yield pa.Table.from_arrays(
+                [pa.array(batch[name]) for name in COLUMNS], schema=_schema()
+            )
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""

@@ -22,7 +22,7 @@ def check_parts(check: Check) -> Iterator[Part]:
     yield Fields({"peak": planned_peak(plan), "margin": plan.margin, "runs": plan.runs})
     yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
-    yield Fields({"is_passed": check.is_passed, "events_replayed": check.events_replayed})
+    yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
     yield Fields({"events_of_searches": check.events_of_searches})
     yield from _heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
@@ -34,7 +34,7 @@ def check_parts(check: Check) -> Iterator[Part]:
 def title_of(check: Check) -> str:
     """What a pull request should show first."""
     failed = sum(1 for one in check.recordings if one.findings)
-    if check.is_passed:
+    if check.holds:
         return f"The heap of {check.plan.region:,} bytes holds"
     recordings = "recording" if len(check.recordings) == 1 else "recordings"
     return (

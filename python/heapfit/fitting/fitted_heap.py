@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fit as `import heapfit` gives it: questions to ask it, and nothing written until `write`."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from heapfit.check.check import Check, CheckOptions, Source, check_recordings
+from heapfit.compare.comparison import Row, row_table
+from heapfit.compare.today.heaps import parse_system_heap
+from heapfit.compare.today.needs import memories_needed
+from heapfit.compare.today.requests import requests_of
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
+from heapfit.fitting.fit import find, write
+from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
+from heapfit.trace.tabular import Tabular
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)
+class FittedHeap(Tabular):
+    """One heap for all recordings. Its rows are the candidates, ranked. Sizes in bytes."""
+
+    found: Fit
+    home: Path  # of the traces that were imported; gone with this record
+
+    def __str__(self) -> str:
+        size = self.found.answer.size
+        return (
+            f"{self.found.name}: set the heap to {self.region:,} B, {size.peak:,} B live at most; "
+            f"{self.plan.name}"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """The candidates on the recording that needs the largest region, ranked."""
+        return row_table(self.rows)
+
+    @property
+    def region(self) -> int:
+        """What to set the heap to, margin included."""
+        answer = self.found.answer
+        region = answer.size.region
+        return region if answer.kept is None else answer.kept.set_to(region)
+
+    @property
+    def plan(self) -> PlanFile:
+        """The plan that was chosen, as `write` writes it."""
+        return self.found.plan_file
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every candidate, ranked."""
+        return self.found.comparison.rows
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """What the plan needs on each recording."""
+        return self.found.runs
+
+    @property
+    def verdict(self) -> str:
+        """One sentence with the figures that decided."""
+        return self.found.verdict
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What limits the answer, each one sentence."""
+        return self.found.warnings
+
+    def saving_over(self, heap: str, progress: Progress = no_progress) -> int:
+        """Bytes less than a system's heap of today needs with the same margin; below 0: more.
+
+        `heap` is a name that `fit --now` takes: heap_4, heap_5:SIZE,SIZE, lwip-mem or tlsf. Its
+        rule is replayed on every recording. HeapfitError if it serves one of them in no region.
+        """
+        answer = self.found.answer
+        try:
+            now = parse_system_heap(heap, self.found.options.alignment)
+        except HeapfitError as error:
+            raise HeapfitError(str(error).removeprefix("--now: ")) from error
+        traces = [Trace.open(path) for path in self.found.paths.traces]
+        bases = [trace.largest_alignment for trace in traces]
+        now, memories = memories_needed(now, [requests_of(one) for one in traces], bases, progress)
+        needs = [memory for memory in memories if memory is not None]
+        if len(needs) < len(memories):
+            raise HeapfitError(f"{heap}: serves no region of these recordings")
+        return now.set_to(replace(answer.size, r_safe=max(needs)).region) - self.region
+
+    def check(
+        self,
+        sources: Source | str | Sequence[Source | str],
+        options: CheckOptions | None = None,
+        progress: Progress = no_progress,
+    ) -> Check:
+        """Whether other recordings run in the region of the plan, and what of them grew."""
+        return check_recordings(sources_of(sources), self.plan, options, progress)
+
+    def write(self, folder: Path | str, progress: Progress = no_progress) -> FitPaths:
+        """Writes plan, code, report and imported traces, as `heapfit fit` does; returns where.
+
+        The folder appears whole or not at all. HeapfitError if it holds a plan or code that was
+        edited.
+        """
+        folder = Path(folder)
+        with results_aside(folder) as aside:
+            placed = self._placed(folder)
+            for one in self.found.paths.traces:
+                if one.parent == self.home:
+                    shutil.copyfile(one, aside / one.name)
+            shown = load_trace(self.found.trace, self.found.options.alignment, progress)
+            write(placed, aside, shown.events, progress)
+        return placed.paths
+
+    def _placed(self, folder: Path) -> Fit:
+        """The fit with the paths that its parts have in a folder."""
+
+        def there(path: Path) -> Path:
+            return folder / path.name if path.parent == self.home else path
+
+        old = self.found.paths
+        traces = tuple(map(there, old.traces))
+        return replace(
+            self.found,
+            trace=replace(self.found.trace, path=there(self.found.trace.path)),
+            paths=paths_in(folder, traces, has_plan=old.plan is not None),
+        )
+
+
+def fit_heap(
+    sources: Source | str | Sequence[Source | str],
+    options: FitOptions | None = None,
+    progress: Progress = no_progress,
+) -> FittedHeap:
+    """Fits one heap to all sources; files that are no traces are imported into a folder aside."""
+    paths = [one.path if isinstance(one, Trace) else one for one in sources_of(sources)]
+    home = Path(tempfile.mkdtemp(prefix="heapfit-"))
+    try:
+        found, _ = find(paths, home, home, options or FitOptions(), progress)
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+    fitted = FittedHeap(found, home)
+    weakref.finalize(fitted, shutil.rmtree, home, ignore_errors=True)
+    return fitted
+
+
+def sources_of(given: Source | str | Sequence[Source | str]) -> list[Source]:
+    """One source or several as a list, names as paths.
+
+    >>> sources_of("run.heap"), sources_of([Path("a"), "b"])
+    ([PosixPath('run.heap')], [PosixPath('a'), PosixPath('b')])
+    """
+    several = [given] if isinstance(given, Trace | Path | str) else given
+    return [Path(one) if isinstance(one, str) else one for one in several]
