@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,10 +22,12 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.languages import Language, templates_of
 from heapfit.generate.names import Text, printable
+from heapfit.generate.platforms import Platform
 from heapfit.generate.tables import Design
 from heapfit.generate.worst_calls import CallBounds
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_COUNTS_SIZE = 20  # bytes of what calls have done, on a 32-bit target
 
 
 def heap_texts(design: Design) -> dict[str, str]:
@@ -56,6 +58,11 @@ def language_texts(design: Design, language: Language, header: str) -> dict[str,
     }
 
 
+def platform_texts(design: Design, templates: Mapping[str, str]) -> dict[str, str]:
+    """The files of platforms, by file name."""
+    return {name: _fill(template, design) for name, template in templates.items()}
+
+
 def header_name(design: Design) -> str:
     """The file that a program includes."""
     return f"{design.prefix}_heap.h"
@@ -66,10 +73,21 @@ def header_text(design: Design, bounds: CallBounds | None) -> str:
     return _fill("heap.h.j2", design, bounds=bounds)
 
 
-def readme_text(design: Design, sizes: Sequence[CodeSize], language: Language = Language.C) -> str:
+def readme_text(
+    design: Design,
+    sizes: Sequence[CodeSize],
+    language: Language = Language.C,
+    platforms: Sequence[Platform] = (),
+) -> str:
     """The page that tells a firmware engineer what the folder is, costs and wants."""
-    version = printable(_engine.version)
-    return _fill("README.md.j2", design, sizes=sizes, version=version, language=Text(language))
+    figures = {
+        "version": printable(_engine.version),
+        "language": Text(language),
+        "platforms": [Text(platform) for platform in platforms],
+        "pages": [Text(f"{platform}/README.md.j2") for platform in platforms],
+        "more_ram": 1 + 4 * design.is_given + _COUNTS_SIZE * design.counts,
+    }
+    return _fill("README.md.j2", design, sizes=sizes, **figures)
 
 
 def _fill(template: str, design: Design, **more: object) -> str:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a generated folder holds for a platform: files of its own that call the heap or build it.
+
+The C of the heap stays as it is. A platform's files are templates in templates/PLATFORM; each says
+at its head what it does for that platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from heapfit.errors import HeapfitError
+from heapfit.generate.names import Text
+from heapfit.generate.tables import Design
+
+
+class Platform(StrEnum):
+    """What a heap can be generated for."""
+
+    FREERTOS = "freertos"
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformForm:
+    """What a platform asks of the folder."""
+
+    title: str  # as its users write it
+    files: dict[str, str]  # names, made of the prefix, and the templates they are filled from
+    counts: bool = False  # its functions tell what a heap that counts knows
+    frees_without_size: str = ""  # its function that frees a block whose size it does not know
+
+
+FORMS = {
+    Platform.FREERTOS: PlatformForm(
+        "FreeRTOS",
+        {"heap_hfit.c": "freertos/heap_hfit.c.j2"},
+        counts=True,
+        frees_without_size="vPortFree",
+    ),
+}
+
+
+def platform_named(name: str) -> Platform:
+    """HeapfitError if there is no such platform."""
+    try:
+        return Platform(name)
+    except ValueError:
+        known = ", ".join(Platform)
+        raise HeapfitError(f"platform {name[:40]!a}: is none of {known}") from None
+
+
+def needs_counts(platforms: Iterable[Platform]) -> bool:
+    """Whether one of them tells what only a heap that counts knows."""
+    return any(FORMS[platform].counts for platform in platforms)
+
+
+def templates_for(platforms: Iterable[Platform], prefix: Text) -> dict[str, str]:
+    """The templates of the platforms' own files, by file name."""
+    return {
+        name.format(prefix): template
+        for platform in platforms
+        for name, template in FORMS[platform].files.items()
+    }
+
+
+def require_served(design: Design, platforms: Iterable[Platform]) -> None:
+    """HeapfitError if the plan's heap must be told each size at free and a platform tells none."""
+    for platform in platforms:
+        function = FORMS[platform].frees_without_size
+        if function and design.needs_size:
+            raise HeapfitError(
+                f"plan {design.plan_name}: {design.plan.allocator} must be told each size at free, "
+                f"and {FORMS[platform].title}'s {function} has none (choose a plan of another "
+                "allocator)"
+            )
