@@ -15,7 +15,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target python/hea
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
+.PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
         pytest-quick bench attack mutants format wheel docs lint clean build-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
@@ -36,6 +36,9 @@ help: ## this list
 
 demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
 	@scripts/demo
+
+firmware: $(extension) | test-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
+	scripts/firmware tasks
 
 quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
 
@@ -86,6 +89,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	build/release/tests/core/test_sizes all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
+	scripts/try_packagers
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
 
 attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
@@ -122,6 +126,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/check.py
 	$(PYTHON) bench/recorder.py
 	$(PYTHON) bench/target.py
+	$(PYTHON) bench/firmware.py
 
 mutants: $(extension) | test-packages ## small faults that tests must notice; judges what has changed: hours
 	for population in core engine package; do $(PYTHON) scripts/mutation.py $$population --count 200; done

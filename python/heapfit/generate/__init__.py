@@ -63,6 +63,7 @@ def generate(
     design = design_of(plan_file, checked_prefix(prefix), has_counts, wanted.is_given)
     require_fit(design, spoken)
     require_served(design, platforms)
+    templates = templates_for(platforms)
     texts = heap_texts(design)
     made = "".join(texts.values())
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
@@ -74,7 +75,7 @@ def generate(
         sizes = measure(aside, header)
         header.write_text(header_text(design, call_bounds(aside, header)), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
-        _write(aside, platform_texts(design, templates_for(platforms, design.prefix)))
+        _write(aside, platform_texts(design, templates))
         readme = readme_text(design, sizes, spoken, platforms)
         (aside / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(aside, design.prefix, design.stamp)

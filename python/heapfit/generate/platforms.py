@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.names import Text
 from heapfit.generate.tables import Design
 
 
@@ -20,6 +19,14 @@ class Platform(StrEnum):
     """What a heap can be generated for."""
 
     FREERTOS = "freertos"
+    LWIP = "lwip"
+    MALLOC = "malloc"
+    ZEPHYR = "zephyr"
+    ESP_IDF = "esp-idf"
+    CMAKE = "cmake"
+    MESON = "meson"
+    CONAN = "conan"
+    PLATFORMIO = "platformio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +34,12 @@ class PlatformForm:
     """What a platform asks of the folder."""
 
     title: str  # as its users write it
-    files: dict[str, str]  # names, made of the prefix, and the templates they are filled from
+    files: dict[str, str]  # names, and the templates they are filled from
     counts: bool = False  # its functions tell what a heap that counts knows
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
 
+_CMAKE = {"CMakeLists.txt": "cmake/CMakeLists.txt.j2"}
 FORMS = {
     Platform.FREERTOS: PlatformForm(
         "FreeRTOS",
@@ -39,6 +47,48 @@ FORMS = {
         counts=True,
         frees_without_size="vPortFree",
     ),
+    Platform.LWIP: PlatformForm(
+        "lwIP",
+        {
+            "lwipopts_hfit.h": "lwip/lwipopts_hfit.h.j2",
+            "lwip_lock_hfit.h": "lwip/lwip_lock_hfit.h.j2",
+        },
+        frees_without_size="mem_free",
+    ),
+    Platform.MALLOC: PlatformForm(
+        "The C library",
+        {"malloc_hfit.c": "malloc/malloc_hfit.c.j2"},
+        frees_without_size="free",
+    ),
+    Platform.ZEPHYR: PlatformForm(
+        "Zephyr",
+        {
+            f"zephyr/{name}": f"zephyr/{name}.j2"
+            for name in (
+                "CMakeLists.txt",
+                "Kconfig",
+                "module.yml",
+                "zephyr_hfit.c",
+                "zephyr_lock_hfit.h",
+            )
+        },
+    ),
+    Platform.ESP_IDF: PlatformForm(
+        "ESP-IDF",
+        {
+            name: f"esp_idf/{name}.j2"
+            for name in (
+                "CMakeLists.txt",
+                "idf_component.yml",
+                "esp_idf_hfit.c",
+                "esp_idf_lock_hfit.h",
+            )
+        },
+    ),
+    Platform.CMAKE: PlatformForm("CMake", _CMAKE),
+    Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
+    Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
+    Platform.PLATFORMIO: PlatformForm("PlatformIO", {"library.json": "platformio/library.json.j2"}),
 }
 
 
@@ -56,13 +106,20 @@ def needs_counts(platforms: Iterable[Platform]) -> bool:
     return any(FORMS[platform].counts for platform in platforms)
 
 
-def templates_for(platforms: Iterable[Platform], prefix: Text) -> dict[str, str]:
-    """The templates of the platforms' own files, by file name."""
-    return {
-        name.format(prefix): template
-        for platform in platforms
-        for name, template in FORMS[platform].files.items()
-    }
+def templates_for(platforms: Iterable[Platform]) -> dict[str, str]:
+    """The templates of the platforms' own files, by file name.
+
+    HeapfitError if two of them have different files of one name.
+    """
+    found: dict[str, str] = {}
+    for platform in platforms:
+        for name, template in FORMS[platform].files.items():
+            if found.setdefault(name, template) != template:
+                raise HeapfitError(
+                    f"platform {platform.value}: has a {name} of its own, as another one that was "
+                    "named (generate two folders)"
+                )
+    return found
 
 
 def require_served(design: Design, platforms: Iterable[Platform]) -> None:

@@ -50,7 +50,7 @@ def language_texts(design: Design, language: Language, header: str) -> dict[str,
     """The files of a language beside the C, by file name; `header` is the text of C's."""
     figures = {
         "is_sized": f"void {design.prefix}_free_sized(" in header,
-        "sources": [Text(f"{design.prefix}_heap.c"), *source_names(allocators_of(design))],
+        "sources": _heap_sources(design),
     }
     return {
         name: _fill(template, design, **figures)
@@ -60,7 +60,14 @@ def language_texts(design: Design, language: Language, header: str) -> dict[str,
 
 def platform_texts(design: Design, templates: Mapping[str, str]) -> dict[str, str]:
     """The files of platforms, by file name."""
-    return {name: _fill(template, design) for name, template in templates.items()}
+    own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
+    sources = [*_heap_sources(design), *own]
+    return {name: _fill(template, design, sources=sources) for name, template in templates.items()}
+
+
+def _heap_sources(design: Design) -> list[Text]:
+    """What is compiled of the heap itself."""
+    return [Text(f"{design.prefix}_heap.c"), *source_names(allocators_of(design))]
 
 
 def header_name(design: Design) -> str:
@@ -84,7 +91,7 @@ def readme_text(
         "version": printable(_engine.version),
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
-        "pages": [Text(f"{platform}/README.md.j2") for platform in platforms],
+        "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],
         "more_ram": 1 + 4 * design.is_given + _COUNTS_SIZE * design.counts,
     }
     return _fill("README.md.j2", design, sizes=sizes, **figures)
