@@ -131,3 +131,14 @@ def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
         *("generate", "plan.toml", "--prefix", "app", "--for", "freertos", "--for", "cmake"),
         *("--counts", "--region", "given", "-o", "THIS_FOLDER"),
     ]
+
+
+def test_an_arduino_library_is_flat(tmp_path: Path) -> None:
+    code = generated(tmp_path, "arduino", PLANS["tlsf"])
+    assert {path.name for path in code.rglob("*.[ch]")} == {"app_heap.c", "app_heap.h"}
+    rows = dict(
+        line.split("=", 1) for line in (code / "library.properties").read_text().splitlines()
+    )
+    needed = {"name", "version", "author", "maintainer", "sentence", "paragraph", "category"}
+    assert set(rows) == needed | {"url", "architectures", "includes"}
+    assert rows["includes"] == "app_heap.h"

@@ -49,6 +49,9 @@ def command(
             help="Another region than the plan's; given: the program hands it over.",
         ),
     ] = None,
+    amalgamate: Annotated[
+        bool, typer.Option("--amalgamate", help="Writes all C as one file beside the header.")
+    ] = False,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")
     ] = False,
@@ -58,10 +61,11 @@ def command(
     plan_file = load_plan(plan)
     folder = output or plan.parent / "code"
     if prove:
+        _require_sources(amalgamate)
         require_provers()
     is_given = region == _GIVEN
     own_region = None if region is None or is_given else _bytes(region)
-    options = GenerateOptions(tuple(platforms or ()), counts, is_given, own_region)
+    options = GenerateOptions(tuple(platforms or ()), counts, is_given, amalgamate, own_region)
     paths = generate(plan_file, folder, prefix, language, options)
     proof = prove_folder(folder) if prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
@@ -69,6 +73,11 @@ def command(
     out_result(chain(_parts(plan, paths, warnings), _proven(proof)), as_json)
     if proof is not None and proof.left:
         raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
+
+
+def _require_sources(amalgamate: bool) -> None:
+    if amalgamate:
+        raise HeapfitError("--prove reads the files of src/: leave out --amalgamate")
 
 
 def _bytes(region: str) -> int:

@@ -6,7 +6,8 @@ code/
   hfit/ src/               copies of core, unchanged
   README.md LICENSE plan.toml heapfit.spdx.json heapfit.sha256
 
-For another language its own files stand beside these and call them.
+For another language or a platform its own files stand beside these and call them. All the C can be
+one file (heapfit.generate.one_file).
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from heapfit.generate.languages import language_named, require_fit
 from heapfit.generate.names import checked_prefix
 from heapfit.generate.options import GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
-from heapfit.generate.platforms import needs_counts, platform_named, require_served, templates_for
+from heapfit.generate.platforms import (
+    needs_counts,
+    needs_one_file,
+    platform_named,
+    require_served,
+    templates_for,
+)
 from heapfit.generate.tables import design_of, require_whole_blocks
 from heapfit.generate.texts import (
     allocators_of,
@@ -29,6 +36,7 @@ from heapfit.generate.texts import (
     header_text,
     heap_texts,
     language_texts,
+    one_file_texts,
     platform_texts,
     readme_text,
 )
@@ -60,13 +68,16 @@ def generate(
     plan_file = with_region(plan_file, wanted.region)
     platforms = [platform_named(name) for name in dict.fromkeys(wanted.platforms)]
     has_counts = wanted.counts or needs_counts(platforms)
-    design = design_of(plan_file, checked_prefix(prefix), has_counts, wanted.is_given)
+    is_one = wanted.is_one_file or needs_one_file(platforms)
+    design = design_of(plan_file, checked_prefix(prefix), has_counts, wanted.is_given, is_one)
     require_fit(design, spoken)
     require_served(design, platforms)
     templates = templates_for(platforms)
     texts = heap_texts(design)
     made = "".join(texts.values())
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
+    if is_one:
+        texts = one_file_texts(design, texts)
     texts |= language_texts(design, spoken, texts[header_name(design)])
     with folder_aside(folder) as aside:
         _write(aside, texts)

@@ -27,6 +27,7 @@ class Platform(StrEnum):
     MESON = "meson"
     CONAN = "conan"
     PLATFORMIO = "platformio"
+    ARDUINO = "arduino"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class PlatformForm:
 
     title: str  # as its users write it
     files: dict[str, str]  # names, and the templates they are filled from
+    is_one_file: bool = False  # it compiles the sources of one folder alone
     counts: bool = False  # its functions tell what a heap that counts knows
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
@@ -89,6 +91,11 @@ FORMS = {
     Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
     Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
     Platform.PLATFORMIO: PlatformForm("PlatformIO", {"library.json": "platformio/library.json.j2"}),
+    Platform.ARDUINO: PlatformForm(
+        "Arduino",
+        {"library.properties": "arduino/library.properties.j2"},
+        is_one_file=True,
+    ),
 }
 
 
@@ -104,6 +111,11 @@ def platform_named(name: str) -> Platform:
 def needs_counts(platforms: Iterable[Platform]) -> bool:
     """Whether one of them tells what only a heap that counts knows."""
     return any(FORMS[platform].counts for platform in platforms)
+
+
+def needs_one_file(platforms: Iterable[Platform]) -> bool:
+    """Whether one of them compiles the sources of one folder alone."""
+    return any(FORMS[platform].is_one_file for platform in platforms)
 
 
 def templates_for(platforms: Iterable[Platform]) -> dict[str, str]:

@@ -132,6 +132,7 @@ class Design:
     header: int  # bytes in front of a block; of a heap behind pools none is told
     counts: bool  # it keeps what calls have done
     is_given: bool  # the program hands the region over when the heap is made
+    is_one_file: bool  # its C is one file
 
     @property
     def has_own_sources(self) -> bool:
@@ -147,7 +148,11 @@ class Design:
 
 
 def design_of(
-    plan_file: PlanFile, prefix: Text, counts: bool = False, is_given: bool = False
+    plan_file: PlanFile,
+    prefix: Text,
+    counts: bool = False,
+    is_given: bool = False,
+    is_one_file: bool = False,
 ) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
@@ -179,6 +184,7 @@ def design_of(
         header=0 if holes is None else holes.header,
         counts=counts,
         is_given=is_given,
+        is_one_file=is_one_file,
     )
 
 

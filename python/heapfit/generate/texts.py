@@ -22,6 +22,7 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.languages import Language, templates_of
 from heapfit.generate.names import Text, printable
+from heapfit.generate.one_file import in_one_file
 from heapfit.generate.platforms import Platform
 from heapfit.generate.tables import Design
 from heapfit.generate.worst_calls import CallBounds
@@ -67,7 +68,16 @@ def platform_texts(design: Design, templates: Mapping[str, str]) -> dict[str, st
 
 def _heap_sources(design: Design) -> list[Text]:
     """What is compiled of the heap itself."""
-    return [Text(f"{design.prefix}_heap.c"), *source_names(allocators_of(design))]
+    wrapper = Text(f"{design.prefix}_heap.c")
+    return [wrapper] if design.is_one_file else [wrapper, *source_names(allocators_of(design))]
+
+
+def one_file_texts(design: Design, texts: Mapping[str, str]) -> dict[str, str]:
+    """The header, all the C as one file, and what is no C."""
+    wrapper = f"{design.prefix}_heap.c"
+    one = in_one_file(texts, wrapper, source_names(allocators_of(design)))
+    kept = {name: text for name, text in texts.items() if not name.endswith((".c", ".h"))}
+    return kept | {header_name(design): texts[header_name(design)], wrapper: one}
 
 
 def header_name(design: Design) -> str:
