@@ -15,8 +15,9 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target python/hea
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release pytest \
-        pytest-quick bench attack mutants format packages try-packages docs site lint clean build-packages test-packages
+.PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release \
+        pytest pytest-quick bench attack mutants format packages try-packages docs site lint clean build-packages \
+        test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -36,6 +37,9 @@ help: ## this list
 
 demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
 	@scripts/demo
+
+firmware: $(extension) | test-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
+	scripts/firmware tasks
 
 quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
 
@@ -87,6 +91,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	+@$(MAKE) --no-print-directory try-packages
+	scripts/try_packagers
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
 
 attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
@@ -123,6 +128,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/check.py
 	$(PYTHON) bench/recorder.py
 	$(PYTHON) bench/target.py
+	$(PYTHON) bench/firmware.py
 
 mutants: $(extension) | test-packages ## small faults that tests must notice; judges what has changed: hours
 	for population in core engine package; do $(PYTHON) scripts/mutation.py $$population --count 200; done

@@ -37,7 +37,7 @@ def verify(folder, region, *options, build="", status=0):
     (folder / "plan.toml").write_text(PLAN.format(region=region))
     made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
     done = subprocess.run(
-        [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--prefix", "fitted", "--json",
+        [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--for", "freertos", "--json",
          "--qemu", "build/firmware.elf", "--build", build or made, "--icount", "shift=6,sleep=off",
          "-o", "verified", *options, "--", "{run}", "1"],
         capture_output=True, text=True, check=False, cwd=folder,
@@ -70,7 +70,7 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
     make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
     emulation = Emulation(tmp_path / "firmware.elf", ("{run}", "1"), icount="shift=6,sleep=off")
-    options = loop.VerifyOptions(times=1, prefix="fitted")
+    options = loop.VerifyOptions(times=1, platforms=("freertos",))
     firmware = Firmware(make, emulation)
     done = loop.verify(tmp_path / "plan.toml", firmware, tmp_path / "out", options)
     first, second = done.rounds

@@ -7,7 +7,7 @@
 #include "gateway.h"
 
 #include "actors.h"
-#include "heap/heap.h"
+#include "freertos/FreeRTOS.h"
 #include "traffic.h"
 
 #include <stddef.h>
@@ -68,7 +68,7 @@ static struct {
 
 /* NULL is counted: the caller does without. */
 static void *request(size_t size) {
-    void *const block = firmware_malloc(size);
+    void *const block = pvPortMalloc(size);
     if (!block) {
         gateway.counts.refused++;
     }
@@ -101,8 +101,8 @@ static void fill(uint8_t *bytes, size_t count, uint8_t with) {
 
 static void free_record(void *given) {
     record *const freed = given;
-    firmware_free(freed->payload);
-    firmware_free(freed);
+    vPortFree(freed->payload);
+    vPortFree(freed);
 }
 
 /* The receiver: out of the hardware's FIFO into a buffer. */
@@ -113,7 +113,7 @@ static void receive(void *message) {
     if (received) {
         received->about = about;
         fill(received->payload, about.length, about.node);
-        hand_on(gateway.parser, received, firmware_free);
+        hand_on(gateway.parser, received, vPortFree);
     }
 }
 
@@ -135,7 +135,7 @@ static record *record_of(const frame *parsed) {
     *made = (record){.about = parsed->about};
     made->payload = copy_of(parsed->payload, parsed->about.length);
     if (!made->payload) {
-        firmware_free(made);
+        vPortFree(made);
         return NULL;
     }
     return made;
@@ -145,7 +145,7 @@ static void parse(void *message) {
     frame *const parsed = message;
     gateway.checksum += work_on(parsed->payload, parsed->about.length);
     record *const made = record_of(parsed);
-    firmware_free(parsed);
+    vPortFree(parsed);
     if (made) {
         hand_on(gateway.router, made, free_record);
     }
@@ -158,7 +158,7 @@ static void end_silent_sessions(void) {
         session *const silent = gateway.sessions[node];
         if (silent && gateway.now - silent->heard >= SESSION_WAIT) {
             gateway.sessions[node] = NULL;
-            firmware_free(silent);
+            vPortFree(silent);
         }
     }
 }
@@ -190,7 +190,7 @@ static void route(void *message) {
 static void acknowledge(void *argument) {
     gateway.under_way--;
     gateway.counts.batches++;
-    firmware_free(argument);
+    vPortFree(argument);
 }
 
 /* One of sixteen is lost and sent again. */
@@ -253,7 +253,7 @@ static void take_up(void *message) {
 
 static void end_write(void *argument) {
     gateway.counts.pages++;
-    firmware_free(argument);
+    vPortFree(argument);
 }
 
 static void write_page(page *filled) {
@@ -291,7 +291,7 @@ static void store(void *message) {
 static void print_line(void *message) {
     uint8_t *const line = message;
     gateway.checksum += work_on(line, 24);
-    firmware_free(line);
+    vPortFree(line);
 }
 
 static void tell_console(void *unused) {
@@ -301,7 +301,7 @@ static void tell_console(void *unused) {
         uint8_t *const line = request(length);
         if (line) {
             fill(line, length, ' ');
-            hand_on(gateway.console, line, firmware_free);
+            hand_on(gateway.console, line, vPortFree);
         }
     }
     (void)call_after(CONSOLE_PERIOD, tell_console, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actors.h"
 
-#include "heap/heap.h"
+#include "freertos/FreeRTOS.h"
 #include "kernel/timers.h"
 
 enum { MOST_ACTORS = 8, HANDLED_A_TICK = 4 };
@@ -21,7 +21,7 @@ static struct {
 actor *actor_create(void (*handle)(void *), unsigned priority, unsigned mailbox,
                     size_t stack_bytes) {
     (void)stack_bytes;
-    actor *const made = firmware_malloc(sizeof *made + mailbox * sizeof(void *));
+    actor *const made = pvPortMalloc(sizeof *made + mailbox * sizeof(void *));
     if (made) {
         *made = (actor){.handle = handle, .length = mailbox};
         loop.actors[priority] = made;
@@ -38,7 +38,7 @@ bool actor_send(actor *to, void *message) {
 }
 
 bool call_after(uint32_t ticks, void (*callback)(void *), void *argument) {
-    timer *const made = firmware_malloc(sizeof *made);
+    timer *const made = pvPortMalloc(sizeof *made);
     if (made) {
         *made = (timer){.due = loop.now + ticks, .callback = callback, .argument = argument};
         timers_add(&loop.timers, made);
@@ -49,7 +49,7 @@ bool call_after(uint32_t ticks, void (*callback)(void *), void *argument) {
 static void call_due_timers(void) {
     for (timer *due; (due = timers_take(&loop.timers, loop.now));) {
         const timer copy = *due;
-        firmware_free(due);
+        vPortFree(due);
         copy.callback(copy.argument);
     }
 }

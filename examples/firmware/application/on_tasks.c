@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actors.h"
 
-#include "heap/heap.h"
+#include "freertos/FreeRTOS.h"
 #include "kernel/cortex_m.h"
 #include "kernel/kernel.h"
 
@@ -19,7 +19,7 @@ static void run_actor(void *argument) {
 
 actor *actor_create(void (*handle)(void *), unsigned priority, unsigned mailbox,
                     size_t stack_bytes) {
-    actor *const made = firmware_malloc(sizeof *made);
+    actor *const made = pvPortMalloc(sizeof *made);
     if (!made) {
         return NULL;
     }

@@ -3,9 +3,9 @@
  * The heap that the firmware comes with: free blocks in the order of their addresses, the first
  * that is large enough, joined with free neighbours when one is given back; what many kernels ship.
  */
-#include "heap.h"
+#include "freertos/FreeRTOS.h"
 
-#include "lock.h"
+#include "freertos/task.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,26 +67,26 @@ static void *take(uint32_t size) {
     return taken + 1;
 }
 
-void *firmware_malloc(size_t size) {
+void *pvPortMalloc(size_t size) {
     if (size == 0 || size > sizeof region) {
         return NULL;
     }
-    heap_lock();
+    vTaskSuspendAll();
     if (!is_ready) {
         make_ready();
     }
     void *const block_taken =
         take((uint32_t)(size + sizeof(block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    heap_unlock();
+    (void)xTaskResumeAll();
     return block_taken;
 }
 
-void firmware_free(void *given) {
+void vPortFree(void *given) {
     if (given) {
         block *const freed = (block *)given - 1;
-        heap_lock();
+        vTaskSuspendAll();
         freed->size &= ~USED;
         give_back(freed);
-        heap_unlock();
+        (void)xTaskResumeAll();
     }
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records every request, whatever heap serves it: linked in with --wrap=firmware_malloc and
- * --wrap=firmware_free. Frames leave through the debugger when nothing else is to be done.
+ * Records every request, whatever heap serves it: linked in with --wrap=pvPortMalloc and
+ * --wrap=vPortFree. Frames leave through the debugger when nothing else is to be done.
  */
 #include "application/hooks.h"
-#include "heap.h"
-#include "lock.h"
+#include "freertos/FreeRTOS.h"
+#include "freertos/task.h"
 #include "recorder/target/adapters/one_heap.h"
 #include "recorder/target/sinks/sinks.h"
 
-void *__real_firmware_malloc(size_t size);
-void __real_firmware_free(void *block);
+void *__real_pvPortMalloc(size_t size);
+void __real_vPortFree(void *block);
 
 static hfit_semihosting_sink sink;
 
@@ -24,17 +24,17 @@ void end_hook(void) {
 }
 
 /* The heap's lock is held over both, so that events come in the order of what they tell of. */
-void *__wrap_firmware_malloc(size_t size) {
-    heap_lock();
-    void *const block = __real_firmware_malloc(size);
+void *__wrap_pvPortMalloc(size_t size) {
+    vTaskSuspendAll();
+    void *const block = __real_pvPortMalloc(size);
     hfit_record_alloc(&hfit_one_heap, block, size);
-    heap_unlock();
+    (void)xTaskResumeAll();
     return block;
 }
 
-void __wrap_firmware_free(void *block) {
-    heap_lock();
+void __wrap_vPortFree(void *block) {
+    vTaskSuspendAll();
     hfit_record_free(&hfit_one_heap, block);
-    __real_firmware_free(block);
-    heap_unlock();
+    __real_vPortFree(block);
+    (void)xTaskResumeAll();
 }

@@ -3,7 +3,7 @@
 
 #include "board/start.h"
 #include "cortex_m.h"
-#include "heap/heap.h"
+#include "freertos/FreeRTOS.h"
 #include "timers.h"
 
 enum { IDLE_STACK_WORDS = 128, FRAME_WORDS = 16, XPSR_THUMB = 1u << 24 };
@@ -54,8 +54,8 @@ static uint32_t *first_frame(uint32_t *stack_end, void (*entry)(void *), void *a
 }
 
 bool task_create(void (*entry)(void *), void *argument, unsigned priority, size_t stack_bytes) {
-    task *const made = firmware_malloc(sizeof *made);
-    uint32_t *const stack = firmware_malloc(stack_bytes);
+    task *const made = pvPortMalloc(sizeof *made);
+    uint32_t *const stack = pvPortMalloc(stack_bytes);
     if (!made || !stack) {
         return false;
     }
@@ -91,7 +91,7 @@ void scheduler_unlock(void) {
 }
 
 queue *queue_create(unsigned length) {
-    queue *const made = firmware_malloc(sizeof *made + length * sizeof(void *));
+    queue *const made = pvPortMalloc(sizeof *made + length * sizeof(void *));
     if (made) {
         *made = (queue){.length = length};
     }
@@ -128,7 +128,7 @@ void *queue_receive(queue *from) {
 }
 
 bool timer_start(uint32_t ticks, void (*callback)(void *), void *argument) {
-    timer *const made = firmware_malloc(sizeof *made);
+    timer *const made = pvPortMalloc(sizeof *made);
     if (!made) {
         return false;
     }
@@ -152,7 +152,7 @@ static void run_timers(void *unused) {
         (void)queue_receive(kernel.timers_due);
         for (timer *due = due_timer(); due; due = due_timer()) {
             const timer copy = *due;
-            firmware_free(due);
+            vPortFree(due);
             copy.callback(copy.argument);
         }
     }

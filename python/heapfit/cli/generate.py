@@ -15,8 +15,12 @@ from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
+from heapfit.generate.options import GenerateOptions, region_warning
+from heapfit.generate.platforms import Platform
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
+
+_GIVEN = "given"
 
 
 def command(
@@ -30,6 +34,24 @@ def command(
     language: Annotated[
         Language, typer.Option("--language", help="Who calls the heap; its core is always C.")
     ] = Language.C,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--for", help="Adds what this platform calls and builds. Repeatable."),
+    ] = None,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Keeps live and most live bytes, and refusals.")
+    ] = False,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            "--region",
+            metavar="BYTES|given",
+            help="Another region than the plan's; given: the program hands it over.",
+        ),
+    ] = None,
+    amalgamate: Annotated[
+        bool, typer.Option("--amalgamate", help="Writes all C as one file beside the header.")
+    ] = False,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")
     ] = False,
@@ -39,13 +61,29 @@ def command(
     plan_file = load_plan(plan)
     folder = output or plan.parent / "code"
     if prove:
+        _require_sources(amalgamate)
         require_provers()
-    paths = generate(plan_file, folder, prefix, language)
+    is_given = region == _GIVEN
+    own_region = None if region is None or is_given else _bytes(region)
+    options = GenerateOptions(tuple(platforms or ()), counts, is_given, amalgamate, own_region)
+    paths = generate(plan_file, folder, prefix, language, options)
     proof = prove_folder(folder) if prove else None
-    warning = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
-    out_result(chain(_parts(plan, paths, [warning] if warning else []), _proven(proof)), as_json)
+    pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
+    warnings = [text for text in (pointers, region_warning(plan_file, own_region)) if text]
+    out_result(chain(_parts(plan, paths, warnings), _proven(proof)), as_json)
     if proof is not None and proof.left:
         raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
+
+
+def _require_sources(amalgamate: bool) -> None:
+    if amalgamate:
+        raise HeapfitError("--prove reads the files of src/: leave out --amalgamate")
+
+
+def _bytes(region: str) -> int:
+    if not region.isascii() or not region.isdigit():
+        raise HeapfitError(f"region {region[:40]!a}: is neither a number of bytes nor {_GIVEN}")
+    return int(region)
 
 
 def _proven(proof: Proof | None) -> Iterator[Part]:

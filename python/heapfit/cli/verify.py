@@ -17,6 +17,7 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, 
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
+from heapfit.generate.platforms import Platform
 from heapfit.importers.target_log import Emulation
 from heapfit.trace.names import source_name
 
@@ -49,6 +50,10 @@ def command(
     times: Annotated[int, typer.Option("--times", min=1, help="Fresh runs that must pass.")] = 10,
     recordings: _Recordings = None,
     prefix: Annotated[str, typer.Option("--prefix", help="Of the names in the heap's C.")] = "app",
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--for", help="What the heap's C is for, as generate has it. Repeatable."),
+    ] = None,
     machine: Machine = None,
     icount: InstructionCount = None,
     seconds: Annotated[
@@ -66,7 +71,7 @@ def command(
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
-    options = VerifyOptions(times, tuple(recordings or ()), prefix)
+    options = VerifyOptions(times, tuple(recordings or ()), prefix, tuple(platforms or ()))
     with progress_bars() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)

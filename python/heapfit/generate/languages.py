@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text
+from heapfit.generate.tables import Design
 
 _RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
 
@@ -49,13 +50,21 @@ def language_named(name: str) -> Language:
         raise HeapfitError(f"language {name[:40]!a}: is none of {known}") from None
 
 
-def require_fit(prefix: Text, language: Language) -> None:
-    """HeapfitError if names that begin with `prefix` are no good names of the language.
+def require_fit(design: Design, language: Language) -> None:
+    """HeapfitError if the design's prefix makes no good names of the language, or if its heap
+    cannot be made by the first request, as other languages than C make it.
 
     No keyword is made of a prefix: each name has more behind it.
     """
-    if language is not Language.C and _RESERVED.search(f"{prefix}"):
+    if language is Language.C:
+        return
+    if design.is_given:
         raise HeapfitError(
-            f"prefix {str(prefix)!a}: names of {language.value} must not hold two _ side by side "
-            "(for example: app)"
+            f"language {language.value}: the first request makes the heap, so its region cannot be "
+            "handed over (leave out --region given, or --language)"
+        )
+    if _RESERVED.search(f"{design.prefix}"):
+        raise HeapfitError(
+            f"prefix {str(design.prefix)!a}: names of {language.value} must not hold two _ side by "
+            "side (for example: app)"
         )

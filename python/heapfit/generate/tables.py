@@ -129,6 +129,10 @@ class Design:
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
+    header: int  # bytes in front of a block; of a heap behind pools none is told
+    counts: bool  # it keeps what calls have done
+    is_given: bool  # the program hands the region over when the heap is made
+    is_one_file: bool  # its C is one file
 
     @property
     def has_own_sources(self) -> bool:
@@ -143,7 +147,13 @@ class Design:
         return info.needs_size
 
 
-def design_of(plan_file: PlanFile, prefix: Text) -> Design:
+def design_of(
+    plan_file: PlanFile,
+    prefix: Text,
+    counts: bool = False,
+    is_given: bool = False,
+    is_one_file: bool = False,
+) -> Design:
     """The design a plan file holds; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
     _require_shipped(plan_file)
@@ -152,7 +162,9 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
     table = _table(engine_plan, name)
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
-    figures = [prefix, region, plan_file.base_alignment, _figures(table), *sites]
+    holes = engine_plan.holes(1)
+    options = [name for name, is_set in (("counts", counts), ("given", is_given)) if is_set]
+    figures = [prefix, region, plan_file.base_alignment, _figures(table), *sites, *options]
     digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
     return Design(
         prefix=prefix,
@@ -169,6 +181,10 @@ def design_of(plan_file: PlanFile, prefix: Text) -> Design:
         base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
         sites=tuple(sites),
+        header=0 if holes is None else holes.header,
+        counts=counts,
+        is_given=is_given,
+        is_one_file=is_one_file,
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,10 +22,13 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.languages import Language, templates_of
 from heapfit.generate.names import Text, printable
+from heapfit.generate.one_file import in_one_file
+from heapfit.generate.platforms import Platform
 from heapfit.generate.tables import Design
 from heapfit.generate.worst_calls import CallBounds
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_COUNTS_SIZE = 20  # bytes of what calls have done, on a 32-bit target
 
 
 def heap_texts(design: Design) -> dict[str, str]:
@@ -48,12 +51,33 @@ def language_texts(design: Design, language: Language, header: str) -> dict[str,
     """The files of a language beside the C, by file name; `header` is the text of C's."""
     figures = {
         "is_sized": f"void {design.prefix}_free_sized(" in header,
-        "sources": [Text(f"{design.prefix}_heap.c"), *source_names(allocators_of(design))],
+        "sources": _heap_sources(design),
     }
     return {
         name: _fill(template, design, **figures)
         for name, template in templates_of(language, design.prefix).items()
     }
+
+
+def platform_texts(design: Design, templates: Mapping[str, str]) -> dict[str, str]:
+    """The files of platforms, by file name."""
+    own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
+    sources = [*_heap_sources(design), *own]
+    return {name: _fill(template, design, sources=sources) for name, template in templates.items()}
+
+
+def _heap_sources(design: Design) -> list[Text]:
+    """What is compiled of the heap itself."""
+    wrapper = Text(f"{design.prefix}_heap.c")
+    return [wrapper] if design.is_one_file else [wrapper, *source_names(allocators_of(design))]
+
+
+def one_file_texts(design: Design, texts: Mapping[str, str]) -> dict[str, str]:
+    """The header, all the C as one file, and what is no C."""
+    wrapper = f"{design.prefix}_heap.c"
+    one = in_one_file(texts, wrapper, source_names(allocators_of(design)))
+    kept = {name: text for name, text in texts.items() if not name.endswith((".c", ".h"))}
+    return kept | {header_name(design): texts[header_name(design)], wrapper: one}
 
 
 def header_name(design: Design) -> str:
@@ -66,10 +90,21 @@ def header_text(design: Design, bounds: CallBounds | None) -> str:
     return _fill("heap.h.j2", design, bounds=bounds)
 
 
-def readme_text(design: Design, sizes: Sequence[CodeSize], language: Language = Language.C) -> str:
+def readme_text(
+    design: Design,
+    sizes: Sequence[CodeSize],
+    language: Language = Language.C,
+    platforms: Sequence[Platform] = (),
+) -> str:
     """The page that tells a firmware engineer what the folder is, costs and wants."""
-    version = printable(_engine.version)
-    return _fill("README.md.j2", design, sizes=sizes, version=version, language=Text(language))
+    figures = {
+        "version": printable(_engine.version),
+        "language": Text(language),
+        "platforms": [Text(platform) for platform in platforms],
+        "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],
+        "more_ram": 1 + 4 * design.is_given + _COUNTS_SIZE * design.counts,
+    }
+    return _fill("README.md.j2", design, sizes=sizes, **figures)
 
 
 def _fill(template: str, design: Design, **more: object) -> str:

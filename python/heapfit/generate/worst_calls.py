@@ -22,7 +22,8 @@ from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
 from heapfit.generate.worst_case.loop_marks import OPTIONS
 
-_LINEAR = ("_heap_init", "_heap_check", "_heap_footprint")  # not called while a program works
+# Not called while a program works.
+_LINEAR = ("_heap_init", "_heap_check", "_heap_footprint", "_heap_walk", "_heap_find_free")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.refusals import most_refused
-from heapfit.generate import generate
+from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
@@ -82,6 +82,7 @@ class VerifyOptions:
     times: int = 10  # fresh runs of each kind
     recordings: tuple[Path, ...] = ()  # that the plan was made from, which a new plan serves, too
     prefix: str = "app"  # of the names in the heap's C
+    platforms: tuple[str, ...] = ()  # that it is generated for
 
 
 @dataclass(slots=True)
@@ -99,7 +100,8 @@ class _Loop:
         """Builds the plan's heap into the firmware and records fresh runs."""
         plan = load_plan(plan_path)
         code = self.folder / "code"
-        generate(plan, code, self.options.prefix)
+        platforms = GenerateOptions(self.options.platforms)
+        generate(plan, code, self.options.prefix, options=platforms)
         self.firmware.make(code, is_recorded=True)
         runs = [self._fresh_run(plan) for _ in range(self.options.times)]
         hashes = [content_hash(run.trace) for run in runs]

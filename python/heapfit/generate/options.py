@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may want of a generated folder beside the plan's calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from heapfit.plan.plan_file import PlanFile
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """What a heap is to have beside its calls."""
+
+    platforms: tuple[str, ...] = ()  # that it gets files for (heapfit.generate.platforms)
+    counts: bool = False  # it keeps what calls have done
+    is_given: bool = False  # the program hands the region over when the heap is made
+    is_one_file: bool = False  # all its C in one file beside the header
+    region: int | None = None  # bytes, for which nothing was tried; None: the plan's
+
+
+def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:
+    """The plan with a region of a user's choice, of which no margin is known; None: as it is."""
+    return plan_file if region is None else replace(plan_file, region=region, margin=None)
+
+
+def region_warning(plan_file: PlanFile, region: int | None) -> str | None:
+    """What is to be said of a region in which the recordings did not run, else None."""
+    if region is None or plan_file.r_safe is None or region >= plan_file.r_safe:
+        return None
+    return f"the recordings needed a region of {plan_file.r_safe:,} B: {region:,} B refuse requests"

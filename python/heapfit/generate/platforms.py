@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a generated folder holds for a platform: files of its own that call the heap or build it.
+
+The C of the heap stays as it is. A platform's files are templates in templates/PLATFORM; each says
+at its head what it does for that platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from heapfit.errors import HeapfitError
+from heapfit.generate.tables import Design
+
+
+class Platform(StrEnum):
+    """What a heap can be generated for."""
+
+    FREERTOS = "freertos"
+    LWIP = "lwip"
+    MALLOC = "malloc"
+    ZEPHYR = "zephyr"
+    ESP_IDF = "esp-idf"
+    CMAKE = "cmake"
+    MESON = "meson"
+    CONAN = "conan"
+    PLATFORMIO = "platformio"
+    ARDUINO = "arduino"
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformForm:
+    """What a platform asks of the folder."""
+
+    title: str  # as its users write it
+    files: dict[str, str]  # names, and the templates they are filled from
+    is_one_file: bool = False  # it compiles the sources of one folder alone
+    counts: bool = False  # its functions tell what a heap that counts knows
+    frees_without_size: str = ""  # its function that frees a block whose size it does not know
+
+
+_CMAKE = {"CMakeLists.txt": "cmake/CMakeLists.txt.j2"}
+FORMS = {
+    Platform.FREERTOS: PlatformForm(
+        "FreeRTOS",
+        {"heap_hfit.c": "freertos/heap_hfit.c.j2"},
+        counts=True,
+        frees_without_size="vPortFree",
+    ),
+    Platform.LWIP: PlatformForm(
+        "lwIP",
+        {
+            "lwipopts_hfit.h": "lwip/lwipopts_hfit.h.j2",
+            "lwip_lock_hfit.h": "lwip/lwip_lock_hfit.h.j2",
+        },
+        frees_without_size="mem_free",
+    ),
+    Platform.MALLOC: PlatformForm(
+        "The C library",
+        {"malloc_hfit.c": "malloc/malloc_hfit.c.j2"},
+        frees_without_size="free",
+    ),
+    Platform.ZEPHYR: PlatformForm(
+        "Zephyr",
+        {
+            f"zephyr/{name}": f"zephyr/{name}.j2"
+            for name in (
+                "CMakeLists.txt",
+                "Kconfig",
+                "module.yml",
+                "zephyr_hfit.c",
+                "zephyr_lock_hfit.h",
+            )
+        },
+    ),
+    Platform.ESP_IDF: PlatformForm(
+        "ESP-IDF",
+        {
+            name: f"esp_idf/{name}.j2"
+            for name in (
+                "CMakeLists.txt",
+                "idf_component.yml",
+                "esp_idf_hfit.c",
+                "esp_idf_lock_hfit.h",
+            )
+        },
+    ),
+    Platform.CMAKE: PlatformForm("CMake", _CMAKE),
+    Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
+    Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
+    Platform.PLATFORMIO: PlatformForm("PlatformIO", {"library.json": "platformio/library.json.j2"}),
+    Platform.ARDUINO: PlatformForm(
+        "Arduino",
+        {"library.properties": "arduino/library.properties.j2"},
+        is_one_file=True,
+    ),
+}
+
+
+def platform_named(name: str) -> Platform:
+    """HeapfitError if there is no such platform."""
+    try:
+        return Platform(name)
+    except ValueError:
+        known = ", ".join(Platform)
+        raise HeapfitError(f"platform {name[:40]!a}: is none of {known}") from None
+
+
+def needs_counts(platforms: Iterable[Platform]) -> bool:
+    """Whether one of them tells what only a heap that counts knows."""
+    return any(FORMS[platform].counts for platform in platforms)
+
+
+def needs_one_file(platforms: Iterable[Platform]) -> bool:
+    """Whether one of them compiles the sources of one folder alone."""
+    return any(FORMS[platform].is_one_file for platform in platforms)
+
+
+def templates_for(platforms: Iterable[Platform]) -> dict[str, str]:
+    """The templates of the platforms' own files, by file name.
+
+    HeapfitError if two of them have different files of one name.
+    """
+    found: dict[str, str] = {}
+    for platform in platforms:
+        for name, template in FORMS[platform].files.items():
+            if found.setdefault(name, template) != template:
+                raise HeapfitError(
+                    f"platform {platform.value}: has a {name} of its own, as another one that was "
+                    "named (generate two folders)"
+                )
+    return found
+
+
+def require_served(design: Design, platforms: Iterable[Platform]) -> None:
+    """HeapfitError if the plan's heap must be told each size at free and a platform tells none."""
+    for platform in platforms:
+        function = FORMS[platform].frees_without_size
+        if function and design.needs_size:
+            raise HeapfitError(
+                f"plan {design.plan_name}: {design.plan.allocator} must be told each size at free, "
+                f"and {FORMS[platform].title}'s {function} has none (choose a plan of another "
+                "allocator)"
+            )

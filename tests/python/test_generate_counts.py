@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generated heap counts what its calls do, and its region may be another's."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from generated_code import HERE, PLANS, compile_objects, plan_file
+from small_traces import heapfit
+
+from heapfit.errors import HeapfitError
+from heapfit.generate import GenerateOptions, generate
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import load_plan, save_plan
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+COUNTED = {name: PLANS[name] for name in ("first_fit", "tlsf", "budgeted")}
+COUNTED["tailored"] = Plan("tailored")
+GIVEN = GenerateOptions(counts=True, is_given=True)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_and_free_blocks_agree_with_what_was_asked(tmp_path: Path, name: str) -> None:
+    generate(plan_file(COUNTED[name], 16_384), tmp_path / "code", options=GIVEN)
+    objects = compile_objects(tmp_path / "code", tmp_path / "made", "-fsanitize=undefined")
+    program = [str(HERE / "generated_counts.c"), *map(str, objects), "-o", str(tmp_path / "counts")]
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"]
+    subprocess.run([*command, f"-I{tmp_path / 'code'}", *program], check=True)
+    subprocess.run([tmp_path / "counts"], check=True, timeout=60)
+
+
+def test_a_heap_that_hands_sizes_over_counts_what_was_asked_for(tmp_path: Path) -> None:
+    generate(
+        plan_file(Plan("sized"), 4096), tmp_path / "code", options=GenerateOptions(counts=True)
+    )
+    (tmp_path / "main.c").write_text("""
+        #include "app_heap.h"
+        int main(void) {
+            app_heap_counts counts;
+            (void)app_heap_init();
+            void *block = app_malloc(100);
+            block = app_realloc_sized(block, 100, 70);
+            (void)app_malloc(0);
+            app_heap_count(&counts);
+            const int is_right = counts.live == 71 && counts.most_live == 100 && counts.allocs == 2;
+            app_free_sized(block, 70);
+            app_free_sized(NULL, 5);
+            app_heap_count(&counts);
+            return is_right && counts.live == 1 && counts.frees == 1 ? 0 : 1;
+        }""")
+    objects = compile_objects(tmp_path / "code", tmp_path / "made")
+    command = ["gcc", f"-I{tmp_path / 'code'}", str(tmp_path / "main.c"), *map(str, objects)]
+    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GIVEN)
+    page = (tmp_path / "code/README.md").read_text()
+    assert "| RAM | 25 bytes, and a region that the program hands over: 65,536 bytes" in page
+    with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region given"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "cxx", language="c++", options=GIVEN)
+
+
+def test_another_region_is_the_codes_and_the_plans(tmp_path: Path) -> None:
+    save_plan(tmp_path / "plan.toml", plan_file(PLANS["tlsf"], 8192))
+    done = heapfit("generate", "plan.toml", "--region", "6000", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "#define APP_HEAP_BYTES 6000u" in (tmp_path / "code/app_heap.h").read_text()
+    assert load_plan(tmp_path / "code/plan.toml").region == 6000
+    done = heapfit("generate", "plan.toml", "--region", "6k", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "heapfit: region '6k': is neither a number of bytes nor given\n"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is generated for a platform does there what the platform's own heap does."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from generated_code import HERE, NO_MEMSET, PLANS, ROOT, plan_file
+
+from heapfit.errors import HeapfitError
+from heapfit.generate import GenerateOptions, generate
+from heapfit.plan.plan import Plan
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+STAND_INS = ROOT / "tests/target/platforms"
+STRICT = ("gcc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", NO_MEMSET)
+
+LWIP = ("-D_POSIX_C_SOURCE=200809L", "-isystem/usr/include/lwip")
+
+
+def generated(folder: Path, platform: str, plan: Plan, region: int = 16_384) -> Path:
+    options = GenerateOptions(platforms=(platform,))
+    generate(plan_file(plan, region), folder / "code", options=options)
+    return folder / "code"
+
+
+def compiled(code: Path, program: Path, *options: str) -> Path:
+    """A program of the whole folder and one source more."""
+    sources = [program, *sorted(code.glob("*.c")), *sorted(code.glob("src/*/*.c"))]
+    made = code.parent / "program"
+    command = [*STRICT, *options, f"-I{code}", f"-I{STAND_INS}", *map(str, sources)]
+    subprocess.run([*command, "-o", str(made)], check=True)
+    return made
+
+
+@pytest.mark.parametrize("name", ["first_fit", "tlsf", "budgeted"])
+def test_a_heap_for_freertos_does_what_heap_4_does(tmp_path: Path, name: str) -> None:
+    code = generated(tmp_path, "freertos", PLANS[name])
+    subprocess.run(
+        [compiled(code, HERE / "platform_freertos.c", "-fsanitize=undefined")], check=True
+    )
+
+
+def test_a_plan_of_less_alignment_than_freertos_has_is_not_compiled(tmp_path: Path) -> None:
+    code = generated(tmp_path, "freertos", Plan("tlsf", {"alignment": 4}))
+    command = ["gcc", "-fsyntax-only", f"-I{code}", f"-I{STAND_INS}", str(code / "heap_hfit.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "portBYTE_ALIGNMENT is larger than the plan's alignment" in done.stderr
+
+
+def test_a_platform_that_frees_without_sizes_takes_no_plan_that_needs_them(tmp_path: Path) -> None:
+    with pytest.raises(HeapfitError, match="sized must be told each size at free, and FreeRTOS's"):
+        generated(tmp_path, "freertos", Plan("sized"))
+
+
+def test_an_unknown_platform_is_told(tmp_path: Path) -> None:
+    with pytest.raises(HeapfitError, match="platform 'vxworks': is none of freertos"):
+        generated(tmp_path, "vxworks", PLANS["tlsf"])
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_lwip_asks_the_generated_heap(tmp_path: Path, version: str) -> None:
+    """By Debian's headers, which are 2.1's; of 2.2 the names alone."""
+    code = generated(tmp_path, "lwip", PLANS["tlsf"])
+    settings = "#define NO_SYS 0\n#define MEM_ALIGNMENT 8\n#define SYS_LIGHTWEIGHT_PROT 1\n"
+    (code / "lwipopts.h").write_text(f'{settings}#include "lwipopts_hfit.h"\n')
+    (code / "arch").mkdir()
+    options = ['-DHFIT_CONFIG_FILE="lwip_lock_hfit.h"', *LWIP]
+    options += ["-DHFIT_LWIP_2_1"] if version == "2.1" else []
+    subprocess.run([compiled(code, HERE / "platform_lwip.c", *options)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("platform", "lock", "sources"),
+    [
+        ("zephyr", "zephyr/zephyr_lock_hfit.h", ["app_heap.c", "zephyr/zephyr_hfit.c"]),
+        ("esp-idf", "esp_idf_lock_hfit.h", ["app_heap.c", "esp_idf_hfit.c"]),
+    ],
+)
+def test_a_platforms_lock_and_start_fit_its_declarations(
+    tmp_path: Path, platform: str, lock: str, sources: list[str]
+) -> None:
+    code = generated(tmp_path, platform, PLANS["tlsf"])
+    command = [*STRICT, f'-DHFIT_CONFIG_FILE="{lock}"', "-I.", f"-I{STAND_INS}", "-fsyntax-only"]
+    subprocess.run([*command, *sources], cwd=code, check=True)
+
+
+@pytest.mark.parametrize("platform", ["zephyr", "esp-idf", "cmake", "meson", "platformio"])
+def test_a_build_file_names_every_source_and_no_other(tmp_path: Path, platform: str) -> None:
+    code = generated(tmp_path, platform, PLANS["budgeted"])
+    folder = code / "zephyr" if platform == "zephyr" else code
+    (text,) = [
+        (folder / name).read_text()
+        for name in ("CMakeLists.txt", "meson.build", "library.json")
+        if (folder / name).is_file()
+    ]
+    named = {(folder / name).resolve() for name in re.findall(r"[\w./]+\.c\b", text)}
+    assert named == set(code.rglob("*.c"))
+
+
+def test_cmake_builds_the_heap_with_its_platform(tmp_path: Path) -> None:
+    options = GenerateOptions(platforms=("cmake", "malloc"))
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
+    (tmp_path / "main.c").write_text(
+        '#include "app_heap.h"\n#include <stdlib.h>\n'
+        "int main(void) { return app_usable_size(malloc(40)) >= 40 ? 0 : 1; }\n"
+    )
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nadd_subdirectory(code)\n"
+        "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE app_heap)\n"
+    )
+    subprocess.run(["cmake", "-GNinja", "-S.", "-Bbuild"], cwd=tmp_path, check=True)
+    subprocess.run(["cmake", "--build", "build"], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "build/user"], check=True)
+
+
+def test_two_platforms_with_one_file_are_told(tmp_path: Path) -> None:
+    options = GenerateOptions(platforms=("cmake", "esp-idf"))
+    with pytest.raises(HeapfitError, match=r"esp-idf: has a CMakeLists\.txt of its own"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
+
+
+def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
+    options = GenerateOptions(platforms=("freertos", "cmake"), is_given=True)
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
+    page = (tmp_path / "code/README.md").read_text()
+    (line,) = [line for line in page.splitlines() if line.startswith("    heapfit generate")]
+    assert line.split()[1:] == [
+        *("generate", "plan.toml", "--prefix", "app", "--for", "freertos", "--for", "cmake"),
+        *("--counts", "--region", "given", "-o", "THIS_FOLDER"),
+    ]
+
+
+def test_an_arduino_library_is_flat(tmp_path: Path) -> None:
+    code = generated(tmp_path, "arduino", PLANS["tlsf"])
+    assert {path.name for path in code.rglob("*.[ch]")} == {"app_heap.c", "app_heap.h"}
+    rows = dict(
+        line.split("=", 1) for line in (code / "library.properties").read_text().splitlines()
+    )
+    needed = {"name", "version", "author", "maintainer", "sentence", "paragraph", "category"}
+    assert set(rows) == needed | {"url", "architectures", "includes"}
+    assert rows["includes"] == "app_heap.h"
