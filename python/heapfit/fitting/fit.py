@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.compare.verdict import pools_warning
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
@@ -24,6 +23,7 @@ from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.report.fit.page import write_report
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
@@ -87,7 +87,7 @@ def fit(
             options=options,
             today=today,
         )
-        _write(fitted, paths_in(aside, (), has_plan=not is_kept), choice.shown.events, progress)
+        _write(fitted, paths_in(aside, (), has_plan=not is_kept), choice.shown, progress)
     return fitted
 
 
@@ -176,13 +176,13 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def _write(fitted: Fit, paths: FitPaths, events: _engine.EventArray, progress: Progress) -> None:
+def _write(fitted: Fit, paths: FitPaths, shown: LoadedTrace, progress: Progress) -> None:
     progress("write plan, code and report", 0.0)
     if paths.plan is not None and paths.code is not None:
         save_plan(paths.plan, fitted.plan_file)
         generate(fitted.plan_file, paths.code)
     progress("write plan, code and report", 0.3)
-    write_report(paths.report, fitted, events)
+    write_report(paths.report, fitted, shown)
     progress("write plan, code and report", 1.0)
 
 

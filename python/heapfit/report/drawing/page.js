@@ -80,6 +80,15 @@ async function copy(button) {
     }
 }
 
+// Offers a text to keep as a file; nothing leaves the page.
+function saveText(name, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], {type: "text/csv"}));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
 draw();
 dark.addEventListener("change", () => draw());
 addEventListener("beforeprint", () => {

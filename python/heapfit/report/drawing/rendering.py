@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
@@ -23,20 +23,23 @@ from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
+_MAP = _SHARED.parent / "heap_map"  # a section of several pages
 
 
 def render(
     template: Path,
     title: str,
     charts: Sequence[Chart],
-    own_scripts: Sequence[Path] = (),
+    own_scripts: Mapping[Path, object] | None = None,
     **content: object,
 ) -> str:
     """The page as text, the same for the same content.
 
-    `template` is a file beside the page's module; `own_scripts` run after page.js.
+    `template` is a file beside the page's module. `own_scripts` run after page.js, each with the
+    record that it finds by its name (map.js: "map-data"), if there is one.
     """
-    texts = (script.read_text(encoding="utf-8") for script in own_scripts)
+    own = own_scripts or {}
+    texts = (script.read_text(encoding="utf-8") for script in own)
     scripts = [get_plotlyjs(), _own("page.js"), *texts]
     return (
         _environment(template.parent)
@@ -45,6 +48,9 @@ def render(
             title=title,
             version=_engine.version,
             figures={chart.identity: chart.figure() for chart in charts},
+            records={
+                f"{one.stem}-data": record for one, record in own.items() if record is not None
+            },
             policy=_policy(scripts),
             scripts=scripts,
             style=_own("page.css"),
@@ -81,7 +87,7 @@ def _digest(script: str) -> str:
 
 def _environment(page: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([page, _SHARED]),
+        loader=jinja2.FileSystemLoader([page, _SHARED, _MAP]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_printable_text,

@@ -26,10 +26,14 @@ from heapfit.report.fit.size_charts import (
     live_blocks_chart,
     size_chart,
 )
+from heapfit.report.heap_map.packed import packed_map
+from heapfit.report.heap_map.replays import map_of
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
 MOST_POOL_CHARTS = 16
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
+_MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +212,22 @@ def _argument(path: object) -> str:
     return shlex.quote(str(path))
 
 
-def write_report(path: Path, fit: Fit, events: _engine.EventArray) -> None:
+def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all."""
-    rendering.write_page(path, render(fit, events))
+    rendering.write_page(path, render(fit, shown))
 
 
-def render(fit: Fit, events: _engine.EventArray) -> str:
-    """The page as text, the same for the same fit."""
-    content = gather(fit, events)
-    return rendering.render(_TEMPLATE, content.title, content.charts, content=content, fit=fit)
+def render(fit: Fit, shown: LoadedTrace) -> str:
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
+    content = gather(fit, shown.events)
+    heap_map = map_of(fit, shown)
+    record = packed_map(heap_map, shown) if heap_map else None
+    return rendering.render(
+        _TEMPLATE,
+        content.title,
+        content.charts,
+        own_scripts={_MAP_SCRIPT: record} if record else {},
+        content=content,
+        fit=fit,
+        heap_map_record=record,
+    )
