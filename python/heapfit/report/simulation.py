@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, marked_line
-from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, plotly_text
+from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, figure_text
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 from heapfit.simulation.simulate import Result, SimulationResult
 
@@ -166,6 +166,6 @@ def _layout(axis: str, values: Sequence[object], metric: str) -> Layout:
     )
     unit = "" if METRICS[metric].is_share else ", bytes"
     return {
-        "xaxis": {"title": {"text": plotly_text(axis)}, **scale},
+        "xaxis": {"title": {"text": figure_text(axis)}, **scale},
         "yaxis": {"title": {"text": METRICS[metric].title + unit}, "rangemode": "tozero"},
     }

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
-from plotly.offline import get_plotlyjs
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
@@ -23,6 +22,7 @@ from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
+_SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
 _MAP = _SHARED.parent / "heap_map"  # a section of several pages
 
 
@@ -40,7 +40,7 @@ def render(
     """
     own = own_scripts or {}
     texts = (script.read_text(encoding="utf-8") for script in own)
-    scripts = [get_plotlyjs(), _own("page.js"), *texts]
+    scripts = [*(_own(name) for name in _SCRIPTS), *texts]
     return (
         _environment(template.parent)
         .get_template(template.name)
@@ -72,7 +72,7 @@ def _own(name: str) -> str:
 def _policy(scripts: list[str]) -> str:
     """A content security policy that runs `scripts` alone and fetches nothing.
 
-    Plotly sets styles on its elements and saves pictures through data: and blob: addresses.
+    Charts set styles on their elements; texts are kept through blob: addresses.
     """
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (

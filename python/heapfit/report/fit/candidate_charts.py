@@ -20,7 +20,7 @@ from heapfit.report.drawing.figure import (
     level,
     line,
 )
-from heapfit.report.drawing.number_text import plotly_text, ratio, size
+from heapfit.report.drawing.number_text import figure_text, ratio, size
 from heapfit.trace.profile import Profile
 
 MOST_CURVES = 8  # candidates drawn over time, best first: nobody reads a longer legend
@@ -55,7 +55,6 @@ def region_chart(rows: Sequence[Row]) -> Chart:
             "annotations": [_bar_name(row, i) for i, row in enumerate(rows)],
         },
         height=84 + 46 * len(rows),
-        has_tools=False,
     )
 
 
@@ -89,7 +88,7 @@ def _bar_name(row: Row, place: int) -> Layout:
         "xanchor": "left",
         "yanchor": "bottom",
         "showarrow": False,
-        "text": f"<b>{plotly_text(row.name)}</b>  {region}",
+        "text": f"<b>{figure_text(row.name)}</b>  {region}",
         "bgcolor": "var(--paper)",
         "borderpad": 1,
     }
@@ -157,7 +156,7 @@ def _footprints(rows: Sequence[Row]) -> list[Trace]:
             continue
         series = row.replay.series
         curve = line(
-            f"footprint, {plotly_text(row.name)}",
+            f"footprint, {figure_text(row.name)}",
             series["event"].tolist(),
             series["footprint"].tolist(),
             color=ACCENT if i == 0 else next(colours),
@@ -189,7 +188,7 @@ def _fragmentation_pair(row: Row, colour: str | None) -> list[Trace]:
     assert row.replay is not None
     series = row.replay.series
     events = series["event"].tolist()
-    name = plotly_text(row.name)
+    name = figure_text(row.name)
     internal = line(
         f"internal, {name}", events, series["internal"].tolist(), color=colour or OTHERS[1]
     )
