@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402  (the tests' browser)
-
 from heapfit.fitting.fit import fit  # noqa: E402
 
 PICTURE = ROOT / "docs/pictures/heap-map.png"
@@ -54,6 +53,7 @@ _DRAW = """(async () => {
 
 
 def main() -> None:
+    """Fits the example, draws its map and stores it."""
     folder = Path(sys.argv[1])
     fitted = fit([ROOT / "examples/lwip-echo/lwip-echo.parquet"], folder / "fit")
     with Chromium(folder / "profile") as browser:

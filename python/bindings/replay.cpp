@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 
 #include "arrays.hpp"
@@ -51,9 +52,10 @@ void make_replay(Replay *place, const Plan &plan, std::uint64_t region_size,
                        {samples, expected_events, keep_going, keep_offsets});
 }
 
-bool feed(Replay &replay, const EventArray &events) {
+bool feed(Replay &replay, const EventArray &events, std::optional<std::size_t> first) {
     const nb::gil_scoped_release release;
-    return replay.feed(events.events());
+    const std::span<const Event> all = events.events();
+    return replay.feed(all.first(std::min(first.value_or(all.size()), all.size())));
 }
 
 constexpr std::array numbers = {
@@ -143,7 +145,8 @@ void bind_replay(nb::module_ &module) {
         .def("__init__", &make_replay, nb::arg("plan"), nb::arg("region_size"),
              nb::arg("base_alignment") = 0, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
              nb::arg("keep_going") = false, nb::arg("keep_offsets") = false)
-        .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
+        .def("feed", &feed, nb::arg("events"), nb::arg("first") = nb::none(),
+             "False once a refusal ended the replay; of the `first` so many events alone.")
         .def("result", &Replay::result)
         .def("blocks", &Replay::blocks, "As they are now; linear in their number.")
         .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.")

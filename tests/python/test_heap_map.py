@@ -14,8 +14,9 @@ from small_traces import bimodal, table2
 from heapfit import _engine
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.report.fit.peak import holders
 from heapfit.report.heap_map.packed import packed_map
-from heapfit.report.heap_map.replays import REGIONS, HeapMap, map_of
+from heapfit.report.heap_map.replays import REGIONS, HeapMap, at_peak, map_of, subjects_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 
@@ -38,7 +39,7 @@ def mapped(request, tmp_path_factory) -> tuple[Fit, LoadedTrace, HeapMap]:
     folder = tmp_path_factory.mktemp("mapped")
     fitted = fit([request.param(folder / "made.heap")], folder / "out", FitOptions())
     shown = load_trace(fitted.trace)
-    return fitted, shown, map_of(fitted, shown)
+    return fitted, shown, map_of(fitted, shown, subjects_of(fitted, shown))
 
 
 def columns_of(record: dict) -> dict[str, np.ndarray]:
@@ -132,4 +133,29 @@ def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
-    assert map_of(replace(fitted, winner=replace(fitted.winner, plan=pieces)), shown) is None
+    assert subjects_of(replace(fitted, winner=replace(fitted.winner, plan=pieces)), shown) == ()
+
+
+def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
+    fitted, shown, heap_map = mapped
+    subjects = subjects_of(fitted, shown)
+    for subject, heap in zip(subjects, heap_map.heaps, strict=True):
+        found = at_peak(subject, heap_map.peak)
+        assert found.region == heap.own.region
+        parts = (found.rounding, found.holes, found.largest_free, found.control)
+        assert min(parts) >= 0
+        assert found.control > 0
+    assert at_peak(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
+    is_moving = fitted.profile.operations[3] > 0  # then it holds both blocks while it copies
+    assert (at_peak(subjects[0], heap_map.peak).payload == fitted.profile.u_max) or is_moving
+
+
+def test_the_holders_of_the_peak_hold_all_of_it(mapped):
+    fitted, shown, _ = mapped
+    by_size = holders(shown, fitted.profile.u_max_event)
+    assert sum(one.bytes for one in by_size) == fitted.profile.u_max
+    sites = np.arange(len(shown.events), dtype=np.uint32) % 3
+    by_site = holders(replace(shown, sites=sites), fitted.profile.u_max_event)
+    assert {one.name for one in by_site} == {"unknown", "00000001", "00000002"}
+    assert sum(one.bytes for one in by_site) == fitted.profile.u_max
+    assert all(sum(part.bytes for part in one.parts) == one.bytes for one in by_site)

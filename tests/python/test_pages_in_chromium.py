@@ -9,7 +9,7 @@ from small_traces import table2
 from chromium import Chromium
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
-from heapfit.report.heap_map.replays import HeapMap, map_of
+from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.trace.loaded import load_trace
 
 MAP_IS_DRAWN = "'isDrawn' in document.getElementById('heap-map').dataset"
@@ -30,7 +30,8 @@ def fitted(tmp_path_factory) -> Fit:
 
 @pytest.fixture(scope="module")
 def heap_map(fitted) -> HeapMap:
-    return map_of(fitted, load_trace(fitted.trace))
+    shown = load_trace(fitted.trace)
+    return map_of(fitted, shown, subjects_of(fitted, shown))
 
 
 @pytest.fixture

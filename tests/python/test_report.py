@@ -153,7 +153,7 @@ def named(fitted: Fit, name: str, folder: Path) -> Fit:
 def test_every_candidate_has_its_exact_figures(fitted):
     page = page_of(fitted)
     for row in fitted.comparison.rows:
-        cells = page.row(f"{row.name} ")  # "tailored" is no "tailored_by_lifetime"
+        cells = page.row(f"{row.name} ", "candidates")  # "tailored" is no "tailored_by_lifetime"
         replay = row.replay
         assert [number(cell) for cell in cells[1:3]] == [row.r_min, row.r_safe]
         if replay is None:
@@ -185,7 +185,9 @@ def test_the_key_figures_are_the_fits(fitted):
         f"R safe {winner.r_safe:,} B",
         f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"heap {fitted.answer.size.region:,} B over U max {winner.over_u_max:.3f}",
+        f"heap {fitted.answer.size.region:,} B allocator {winner.name} over U max "
+        f"{winner.over_u_max:.3f}",
+        f"#define APP_HEAP_BYTES {fitted.answer.size.region}u",
     ):
         assert words in text
 
@@ -205,7 +207,7 @@ def test_the_warnings_are_told_and_the_notes_only_once(pooled):
 def test_the_plan_is_shown_pool_by_pool_and_as_its_file(pooled):
     page = page_of(pooled)
     for pool in pooled.winner.plan.pools:
-        cells = page.row(f"{pool.size:,} B")
+        cells = page.row(f"{pool.size:,} B", "plan")
         assert f"{pool.count:,}" in cells
     assert " ".join(pooled.paths.plan.read_text().split()) in page.text
 
@@ -231,7 +233,7 @@ def test_a_trace_of_one_size_has_its_page(tmp_path):
     source = tmp_path / "one.heap"
     source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
     page = page_of(fit([source], tmp_path / "out"))
-    assert page.row("64 B")[1:3] == ["100", "100.0 %"]
+    assert page.row("64 B", "program")[1:3] == ["100", "100.0 %"]
 
 
 def test_every_colour_of_a_chart_is_defined_for_light_and_for_dark(pooled):

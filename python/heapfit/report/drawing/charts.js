@@ -40,7 +40,10 @@ class Drawing {
     draw(widest) {
         const {layout} = this.figure;
         const height = Number(this.place.dataset.height);
-        const width = Math.min(widest ?? Infinity, this.place.clientWidth || 600);
+        const width = Math.min(widest ?? Infinity, this.place.clientWidth);
+        if (width === 0) {
+            return; // folded: drawn when it is opened
+        }
         this.svg?.remove();
         this.svg = element("svg", {viewBox: `0 0 ${width} ${height}`, width, height,
             role: "img", "aria-label": this.place.dataset.meaning});

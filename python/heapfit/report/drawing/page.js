@@ -25,6 +25,16 @@ function saveText(name, text) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// Opens what is folded around the place that a link names.
+function unfold() {
+    const place = document.getElementById(location.hash.slice(1));
+    for (let fold = place?.closest("details") ?? place?.querySelector("details"); fold;
+        fold = fold.parentElement.closest("details")) {
+        fold.open = true;
+    }
+    place?.scrollIntoView();
+}
+
 draw();
 let drawnWidth = innerWidth;
 addEventListener("resize", () => {
@@ -44,4 +54,16 @@ addEventListener("afterprint", () => {
 for (const button of document.querySelectorAll("button[data-copies]")) {
     button.hidden = false;
     button.addEventListener("click", () => copy(button));
+}
+for (const button of document.querySelectorAll("button[data-saves]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => saveText(button.dataset.name,
+        `${document.getElementById(button.dataset.saves).textContent.trim()}\n`));
+}
+for (const fold of document.querySelectorAll("details:has(.chart)")) {
+    fold.addEventListener("toggle", () => draw()); // what is folded has no width to be drawn in
+}
+addEventListener("hashchange", unfold);
+if (location.hash) {
+    unfold();
 }
