@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages in a browser: what is drawn, what is told of it, and how it is reached."""
 
+import os
 import random
+import re
+from pathlib import Path
 
+import axe_core_python
 import pytest
 from small_traces import table2
 
@@ -10,10 +14,19 @@ from chromium import Chromium
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
+from heapfit.report.simulation import write_simulation_page
+from heapfit.simulation.scenario import load_scenario
+from heapfit.simulation.simulate import solve
 from heapfit.trace.loaded import load_trace
+from program import run_heapfit
 
 MAP_IS_DRAWN = "'isDrawn' in document.getElementById('heap-map').dataset"
 PHONE = (390, 844)
+AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
+FINDINGS = """axe.run(document).then(found => found.violations
+    .filter(one => ["serious", "critical"].includes(one.impact))
+    .map(one => `${one.id}: ${one.nodes[0].html}`))"""
+SCENARIOS = Path(__file__).parents[2] / "examples/partitions"
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +169,58 @@ def test_the_map_is_read_with_the_keyboard_alone(page, heap_map):
 def test_a_page_asks_for_nothing_and_says_nothing(page):
     assert page.requests == []
     assert page.messages == []
+
+
+@pytest.fixture(scope="module")
+def pages(fitted, tmp_path_factory) -> list[Path]:
+    """One of each kind that takes little to make."""
+    folder = tmp_path_factory.mktemp("pages")
+    scenario = load_scenario(SCENARIOS / "figure-5.toml")
+    write_simulation_page(folder / "simulation.html", solve(scenario))
+    words = ["slotbuf", "50", "2000", "--report", str(folder / "slotbuf.html")]
+    assert run_heapfit(*words, folder=folder, environment=os.environ).returncode == 0
+    return [fitted.paths.report, folder / "simulation.html", folder / "slotbuf.html"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page_unfolded(browser, pages, scheme):
+    for page in pages:
+        browser.prefer(scheme)
+        browser.open(page)
+        browser.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
+        browser.run(f"{AXE.read_text()};0")
+        assert browser.run(FINDINGS) == [], page.name
+        assert browser.messages == []
+        assert browser.requests == []
+
+
+def test_a_fits_page_is_short_on_paper_and_on_a_phone(browser, fitted):
+    browser.open(fitted.paths.report)
+    assert len(re.findall(rb"/Type\s*/Page\b", browser.pdf())) <= 6
+    browser.resize(*PHONE, is_phone=True)
+    browser.open(fitted.paths.report)
+    root = "document.documentElement"
+    assert browser.run(f"{root}.scrollHeight") <= 10_000
+    assert browser.run(f"{root}.scrollWidth") == PHONE[0]
+
+
+def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
+    page.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
+    chart = "document.getElementById('chart-memory')"
+    curves = f"{chart}.querySelectorAll('svg[role=img] path[style^=stroke]').length"
+    page.run(f"{chart}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    before = page.run(curves)
+    page.run(f"{chart}.querySelector('button[aria-pressed=true]').focus()")
+    page.press(" ", 32)
+    assert page.run("document.activeElement.getAttribute('aria-pressed')") == "false"
+    assert page.run(curves) < before
+    rows = f"[...{chart}.querySelectorAll('tbody tr')].map(row => row.innerText.split('\\t'))"
+    told = page.run(rows)
+    series = page.run("figures['chart-memory'].data.map(one => [one.name, one.x.length])")
+    assert len(told) == min(200, sum(length for _, length in series))
+    assert told[0][0] == series[0][0]
+
+
+def test_a_link_to_a_folded_part_opens_it(page):
+    page.run("location.hash = '#def-u-max'")
+    page.wait_for("document.getElementById('glossary').querySelector('details').open")

@@ -3,7 +3,7 @@
 "use strict";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const PAPER_WIDTH = 680; // CSS pixels that fit the printable width of A4 and Letter
+const PAPER_WIDTH = 820; // CSS pixels that fit the width of A4 and Letter as page.css zooms them
 
 async function copy(button) {
     const source = document.getElementById(button.dataset.copies);
