@@ -177,7 +177,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     folder = tmp_path_factory.mktemp("pages")
     scenario = load_scenario(SCENARIOS / "figure-5.toml")
     write_simulation_page(folder / "simulation.html", solve(scenario))
-    words = ["slotbuf", "50", "2000", "--report", str(folder / "slotbuf.html")]
+    words = ["slotbuf", "50", "2000", "-o", str(folder)]
     assert run_heapfit(*words, folder=folder, environment=os.environ).returncode == 0
     return [fitted.paths.report, folder / "simulation.html", folder / "slotbuf.html"]
 
