@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "heapfit/packing/packing.hpp"
+#include "heapfit/packing/picture.hpp"
 #include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
@@ -60,6 +61,16 @@ Bytes check(const Lifetimes &lifetimes, const Column<Bytes> &offsets) {
     return check_placement(lifetimes.all, as_span(offsets));
 }
 
+Array<std::uint8_t> paint_all(const PictureSize &size, const Lifetimes &lifetimes,
+                              const Column<Bytes> &offsets, const Column<std::uint8_t> &colours) {
+    std::vector<std::uint8_t> cells;
+    {
+        const nb::gil_scoped_release release;
+        cells = paint(lifetimes.all, as_span(offsets), as_span(colours), size);
+    }
+    return to_array(std::move(cells));
+}
+
 Array<std::uint64_t> offsets_of(const Packing &packing) {
     return to_array(packing.offsets);
 }
@@ -82,6 +93,12 @@ void bind_packing(nb::module_ &module) {
         .def_ro("orders", &Packing::orders, "Placed to their end, beside those in time.")
         .def_ro("pairs", &Packing::pairs, "Overlapping lifetimes looked at.")
         .def_ro("is_stopped", &Packing::is_stopped, "By an interrupt: the best so far.");
+    nb::class_<PictureSize>(module, "Picture", "A placement's: events across, addresses up.")
+        .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t, Bytes>(), nb::arg("columns"),
+             nb::arg("rows"), nb::arg("events"), nb::arg("height"))
+        .def("paint", &paint_all, nb::arg("lifetimes"), nb::arg("offsets"), nb::arg("colours"),
+             "The colour, above 0, of what covers each cell's middle, row by row from below; the "
+             "first so many lifetimes as there are offsets are painted.");
     module.def("pack", &pack_all, nb::arg("lifetimes"), nb::arg("seed"), nb::arg("pairs"),
                nb::arg("progress") = nb::none(), "Places all lifetimes as low as can be found.");
     module.def("check_placement", &check, nb::arg("lifetimes"), nb::arg("offsets"),

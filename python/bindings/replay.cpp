@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 
 #include "arrays.hpp"
@@ -46,14 +47,15 @@ std::optional<Bytes> failed_size(const ReplayResult &result) {
 
 void make_replay(Replay *place, const Plan &plan, std::uint64_t region_size,
                  std::uint64_t base_alignment, std::size_t samples, std::uint64_t expected_events,
-                 bool keep_going) {
+                 bool keep_going, bool keep_offsets) {
     new (place) Replay(HostHeap::init(plan, {region_size, base_alignment}),
-                       {samples, expected_events, keep_going});
+                       {samples, expected_events, keep_going, keep_offsets});
 }
 
-bool feed(Replay &replay, const EventArray &events) {
+bool feed(Replay &replay, const EventArray &events, std::optional<std::size_t> first) {
     const nb::gil_scoped_release release;
-    return replay.feed(events.events());
+    const std::span<const Event> all = events.events();
+    return replay.feed(all.first(std::min(first.value_or(all.size()), all.size())));
 }
 
 constexpr std::array numbers = {
@@ -142,11 +144,16 @@ void bind_replay(nb::module_ &module) {
     nb::class_<Replay>(module, "Replay", "Does a trace's events to a real heap and meters it.")
         .def("__init__", &make_replay, nb::arg("plan"), nb::arg("region_size"),
              nb::arg("base_alignment") = 0, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
-             nb::arg("keep_going") = false)
-        .def("feed", &feed, nb::arg("events"), "False once a refusal ended the replay.")
+             nb::arg("keep_going") = false, nb::arg("keep_offsets") = false)
+        .def("feed", &feed, nb::arg("events"), nb::arg("first") = nb::none(),
+             "False once a refusal ended the replay; of the `first` so many events alone.")
         .def("result", &Replay::result)
         .def("blocks", &Replay::blocks, "As they are now; linear in their number.")
-        .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.");
+        .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.")
+        .def_prop_ro(
+            "offsets", [](const Replay &replay) { return to_array(replay.offsets()); },
+            nb::rv_policy::move,
+            "From the region's start, of the trace's lifetimes placed so far; empty unless kept.");
     module.def("largest_free", &largest_free, nb::arg("plan"), nb::arg("region_size"),
                "Bytes of the largest free block of a heap in which nothing is live.");
 }

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "fnv_hash.hpp"
 #include "heapfit/packing/packing.hpp"
+#include "heapfit/packing/picture.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;
@@ -222,6 +223,42 @@ void a_stop_keeps_the_best_so_far() {
     CHECK(packing.height == check_placement(lifetimes, packing.offsets));
 }
 
+void each_cell_of_a_picture_has_the_colour_that_covers_its_middle() {
+    const auto lifetimes =
+        lifetimes_of(draw(test::RandomTrace{.seed = 6, .events = 300, .live_limit = 20}));
+    const Packing packing = pack(lifetimes, {1, 10'000}, watch_nothing);
+    std::vector<std::uint8_t> colours(lifetimes.size());
+    for (std::size_t i = 0; i < colours.size(); i++) {
+        colours[i] = static_cast<std::uint8_t>(1 + i % 255);
+    }
+    const PictureSize size{37, 23, 300, packing.height + 5};
+    const auto cells = paint(lifetimes, packing.offsets, colours, size);
+    CHECK(cells.size() == size.columns * size.rows);
+    for (std::uint64_t cell = 0; cell < cells.size(); cell++) {
+        const std::uint64_t event = (2 * (cell % size.columns) + 1) * size.events;
+        const std::uint64_t address = (2 * (cell / size.columns) + 1) * size.height;
+        std::uint8_t colour = 0;
+        for (std::size_t i = 0; i < lifetimes.size(); i++) {
+            const Bytes begin = packing.offsets[i];
+            const bool is_then = 2 * size.columns * lifetimes[i].from <= event &&
+                                 event < 2 * size.columns * lifetimes[i].until;
+            const bool is_there = 2 * size.rows * begin <= address &&
+                                  address < 2 * size.rows * (begin + lifetimes[i].size);
+            colour = is_then && is_there ? colours[i] : colour;
+        }
+        CHECK(cells[cell] == colour);
+    }
+}
+
+void a_picture_without_a_side_is_refused() {
+    const std::vector<Lifetime> one{{0, 2, 8}};
+    const auto painted = [&](PictureSize size, std::vector<Bytes> offsets) {
+        return error_of([&] { (void)paint(one, offsets, std::vector<std::uint8_t>{1}, size); });
+    };
+    CHECK(painted({0, 1, 2, 8}, {0}) == "picture: one side is 0");
+    CHECK(painted({1, 1, 2, 8}, {0, 8}) == "picture: more offsets than lifetimes or colours");
+}
+
 void nothing_is_packed_into_nothing() {
     CHECK(pack({}, {}, watch_nothing).height == 0);
     CHECK(check_placement({}, {}) == 0);
@@ -241,5 +278,7 @@ int main() {
     RUN(a_seed_gives_the_same_placement_again);
     RUN(a_seed_gives_the_same_placement_everywhere);
     RUN(a_stop_keeps_the_best_so_far);
+    RUN(each_cell_of_a_picture_has_the_colour_that_covers_its_middle);
+    RUN(a_picture_without_a_side_is_refused);
     RUN(nothing_is_packed_into_nothing);
 }

@@ -17,6 +17,8 @@ class Page(HTMLParser):
         self.scripts: list[tuple[str | None, str]] = []  # (type, content)
         self.styles: list[str] = []
         self.rows: list[list[str]] = []  # cells of every table row
+        self.sections: list[str] = []  # of each of them the id of its section
+        self._section = ""
         self.unclosed: list[str] = []
         self._cell = False
         self.feed(text)
@@ -26,8 +28,11 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.unclosed.append(tag)
+        if tag == "section":
+            self._section = dict(attrs).get("id") or ""
         if tag == "tr":
             self.rows.append([])
+            self.sections.append(self._section)
         if tag in {"td", "th"}:
             self.rows[-1].append("")
             self._cell = True
@@ -68,7 +73,11 @@ class Page(HTMLParser):
     def attributes(self, name: str) -> list[str]:
         return [found[name] or "" for _, found in self.elements if name in found]
 
-    def row(self, beginning: str) -> list[str]:
-        """The first table row whose first cell begins so, its cells' white space made plain."""
-        rows = ([" ".join(cell.split()) for cell in row] for row in self.rows)
+    def row(self, beginning: str, section: str | None = None) -> list[str]:
+        """The first table row that begins so, there, its cells' white space made plain."""
+        rows = (
+            [" ".join(cell.split()) for cell in row]
+            for row, place in zip(self.rows, self.sections, strict=True)
+            if section in (None, place)
+        )
         return next(row for row in rows if row[0].startswith(beginning))

@@ -73,7 +73,7 @@ def test_every_command_has_help_of_one_line_and_json(name):
     assert "--json" in done.stdout
 
 
-@pytest.mark.parametrize("heavy", ["numpy", "pyarrow", "plotly", "jinja2", "rich"])
+@pytest.mark.parametrize("heavy", ["numpy", "pyarrow", "jinja2", "rich"])
 def test_help_loads_nothing_heavy(heavy):
     script = (
         "import sys\nfrom heapfit.cli.main import make_app\n"

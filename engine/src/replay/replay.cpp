@@ -189,14 +189,6 @@ ReplaySample Replay::sample() const {
             sums.external_fragmentation()};
 }
 
-std::vector<Bytes> Replay::offsets() const {
-    std::vector<Bytes> offsets = offsets_;
-    for (Bytes &one : offsets) {
-        one -= totals_.lowest;
-    }
-    return offsets;
-}
-
 ReplayResult Replay::result() const {
     const UncountedAccesses uncounted;
     ReplayResult result{};

@@ -170,7 +170,13 @@ std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {
         throw Error("placement: the trace does not run in " + std::to_string(region_size) +
                     " bytes");
     }
-    return replay.offsets();
+    std::vector<Bytes> offsets = replay.offsets();
+    const auto lowest = std::min_element(offsets.begin(), offsets.end());
+    const Bytes from = lowest == offsets.end() ? 0 : *lowest;
+    for (Bytes &one : offsets) {
+        one -= from;
+    }
+    return offsets;
 }
 
 TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {

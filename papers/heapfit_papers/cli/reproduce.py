@@ -58,7 +58,7 @@ def command(
         laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
         if report is not None:
-            # Loads plotly, which takes longer than many a row.
+            # Loads jinja2, which takes longer than many a row.
             from heapfit_papers.pages.reproduce_page import write_reproduce_page
 
             write_reproduce_page(report, results, laboratory)

@@ -69,7 +69,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
     if output is not None:
         write_table(output, simulated)
     if report is not None:
-        # Loads plotly, which takes longer than most simulations of closed forms.
+        # Loads jinja2, which takes longer than most simulations of closed forms.
         from heapfit.report.simulation import write_simulation_page
 
         write_simulation_page(report, simulated)

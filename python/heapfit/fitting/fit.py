@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.compare.verdict import pools_warning
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, Run
@@ -59,7 +58,7 @@ def fit(
     """
     with results_aside(folder) as aside:
         fitted, shown = find(sources, folder, aside, options or FitOptions(), progress)
-        write(fitted, aside, shown.events, progress)
+        write(fitted, aside, shown, progress)
     return fitted
 
 
@@ -187,16 +186,16 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
 
 
 def write(
-    fitted: Fit, folder: Path, events: _engine.EventArray, progress: Progress = no_progress
+    fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no_progress
 ) -> None:
-    """Writes plan, code and report into a folder that is there; `events` are of the run shown."""
+    """Writes plan, code and report into a folder that is there; `shown` is the run they show."""
     paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
     progress("write plan, code and report", 0.0)
     if paths.plan is not None and paths.code is not None:
         save_plan(paths.plan, fitted.plan_file)
         generate(fitted.plan_file, paths.code)
     progress("write plan, code and report", 0.3)
-    write_report(paths.report, fitted, events)
+    write_report(paths.report, fitted, shown)
     progress("write plan, code and report", 1.0)
 
 

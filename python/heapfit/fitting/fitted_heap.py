@@ -119,7 +119,7 @@ class FittedHeap(Tabular):
                 if one.parent == self.home:
                     shutil.copyfile(one, aside / one.name)
             shown = load_trace(self.found.trace, self.found.options.alignment, progress)
-            write(placed, aside, shown.events, progress)
+            write(placed, aside, shown, progress)
         return placed.paths
 
     def _placed(self, folder: Path) -> Fit:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, marked_line
-from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, plotly_text
+from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, figure_text, percent
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 from heapfit.simulation.simulate import Result, SimulationResult
 
 _TEMPLATE = Path(__file__).with_name("simulation.html.j2")
 _MOST_CURVES = 24  # nobody reads a longer legend
+_MOST_RANKED = 4  # schemes in the verdict
 _SHARE = {"hovertemplate": "%{y:.4~g}"}
 
 
@@ -60,8 +61,30 @@ def render(simulation: SimulationResult) -> str:
         lines=_lines,
         plan_text=_plan_text,
         requests=sum(result.requests for result in simulation.results),
+        verdict=_verdict(simulation),
         command=f"heapfit simulate {simulation.scenario.path.name}",
     )
+
+
+def _verdict(simulation: SimulationResult) -> str:
+    """Which scheme admits the most at how many points, by the first metric that is known."""
+    for name, metric in METRICS.items():
+        known = [one for one in simulation.results if one.value(name) is not None]
+        if metric.is_share and known:
+            return f"{metric.title.capitalize()}: {_ranking(known, name)}."
+    return "No share of the requests is known."
+
+
+def _ranking(known: Sequence[Result], metric: str) -> str:
+    """Every scheme with its mean over the points, the highest first."""
+    values: dict[str, list[float]] = {}
+    for one in known:
+        values.setdefault(one.scheme.name, []).append(one.value(metric) or 0.0)
+    means = {scheme: sum(some) / len(some) for scheme, some in values.items()}
+    ranked = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
+    points = max(len(some) for some in values.values())
+    told = ", ".join(f"{scheme} {percent(means[scheme])}" for scheme in ranked)
+    return f"{told}, in the mean over {points} point{'s' if points > 1 else ''}"
 
 
 def _lines(result: Result, name: str) -> list[str]:
@@ -164,8 +187,9 @@ def _layout(axis: str, values: Sequence[object], metric: str) -> Layout:
         if is_wide
         else {}
     )
+    seconds = ", seconds" if axis.rsplit(".", maxsplit=1)[-1] == "interval" else ""
     unit = "" if METRICS[metric].is_share else ", bytes"
     return {
-        "xaxis": {"title": {"text": plotly_text(axis)}, **scale},
+        "xaxis": {"title": {"text": f"{figure_text(axis)}{seconds}"}, **scale},
         "yaxis": {"title": {"text": METRICS[metric].title + unit}, "rangemode": "tozero"},
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
+from heapfit.report.drawing.number_text import count, size
 from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
@@ -27,6 +28,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         chart_shown=chart,
         subject=traffic.name,
         unit=sizing.aim.by,
+        verdict=_least_memory(sizing.schemes),
         admission=f"{sizing.aim.admission:g}",
         schemes=sizing.schemes,
         pools=None,
@@ -46,6 +48,8 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
+        verdict=f"{size(sizing.memory)} in {count(len(sizing.pools))} pools; of all requests "
+        f"{share_told(sizing.refused)} are refused on the trace itself.",
         admission=f"{sizing.admission:g}",
         schemes=None,
         pools=sizing,
@@ -54,6 +58,15 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         command=command,
     )
     rendering.write_page(path, text)
+
+
+def _least_memory(schemes: Sequence[SizedScheme]) -> str:
+    """The scheme that takes least, and the next."""
+    known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
+    if not known:
+        return "No scheme admits so much."
+    told = [f"{name} with {size(memory)}" for memory, name in known[:2]]
+    return f"Least memory: {told[0]}" + (f"; then {told[1]}." if len(told) > 1 else ".")
 
 
 def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:

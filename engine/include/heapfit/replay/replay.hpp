@@ -76,10 +76,10 @@ class Replay {
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
     [[nodiscard]] Bytes live() const { return totals_.live; }
 
-    // Where each block of a byte or more was placed, resized ones again, in the order of the
-    // trace's lifetimes (packing/lifetimes.hpp), from the lowest: a placement of them all, if
-    // nothing was refused. Empty unless they are kept.
-    [[nodiscard]] std::vector<Bytes> offsets() const;
+    // Where each block of a byte or more was placed, resized ones again, from the region's start,
+    // in the order of the trace's lifetimes (packing/lifetimes.hpp): of them all, if nothing was
+    // refused. Empty unless they are kept.
+    [[nodiscard]] const std::vector<Bytes> &offsets() const { return offsets_; }
 
   private:
     struct Block {
@@ -120,7 +120,7 @@ class Replay {
     bool is_over_ = false;
     Buckets buckets_;
     std::vector<ReplaySample> series_;
-    std::vector<Bytes> offsets_; // from the region's start
+    std::vector<Bytes> offsets_;
 };
 
 } // namespace heapfit

@@ -107,8 +107,8 @@ class Trial {
     [[nodiscard]] TrialResult run(std::uint64_t region_size,
                                   const std::stop_token &stop = {}) const;
 
-    // Where the trace's lifetimes lie in a region in which it runs: Replay::offsets. Throws Error
-    // if it does not run.
+    // Where the trace's lifetimes lie in a region in which it runs, from the lowest of them, in the
+    // order of Replay::offsets. Throws Error if it does not run.
     [[nodiscard]] std::vector<Bytes> placement(std::uint64_t region_size) const;
 
     // The whole trace, however much is refused. It runs if no more than this share of the requests

@@ -76,7 +76,7 @@ def command(
         require_queue(source, trace, queue)
         sizing = size_pools(trace, admission, options, progress)
     if report is not None:
-        from heapfit.report.sizing import write_trace_page  # plotly takes long to load
+        from heapfit.report.sizing import write_trace_page  # jinja2 takes long to load
 
         write_trace_page(report, sizing, source, _typed(source, sizing, options, queue))
     out_result(_parts(sizing, trace.info, source.name), as_json)

@@ -69,7 +69,7 @@ def command(
     with progress_bars() as progress:
         sizing = size_for(load_traffic(traffic), aim, workers or usable_cores(), progress)
     if report is not None:
-        from heapfit.report.sizing import write_traffic_page  # plotly takes long to load
+        from heapfit.report.sizing import write_traffic_page  # jinja2 takes long to load
 
         write_traffic_page(report, sizing, traffic, _typed(traffic, aim))
     out_result(_parts(sizing, traffic), as_json)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every chart of a report is made of: plain dictionaries in plotly's form.
+"""What every chart of a report is made of: plain dictionaries, drawn by charts.js.
 
-A colour is written "var(--name)" and resolved by page.js, so that one figure serves
-light, dark and paper. Every foreign name goes through `plotly_text`.
+Their form is a small part of plotly's (docs/decisions/0025): scatter and bar; axes that are linear,
+logarithmic or of categories, with domains; bands, intervals, annotations. A colour is written
+"var(--name)", so that one figure serves light, dark and paper. Every foreign name goes through
+`figure_text`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heapfit.report.drawing.number_text import plotly_text
+from heapfit.report.drawing.number_text import figure_text
 
 Trace = dict[str, Any]
 Layout = dict[str, Any]
@@ -32,10 +34,9 @@ class Chart:
     data: list[Trace]
     layout: Layout
     height: int  # CSS pixels
-    has_tools: bool = True  # buttons to zoom and to save a picture
 
     def figure(self) -> dict[str, Any]:
-        """What plotly draws."""
+        """What charts.js draws."""
         return {"data": self.data, "layout": self.layout}
 
 
@@ -66,7 +67,7 @@ def marked_line(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) -> T
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": plotly_text(name),
+        "name": figure_text(name),
         "x": x,
         "y": y,
         "line": {"color": colour, "width": 1.8},

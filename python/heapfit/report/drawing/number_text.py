@@ -2,8 +2,8 @@
 """How figures and foreign names are written in a report.
 
 Bytes are exact, with thousands separators and their unit. Names come from recordings, so they may
-hold anything: `printable` writes out what cannot be printed, `plotly_text` also takes the meaning
-from plotly's markup.
+hold anything: `printable` writes out what cannot be printed, `figure_text` also takes the meaning
+from a figure's markup.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def printable(text: str) -> str:
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-def plotly_text(text: str) -> str:
-    """The text as plotly shows it letter by letter: its labels know links, line ends and bold.
+def figure_text(text: str) -> str:
+    """The text as a chart shows it letter by letter: its labels know bold and line ends.
 
-    >>> plotly_text("<b>")
+    >>> figure_text("<b>")
     '&lt;b&gt;'
     """
     return html.escape(printable(text), quote=False)

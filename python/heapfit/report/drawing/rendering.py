@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
-from plotly.offline import get_plotlyjs
 
 from heapfit import _engine
 from heapfit.atomic_file import file_aside
@@ -23,21 +22,25 @@ from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
+_SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
+_MAP = _SHARED.parent / "heap_map"  # a section of several pages
 
 
 def render(
     template: Path,
     title: str,
     charts: Sequence[Chart],
-    own_scripts: Sequence[Path] = (),
+    own_scripts: Mapping[Path, object] | None = None,
     **content: object,
 ) -> str:
     """The page as text, the same for the same content.
 
-    `template` is a file beside the page's module; `own_scripts` run after page.js.
+    `template` is a file beside the page's module. `own_scripts` run after page.js, each with the
+    record that it finds by its name (map.js: "map-data"), if there is one.
     """
-    texts = (script.read_text(encoding="utf-8") for script in own_scripts)
-    scripts = [get_plotlyjs(), _own("page.js"), *texts]
+    own = own_scripts or {}
+    texts = (script.read_text(encoding="utf-8") for script in own)
+    scripts = [*(_own(name) for name in _SCRIPTS), *texts]
     return (
         _environment(template.parent)
         .get_template(template.name)
@@ -45,6 +48,9 @@ def render(
             title=title,
             version=_engine.version,
             figures={chart.identity: chart.figure() for chart in charts},
+            records={
+                f"{one.stem}-data": record for one, record in own.items() if record is not None
+            },
             policy=_policy(scripts),
             scripts=scripts,
             style=_own("page.css"),
@@ -66,7 +72,7 @@ def _own(name: str) -> str:
 def _policy(scripts: list[str]) -> str:
     """A content security policy that runs `scripts` alone and fetches nothing.
 
-    Plotly sets styles on its elements and saves pictures through data: and blob: addresses.
+    Charts set styles on their elements; texts are kept through blob: addresses.
     """
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
@@ -81,7 +87,7 @@ def _digest(script: str) -> str:
 
 def _environment(page: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([page, _SHARED]),
+        loader=jinja2.FileSystemLoader([page, _SHARED, _MAP]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_printable_text,

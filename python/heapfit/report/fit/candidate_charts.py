@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of the candidates: what region each needs, and how it fills and fragments over time."""
+"""Charts of the candidates over time: how the region of each fills and fragments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from heapfit.report.drawing.figure import (
     OTHERS,
     Chart,
     Extremes,
-    Layout,
     Trace,
     band,
     byte_axis,
@@ -20,98 +19,10 @@ from heapfit.report.drawing.figure import (
     level,
     line,
 )
-from heapfit.report.drawing.number_text import plotly_text, ratio, size
+from heapfit.report.drawing.number_text import figure_text, size
 from heapfit.trace.profile import Profile
 
 MOST_CURVES = 8  # candidates drawn over time, best first: nobody reads a longer legend
-
-
-def region_chart(rows: Sequence[Row]) -> Chart:
-    """R_safe over U_max: the part below 1.0 are the live bytes, the rest is what the heap adds."""
-    ratios = [row.over_u_max for row in rows]
-    longest = max([1.0, *(r for r in ratios if r is not None)])
-    places = list(range(len(rows)))
-    added = [max(r - 1.0, 0.0) if r is not None else None for r in ratios]
-    colours = [ACCENT, *["var(--other-1)"] * (len(rows) - 1)]
-    return Chart(
-        identity="chart-candidates",
-        meaning="Bars of R_safe over U_max for each candidate, with U_max as a line at 1.0.",
-        data=[
-            _bars([1.0 if r is not None else None for r in ratios], places, "var(--live)"),
-            _bars(added, places, colours, [_bar_end(r) for r in ratios]),
-        ],
-        layout={
-            "barmode": "stack",
-            "bargap": 0.62,
-            "showlegend": False,
-            "hovermode": False,
-            "margin": {"l": 12, "r": 12, "t": 28, "b": 44},
-            "xaxis": {
-                "title": {"text": "region over U<sub>max</sub>"},
-                "range": [0, longest * 1.14],
-            },
-            "yaxis": {"visible": False, "range": [len(rows) - 0.4, -0.75]},
-            "shapes": [_unbeatable_line()],
-            "annotations": [_bar_name(row, i) for i, row in enumerate(rows)],
-        },
-        height=84 + 46 * len(rows),
-        has_tools=False,
-    )
-
-
-def _bars(
-    lengths: Sequence[float | None],
-    places: Sequence[int],
-    colour: str | Sequence[str],
-    texts: Sequence[str] | None = None,
-) -> Trace:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": list(lengths),
-        "y": list(places),
-        "marker": {"color": colour, "line": {"width": 0}},
-        "text": texts,
-        "textposition": "outside",
-        "cliponaxis": False,
-    }
-
-
-def _bar_end(over_u_max: float | None) -> str:
-    return "" if over_u_max is None else f"<b>{ratio(over_u_max)}</b>"
-
-
-def _bar_name(row: Row, place: int) -> Layout:
-    region = size(row.r_safe) if row.r_safe is not None else "no region found"
-    return {
-        "x": 0,
-        "y": place - 0.22,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "text": f"<b>{plotly_text(row.name)}</b>  {region}",
-        "bgcolor": "var(--paper)",
-        "borderpad": 1,
-    }
-
-
-def _unbeatable_line() -> Layout:
-    return {
-        "type": "line",
-        "yref": "paper",
-        "x0": 1,
-        "x1": 1,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": "var(--ink)", "width": 1.5, "dash": "dash"},
-        "label": {
-            "text": "<b>U<sub>max</sub></b>",
-            "textposition": "end",
-            "textangle": 0,
-            "xanchor": "center",
-            "yanchor": "bottom",
-        },
-    }
 
 
 def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
@@ -157,7 +68,7 @@ def _footprints(rows: Sequence[Row]) -> list[Trace]:
             continue
         series = row.replay.series
         curve = line(
-            f"footprint, {plotly_text(row.name)}",
+            f"footprint, {figure_text(row.name)}",
             series["event"].tolist(),
             series["footprint"].tolist(),
             color=ACCENT if i == 0 else next(colours),
@@ -189,7 +100,7 @@ def _fragmentation_pair(row: Row, colour: str | None) -> list[Trace]:
     assert row.replay is not None
     series = row.replay.series
     events = series["event"].tolist()
-    name = plotly_text(row.name)
+    name = figure_text(row.name)
     internal = line(
         f"internal, {name}", events, series["internal"].tolist(), color=colour or OTHERS[1]
     )

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.compare.comparison import Row
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.fit_result import Fit
@@ -17,19 +16,26 @@ from heapfit.plan.plan_file import plan_text
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.live_blocks import LiveBlocks, live_blocks
-from heapfit.report.drawing.number_text import count, size
-from heapfit.report.fit.candidate_charts import fragmentation_chart, memory_chart, region_chart
+from heapfit.report.drawing.number_text import NO_BREAK, count, percent, size
+from heapfit.report.fit.candidate_charts import fragmentation_chart, memory_chart
+from heapfit.report.fit.choice_charts import added_chart, trade_chart
+from heapfit.report.fit.peak import Holder, heaps_at_peak, holders, peak_chart
 from heapfit.report.fit.plan_layers import Layer, plan_layers
+from heapfit.report.fit.risk import risk_chart
 from heapfit.report.fit.size_charts import (
     SMALL_CHART_POINTS,
     lifetime_chart,
     live_blocks_chart,
     size_chart,
 )
+from heapfit.report.heap_map.packed import packed_map
+from heapfit.report.heap_map.replays import AtPeak, Subject, map_of, subjects_of
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
 MOST_POOL_CHARTS = 16
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
+_MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,17 @@ class Content:
     special: tuple[SpecialSize, ...]
     distinct: int
     rows: tuple[Row, ...]  # the chosen one, others, then those cut to this one recording
+    saving: str  # against today's heap, one sentence; "" where none was replayed
+    define: str  # to copy into the program
+    margin: str
+    pointers: str
+    heaps: tuple[AtPeak, ...]
+    peak_chart: Chart | None  # None where there are no heaps
+    holders: tuple[Holder, ...]
+    has_sites: bool
+    risk: Chart | None
     regions: Chart
+    trade: Chart | None
     memory: Chart
     fragmentation: Chart
     sizes: Chart
@@ -87,17 +103,19 @@ class Content:
     @property
     def charts(self) -> list[Chart]:
         """Every chart, in reading order."""
-        first = [self.regions, self.memory, self.fragmentation, self.sizes]
-        return [*first, *(pool.chart for pool in self.pool_charts), self.lifetimes]
+        first = [self.peak_chart, self.risk, *(pool.chart for pool in self.pool_charts)]
+        rest = [self.regions, self.trade, self.memory, self.fragmentation, self.sizes]
+        return [one for one in (*first, *rest, self.lifetimes) if one is not None]
 
 
-def gather(fit: Fit, events: _engine.EventArray) -> Content:
+def gather(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
     info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
     special = special_sizes(profile)
     winner = fit.winner
+    heaps = heaps_at_peak(fit, shown, subjects)
     led = tuple(sorted(rows, key=lambda row: (row is not winner, row.is_cut_to_trace)))
-    pools = live_blocks(events, winner.plan, SMALL_CHART_POINTS)
+    pools = live_blocks(shown.events, winner.plan, SMALL_CHART_POINTS)
     return Content(
         title=info.program or fit.name,
         kind="packet capture" if info.kind == "packets" else "heap trace",
@@ -109,7 +127,17 @@ def gather(fit: Fit, events: _engine.EventArray) -> Content:
         special=_special_rows(profile, special),
         distinct=len(profile.sizes),
         rows=led,
-        regions=region_chart(led),
+        saving=_saving(subjects),
+        define=_define(fit),
+        margin=f"{fit.answer.size.margin:g}{NO_BREAK}%",
+        pointers=f"{info.pointer_bits} bit" if info.pointer_bits else "not told",
+        heaps=heaps,
+        peak_chart=peak_chart(heaps) if heaps else None,
+        holders=holders(shown, profile.u_max_event),
+        has_sites=len(shown.sites) > 0,
+        risk=risk_chart(fit),
+        regions=added_chart(led),
+        trade=trade_chart(fit, shown),
         memory=memory_chart(profile, led),
         fragmentation=fragmentation_chart(profile, led),
         sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
@@ -120,6 +148,27 @@ def gather(fit: Fit, events: _engine.EventArray) -> Content:
         plan_lines=tuple(plan_text(fit.plan_file).splitlines()),
         commands=_commands(fit),
     )
+
+
+def _saving(subjects: Sequence[Subject]) -> str:
+    """Today's heap beside the chosen one on the recording that is shown."""
+    if len(subjects) < 2:
+        return ""
+    todays, ours = (one.region + one.shift for one in subjects)
+    change = f"{size(abs(todays - ours))} ({percent(abs(1 - ours / todays))})"
+    return (
+        f"{subjects[0].name} needs {size(todays)} for this recording, the chosen heap "
+        f"{size(ours)}: {change} {'less' if ours <= todays else 'more'}, both without margin."
+    )
+
+
+def _define(fit: Fit) -> str:
+    """The line that sets the heap's size in the program."""
+    region, kept = fit.answer.size.region, fit.answer.kept
+    if kept is None:
+        return f"#define APP_HEAP_BYTES {region}u"
+    setting = kept.setting if kept.setting.isidentifier() else "HEAP_BYTES"
+    return f"#define {setting} {kept.set_to(region)}u"
 
 
 def _source(fit: Fit) -> str:
@@ -208,12 +257,22 @@ def _argument(path: object) -> str:
     return shlex.quote(str(path))
 
 
-def write_report(path: Path, fit: Fit, events: _engine.EventArray) -> None:
+def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all."""
-    rendering.write_page(path, render(fit, events))
+    rendering.write_page(path, render(fit, shown))
 
 
-def render(fit: Fit, events: _engine.EventArray) -> str:
-    """The page as text, the same for the same fit."""
-    content = gather(fit, events)
-    return rendering.render(_TEMPLATE, content.title, content.charts, content=content, fit=fit)
+def render(fit: Fit, shown: LoadedTrace) -> str:
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
+    subjects = subjects_of(fit, shown)
+    content = gather(fit, shown, subjects)
+    record = packed_map(map_of(fit, shown, subjects), shown) if subjects else None
+    return rendering.render(
+        _TEMPLATE,
+        content.title,
+        content.charts,
+        own_scripts={_MAP_SCRIPT: record} if record else {},
+        content=content,
+        fit=fit,
+        heap_map_record=record,
+    )

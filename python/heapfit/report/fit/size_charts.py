@@ -197,7 +197,6 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
-        has_tools=False,
     )
 
 

@@ -12,7 +12,7 @@ from heapfit.front.design_front import Configuration, Front
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
-from heapfit.report.drawing.number_text import count, plotly_text, rate
+from heapfit.report.drawing.number_text import count, figure_text, rate
 
 _SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
 _GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
@@ -46,7 +46,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
             for number, one in enumerate(front.configurations)
             if one.is_on_front and one.row.plan.allocator == allocator
         ]
-        data.append(_points(plotly_text(allocator), front, numbers, _coloured(i)))
+        data.append(_points(figure_text(allocator), front, numbers, _coloured(i)))
     if choice is not None:
         data.append(_points("chosen", front, [_number(front, choice)], _RING))
     return Chart(
@@ -113,15 +113,15 @@ def _hover(front: Front, configuration: Configuration) -> str:
     figures = configuration.measures
     energy = front.energy_over_least(configuration)
     lines = [
-        f"<b>{plotly_text(configuration.name)}</b>",
-        plotly_text(configuration.row.reason),
+        f"<b>{figure_text(configuration.name)}</b>",
+        figure_text(configuration.row.reason),
         "",
         f"R<sub>safe</sub> {count(figures.memory)} B, code {count(figures.size)} B",
         f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the least",
         f"instructions {count(figures.time)}, longest call {count(figures.longest)} (model)",
         "",
         *(
-            f"{axis}: {plotly_text(value)}"
+            f"{axis}: {figure_text(value)}"
             for axis, value in configuration.axes.items()
             if value != "-"
         ),

@@ -61,7 +61,7 @@ def render(
         _TEMPLATE,
         f"design space of {subject}",
         [chart],
-        own_scripts=[_TEMPLATE.with_name("front.js")],
+        own_scripts={_TEMPLATE.with_name("front.js"): None},
         chart_shown=chart,
         choices=[(measure.value, title) for measure, title in axis_titles().items()],
         subject=subject,

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the choice: what each candidate adds to the peak, and what it costs in instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heapfit.compare.comparison import Row
+from heapfit.fit_result import Fit
+from heapfit.front.measures import measures_of
+from heapfit.plan.energy import load_sram
+from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis
+from heapfit.report.drawing.number_text import count, figure_text, size
+from heapfit.trace.loaded import LoadedTrace
+
+_LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
+_OTHER = "var(--other-1)"
+
+
+def added_chart(rows: Sequence[Row]) -> Chart:
+    """R_safe less U_max of each row, cut where it would hide the others."""
+    known = [row for row in rows if row.r_safe is not None]
+    added = [(row.r_safe or 0) - row.u_max for row in known]
+    fitting = [one for one, row in zip(added, known, strict=True) if _fits(one, row)]
+    longest = max([1, *fitting])
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "name": "above the peak",
+        "x": [min(one, longest) for one in added],
+        "y": list(range(len(known))),
+        "marker": {"color": [ACCENT, *[_OTHER] * (len(known) - 1)]},
+        "text": [f"{'… ' if one > longest else ''}<b>+{count(one)} B</b>" for one in added],
+    }
+    return Chart(
+        identity="chart-candidates",
+        meaning="Bytes that each candidate's region takes above the peak of live bytes.",
+        data=[bars],
+        layout={
+            "bargap": 0.62,
+            "showlegend": False,
+            "hovermode": False,
+            "xaxis": {
+                "title": {"text": "bytes above the peak U<sub>max</sub>"},
+                "range": [0, longest * 1.2],
+                "tickformat": "~s",
+            },
+            "yaxis": {"visible": False, "range": [len(known) - 0.4, -0.75]},
+            "annotations": [_bar_name(row, i) for i, row in enumerate(known)],
+        },
+        height=60 + 44 * len(known),
+    )
+
+
+def _fits(added: int, row: Row) -> bool:
+    return added <= _LONGEST_BAR * row.u_max
+
+
+def _bar_name(row: Row, place: int) -> Layout:
+    return {
+        "x": 0,
+        "y": place - 0.18,
+        "xanchor": "left",
+        "text": f"<b>{figure_text(row.name)}</b> {size(row.r_safe)}",
+        "bgcolor": "var(--paper)",
+    }
+
+
+def trade_chart(fit: Fit, shown: LoadedTrace) -> Chart | None:
+    """Memory over instructions a call; None where the model knows of no candidate."""
+    sram, base = load_sram(), fit.comparison.base_alignment
+    known = [
+        (row, time)
+        for row in fit.comparison.rows
+        if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
+        if (time := measures_of(row, shown, sram, base).time) is not None
+    ]
+    if not known:
+        return None
+    kinds = (
+        ("other candidates", lambda row: row is not fit.winner and not row.is_cut_to_trace, _OTHER),
+        ("only if every run were this one", lambda row: row.is_cut_to_trace, "var(--quiet)"),
+        ("chosen", lambda row: row is fit.winner, ACCENT),
+    )
+    data = [
+        _points(name, [pair for pair in known if belongs(pair[0])], colour)
+        for name, belongs, colour in kinds
+    ]
+    return Chart(
+        identity="chart-trade",
+        meaning="Region over mean instructions of a call, for each candidate.",
+        data=[one for one in data if one["x"]],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"title": {"text": "instructions a call, mean (Cortex-M4, model)"}},
+            "yaxis": byte_axis("region, bytes") | {"rangemode": "normal"},
+        },
+        height=340,
+    )
+
+
+def _points(name: str, known: Sequence[tuple[Row, float]], colour: str) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [time for _, time in known],
+        "y": [row.r_safe for row, _ in known],
+        "text": [figure_text(row.name) for row, _ in known],
+        "marker": {"color": colour, "size": 12 if name == "chosen" else 9},
+        "hovertemplate": "%{text}: %{y:,d} B, %{x:,.0f} instructions<extra></extra>",
+    }

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moment of the peak: where each heap's bytes are, and who holds those that are live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.fit_result import Fit
+from heapfit.report.drawing.figure import Chart, Trace
+from heapfit.report.drawing.number_text import figure_text, size
+from heapfit.report.heap_map.replays import AtPeak, Subject, at_peak, subject_of
+from heapfit.trace.loaded import LoadedTrace
+
+_MOST_HEAPS = 6
+_MOST_HOLDERS = 12
+_MOST_SIZES = 6
+_PARTS = (  # field, name, colour
+    ("payload", "asked for", "var(--live)"),
+    ("rounding", "rounding", "var(--other-2)"),
+    ("control", "headers and tables", "var(--other-1)"),
+    ("holes", "holes and idle blocks", "var(--other-4)"),
+    ("largest_free", "largest free piece", "var(--accent-fill)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Live bytes of one call site, or of one size."""
+
+    name: str
+    bytes: int
+    blocks: int
+    parts: tuple[Holder, ...] = ()  # of a call site: its sizes
+
+
+def heaps_at_peak(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> tuple[AtPeak, ...]:
+    """Today's heap, the chosen one, then the best others that are not cut to this recording."""
+    base = fit.comparison.base_alignment
+    others = [
+        subject
+        for row in fit.comparison.rows
+        if row is not fit.winner and not row.is_cut_to_trace and not row.is_in_pieces
+        if (subject := subject_of(row, shown, base)) is not None
+    ]
+    compared = [*subjects, *others][:_MOST_HEAPS]
+    return tuple(at_peak(one, fit.profile.u_max_event) for one in compared)
+
+
+def peak_chart(heaps: Sequence[AtPeak]) -> Chart:
+    """One bar for each heap, as long as its region."""
+    longest = max(one.region for one in heaps)
+    return Chart(
+        identity="chart-peak",
+        meaning="Bytes of each heap's region when the most are live, by what they are.",
+        data=[_part(heaps, *part) for part in _PARTS],
+        layout={
+            "barmode": "stack",
+            "bargap": 0.6,
+            "hovermode": False,
+            "xaxis": {"title": {"text": "bytes"}, "range": [0, longest * 1.02], "tickformat": "~s"},
+            "yaxis": {"visible": False, "range": [len(heaps) - 0.5, -0.7]},
+            "annotations": [
+                {
+                    "x": 0,
+                    "y": i - 0.2,
+                    "xanchor": "left",
+                    "text": f"<b>{figure_text(one.name)}</b> {size(one.region)}",
+                }
+                for i, one in enumerate(heaps)
+            ],
+        },
+        height=70 + 48 * len(heaps),
+    )
+
+
+def _part(heaps: Sequence[AtPeak], field: str, name: str, colour: str) -> Trace:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "x": [getattr(one, field) for one in heaps],
+        "y": list(range(len(heaps))),
+        "marker": {"color": colour},
+    }
+
+
+def holders(shown: LoadedTrace, peak: int) -> tuple[Holder, ...]:
+    """Who holds the bytes live after event `peak`: call sites where they are known, else sizes."""
+    lifetimes = _engine.Lifetimes(shown.events)
+    is_live = (lifetimes.starts <= peak) & (lifetimes.ends > peak)
+    sizes = lifetimes.sizes[is_live]
+    if len(shown.sites) == 0:
+        return _by_size(sizes, _MOST_HOLDERS)
+    sites = shown.sites[lifetimes.starts[is_live].astype(np.int64)]
+    found = []
+    for site in np.unique(sites).tolist():
+        own = sizes[sites == site]
+        name = f"{site:08x}" if site else "unknown"
+        found.append(Holder(name, int(own.sum()), len(own), _by_size(own, _MOST_SIZES)))
+    return _largest(found, _MOST_HOLDERS)
+
+
+def _by_size(sizes: NDArray[np.uint64], most: int) -> tuple[Holder, ...]:
+    values, counts = np.unique(sizes, return_counts=True)
+    found = [
+        Holder(size(value), value * count, count)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+    ]
+    return _largest(found, most)
+
+
+def _largest(found: Sequence[Holder], most: int) -> tuple[Holder, ...]:
+    """Those with the most bytes, and all others as one."""
+    ranked = sorted(found, key=lambda one: (-one.bytes, one.name))
+    kept, rest = ranked[:most], ranked[most:]
+    if rest:
+        total, blocks = sum(one.bytes for one in rest), sum(one.blocks for one in rest)
+        kept.append(Holder(f"{len(rest):,} others", total, blocks))
+    return tuple(kept)

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the heap map: every block as a rectangle, events or time across and addresses up, in the
+// heap of today and in the chosen one. packed.py says what the page's record holds.
+"use strict";
+{
+    const told = JSON.parse(document.getElementById("map-data").textContent);
+    const byId = (name) => document.getElementById(`heap-map-${name}`);
+    const number = new Intl.NumberFormat("en");
+    const bytes = (value) => `${number.format(value)} B`;
+    const COLOURS = ["--accent", "--other-1", "--other-3", "--other-2", "--other-4", "--other-5",
+        "--other-6", "--quiet"];
+    const LEFT = 62; // CSS pixels, for the addresses
+    const BOTTOM = 22;
+    const TOP = 16;
+    const SMALLEST_EDGE = 5; // pixels: larger rectangles have an edge
+
+    const columns = {};
+    let starts, ends, times; // of each block told; times: ms since the first event, of each event
+    const panels = [];
+    const view = {from: 0, until: 0, low: 0, high: 0}; // x in events or ms, y in bytes
+    let byTime = false;
+    let chosen = null; // which region of the row; null: each heap in its own
+
+    // Four planes of bytes, the lowest first, as numbers.
+    function numbersOf(planes, count) {
+        const values = new Uint32Array(count);
+        for (let i = 0; i < count; i++) {
+            values[i] = planes[i] + planes[count + i] * 256 + planes[2 * count + i] * 65536
+                + planes[3 * count + i] * 16777216;
+        }
+        return values;
+    }
+
+    async function unpack() {
+        const packed = Uint8Array.from(atob(told.packed), (letter) => letter.charCodeAt(0));
+        const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+        const all = new Uint8Array(await new Response(stream).arrayBuffer());
+        let at = 0;
+        for (const [name, count, width] of told.columns) {
+            const part = all.subarray(at, at + count * width);
+            columns[name] = width === 1 ? part : numbersOf(part, count);
+            at += count * width;
+        }
+    }
+
+    function settle() {
+        let last = 0;
+        starts = columns.starts.map((step) => (last += step));
+        ends = columns.lengths.map((length, i) => starts[i] + length);
+        if (told.hasTimes) {
+            times = new Float64Array(told.events + 1);
+            let now = 0;
+            columns.times.forEach((step, i) => (times[i] = (now += step) / 1000));
+            times[told.events] = (now / 1000) * (1 + 1 / told.events);
+        }
+    }
+
+    const across = (event) => (byTime ? times[event] : event);
+    const stateOf = (heap) => (chosen === null ? told.heaps[heap].own : told.heaps[heap].row[chosen]);
+    const suffix = () => (chosen === null ? "" : `-${chosen}`);
+
+    // Offsets of the blocks that heap placed, in the state shown.
+    function placesOf(heap) {
+        const own = columns[`place-${heap}`];
+        if (chosen === null) {
+            return own;
+        }
+        return columns[`place-${heap}-${chosen}`].map((apart, i) => own[i] + apart);
+    }
+
+    // The event at a place of the axis.
+    function eventAt(x) {
+        if (!byTime) {
+            return Math.floor(x);
+        }
+        let [low, high] = [0, told.events];
+        while (low < high) {
+            const middle = (low + high + 1) >> 1;
+            [low, high] = times[middle] <= x ? [middle, high] : [low, middle - 1];
+        }
+        return low;
+    }
+
+    // Ticks at 1, 2 or 5 times a power of ten, or at powers of two for bytes.
+    function ticksOf(low, high, most, isBytes) {
+        const least = (high - low) / most;
+        let step = isBytes ? 2 ** Math.ceil(Math.log2(least)) : 10 ** Math.floor(Math.log10(least));
+        if (!isBytes) {
+            step *= [1, 2, 5, 10].find((factor) => factor * step >= least);
+        }
+        step = byTime && !isBytes ? step : Math.max(step, 1);
+        const ticks = [];
+        for (let i = Math.ceil(low / step); i * step <= high; i++) {
+            ticks.push(i * step);
+        }
+        return ticks;
+    }
+
+    function addressText(value) {
+        return value % 1024 === 0 ? `${number.format(value / 1024)} KiB` : bytes(value);
+    }
+
+    const acrossText = (x) => (byTime ? `${number.format(+x.toPrecision(6))} ms` : number.format(x));
+
+    // One heap: its canvas and what lies under the cursor.
+    class Panel {
+        constructor(heap) {
+            this.heap = heap;
+            this.canvas = byId(`canvas-${heap}`);
+            this.cursor = null; // in CSS pixels of the canvas
+            this.drag = null; // where a rectangle to zoom into was begun
+            this.listen();
+        }
+
+        get box() {
+            const {clientWidth, clientHeight} = this.canvas;
+            return {left: LEFT, top: TOP, width: clientWidth - LEFT - 8,
+                height: clientHeight - TOP - BOTTOM};
+        }
+
+        x(place) {
+            const {left, width} = this.box;
+            return left + ((place - view.from) / (view.until - view.from)) * width;
+        }
+
+        y(address) {
+            const {top, height} = this.box;
+            return top + height - ((address - view.low) / (view.high - view.low)) * height;
+        }
+
+        // The place of the axes under a point of the canvas.
+        at({x, y}) {
+            const {left, top, width, height} = this.box;
+            return {
+                across: view.from + ((x - left) / width) * (view.until - view.from),
+                address: view.low + ((top + height - y) / height) * (view.high - view.low),
+            };
+        }
+
+        draw() {
+            const ratio = window.devicePixelRatio || 1;
+            const {clientWidth, clientHeight} = this.canvas;
+            this.canvas.width = clientWidth * ratio;
+            this.canvas.height = clientHeight * ratio;
+            const pen = this.canvas.getContext("2d");
+            pen.scale(ratio, ratio);
+            this.pen = pen;
+            this.style = getComputedStyle(document.documentElement);
+            this.places = placesOf(this.heap);
+            const {left, top, width, height} = this.box;
+            this.canvas.dataset.box = [left, top, width, height].join(" ");
+            pen.save();
+            pen.beginPath();
+            pen.rect(left, top, width, height);
+            pen.clip();
+            this.drawGround();
+            this.drawBlocks();
+            this.drawMarks();
+            pen.restore();
+            this.drawAxes();
+            this.tell();
+        }
+
+        colour(name) {
+            return this.style.getPropertyValue(name).trim();
+        }
+
+        drawGround() {
+            const {left, width} = this.box;
+            const {region} = stateOf(this.heap);
+            const [pen, edge] = [this.pen, this.y(region)];
+            pen.fillStyle = this.colour("--paper");
+            pen.fillRect(left, edge, width, this.y(0) - edge);
+            const others = told.heaps.map((_, heap) => stateOf(heap).region);
+            const most = Math.max(...others);
+            pen.fillStyle = this.colour("--saved");
+            pen.fillRect(left, this.y(most), width, edge - this.y(most));
+            if (most > region) {
+                pen.fillStyle = this.colour("--ink");
+                pen.textAlign = "center";
+                pen.textBaseline = "middle";
+                pen.font = "600 12px system-ui, sans-serif";
+                if (edge - this.y(most) >= 12) {
+                    pen.fillText(`saved: ${bytes(most - region)}`, left + width / 2,
+                        (edge + this.y(most)) / 2);
+                }
+            }
+        }
+
+        // Blocks of the window one by one; around it the picture of the whole run.
+        drawBlocks() {
+            const refused = stateOf(this.heap).refused;
+            const last = refused ? refused.event : told.events;
+            if (told.picture) {
+                this.drawPicture(last);
+            }
+            const classes = told[byId("colour").value];
+            const ofBlock = columns[byId("colour").value];
+            const edge = this.colour("--paper");
+            COLOURS.forEach((name, colour) => {
+                this.pen.fillStyle = this.colour(name);
+                this.places.forEach((place, i) => {
+                    if (classes.colours[ofBlock[i]] === colour) {
+                        this.drawBlock(i, place, last, edge);
+                    }
+                });
+            });
+        }
+
+        drawBlock(i, place, last, edge) {
+            const [first, until] = told.window;
+            const from = across(Math.max(starts[i], first));
+            const to = across(Math.min(ends[i], last, until));
+            const size = this.sizeOf(i);
+            if (to < view.from || from > view.until || place > view.high || place + size < view.low
+                || to < from) {
+                return;
+            }
+            const [x, y] = [this.x(from), this.y(place + size)];
+            const [width, height] = [this.x(to) - x, this.y(place) - y];
+            this.pen.fillRect(x, y, width, height);
+            if (width > SMALLEST_EDGE && height > SMALLEST_EDGE) {
+                this.pen.strokeStyle = edge;
+                this.pen.lineWidth = 0.5;
+                this.pen.strokeRect(x, y, width, height);
+            }
+        }
+
+        drawPicture(last) {
+            const [width, height] = told.picture;
+            const picture = this.pictureOf(width, height);
+            this.pen.imageSmoothingEnabled = false;
+            const [up, down] = [this.y(told.height), this.y(0)];
+            for (let column = 0; column < width; column++) {
+                const event = Math.floor((column * told.events) / width);
+                const next = Math.floor(((column + 1) * told.events) / width);
+                if (event >= last || (event >= told.window[0] && next <= told.window[1])) {
+                    continue;
+                }
+                const x = this.x(across(event));
+                this.pen.drawImage(picture, column, 0, 1, height, x, up,
+                    this.x(across(next)) - x, down - up);
+            }
+            const [x, to] = told.window.map((event) => this.x(across(event)));
+            this.pen.strokeStyle = this.colour("--ink");
+            this.pen.strokeRect(x, up + 1, to - x, down - up - 2);
+        }
+
+        pictureOf(width, height) {
+            const cells = columns[`picture-${this.heap}${suffix()}`];
+            const canvas = new OffscreenCanvas(width, height);
+            const pen = canvas.getContext("2d");
+            for (let row = 0; row < height; row++) {
+                for (let column = 0; column < width; column++) {
+                    const cell = cells[row * width + column];
+                    if (cell > 0) {
+                        pen.fillStyle = this.colour(COLOURS[cell - 1]);
+                        pen.fillRect(column, height - 1 - row, 1, 1);
+                    }
+                }
+            }
+            return canvas;
+        }
+
+        drawMarks() {
+            const {region, refused} = stateOf(this.heap);
+            const {left, top, width, height} = this.box;
+            const pen = this.pen;
+            pen.fillStyle = this.colour("--ink");
+            pen.fillRect(left, this.y(region) - 0.75, width, 1.5);
+            const isPeakSeen = !refused || refused.event > told.peak;
+            this.drawUpright(told.peak, "--ink", isPeakSeen ? "most bytes live" : "");
+            if (refused) {
+                const x = this.x(across(refused.event));
+                pen.fillStyle = this.colour("--veil");
+                pen.fillRect(x, top, left + width - x, height);
+                this.drawUpright(refused.event, "--warn", `refuses ${bytes(refused.size)}`);
+            }
+            this.drawCursor();
+        }
+
+        drawUpright(event, colour, text) {
+            const {left, top, width, height} = this.box;
+            const [pen, x] = [this.pen, this.x(across(event))];
+            pen.fillStyle = pen.strokeStyle = this.colour(colour);
+            pen.lineWidth = 1.5;
+            pen.setLineDash(colour === "--warn" ? [] : [5, 4]);
+            pen.beginPath();
+            pen.moveTo(x, top);
+            pen.lineTo(x, top + height);
+            pen.stroke();
+            pen.setLineDash([]);
+            pen.font = "600 12px system-ui, sans-serif";
+            pen.textBaseline = "bottom";
+            const wide = pen.measureText(text).width;
+            const isRight = x + 8 + wide > left + width;
+            pen.textAlign = isRight ? "right" : "left";
+            const at = isRight ? x - 6 : x + 6;
+            if (!text) {
+                return;
+            }
+            pen.fillStyle = this.colour("--veil");
+            pen.fillRect(isRight ? at - wide - 3 : at - 3, top + height - 20, wide + 6, 17);
+            pen.fillStyle = this.colour(colour);
+            pen.fillText(text, at, top + height - 4);
+        }
+
+        drawCursor() {
+            const pen = this.pen;
+            if (this.drag && this.cursor) {
+                pen.strokeStyle = this.colour("--ink");
+                pen.strokeRect(this.drag.x, this.drag.y, this.cursor.x - this.drag.x,
+                    this.cursor.y - this.drag.y);
+                return;
+            }
+            const block = this.blockUnder();
+            if (block !== null) {
+                const place = this.places[block];
+                const x = this.x(across(starts[block]));
+                const y = this.y(place + this.sizeOf(block));
+                pen.strokeStyle = this.colour("--ink");
+                pen.lineWidth = 2;
+                pen.strokeRect(x, y, this.x(across(ends[block])) - x, this.y(place) - y);
+            }
+            if (this.cursor && document.activeElement === this.canvas) {
+                pen.fillStyle = this.colour("--ink");
+                pen.fillRect(this.cursor.x - 6, this.cursor.y - 0.5, 12, 1);
+                pen.fillRect(this.cursor.x - 0.5, this.cursor.y - 6, 1, 12);
+            }
+        }
+
+        drawAxes() {
+            const {left, top, width, height} = this.box;
+            const pen = this.pen;
+            pen.fillStyle = this.colour("--muted");
+            pen.font = "12px system-ui, sans-serif";
+            pen.textAlign = "right";
+            pen.textBaseline = "middle";
+            for (const address of ticksOf(view.low, view.high, height / 40, true)) {
+                pen.fillText(addressText(address), left - 8, this.y(address));
+                pen.fillRect(left - 4, this.y(address), 4, 1);
+            }
+            pen.textBaseline = "top";
+            for (const place of ticksOf(view.from, view.until, width / 110, false)) {
+                const x = this.x(place);
+                pen.textAlign = x > left + width - 30 ? "right" : "center";
+                pen.fillText(acrossText(place), x, top + height + 7);
+                pen.fillRect(x, top + height, 1, 4);
+            }
+            pen.strokeStyle = this.colour("--line");
+            pen.lineWidth = 1;
+            pen.strokeRect(left, top, width, height);
+        }
+
+        sizeOf(i) {
+            return sizes[columns.sizes[i]];
+        }
+
+        // The block under the cursor, or null.
+        blockUnder() {
+            if (!this.cursor) {
+                return null;
+            }
+            const {across: x, address} = this.at(this.cursor);
+            const event = eventAt(x);
+            const {refused} = stateOf(this.heap);
+            if (refused && event >= refused.event) {
+                return null;
+            }
+            const found = this.places.findIndex((place, i) => place <= address
+                && address < place + this.sizeOf(i) && starts[i] <= event && event < ends[i]);
+            return found < 0 ? null : found;
+        }
+
+        tell() {
+            const readout = byId(`readout-${this.heap}`);
+            if (!this.cursor) {
+                readout.textContent = "Point at a block, or move over the map with the arrow keys.";
+                return;
+            }
+            const block = this.blockUnder();
+            const {across: x, address} = this.at(this.cursor);
+            const event = eventAt(x);
+            const isInside = event >= told.window[0] && event < told.window[1];
+            readout.textContent = block !== null ? this.blockText(block)
+                : isInside ? `No request at ${bytes(Math.floor(address))}, event `
+                    + `${number.format(event)}: free, a header or rounding.`
+                : "Only the blocks of the framed window are known one by one: zoom into it.";
+        }
+
+        blockText(i) {
+            const life = ends[i] - starts[i];
+            const last = ends[i] === told.events ? "to the end" : `to ${number.format(ends[i])}`;
+            const inTime = told.hasTimes
+                ? `, ${number.format(+(times[ends[i]] - times[starts[i]]).toPrecision(4))} ms` : "";
+            const site = told.sites ? `; call site ${told.sites.labels[columns.sites[i]]}` : "";
+            return `${bytes(this.sizeOf(i))} at ${bytes(this.places[i])}; event `
+                + `${number.format(starts[i])} ${last} (${number.format(life)} events${inTime})`
+                + `${site}.`;
+        }
+
+        listen() {
+            const canvas = this.canvas;
+            const point = ({offsetX, offsetY}) => ({x: offsetX, y: offsetY});
+            canvas.addEventListener("pointermove", (event) => this.moveTo(point(event)));
+            canvas.addEventListener("pointerleave", () => this.moveTo(null));
+            canvas.addEventListener("pointerdown", (event) => {
+                if (event.pointerType === "mouse") {
+                    canvas.setPointerCapture(event.pointerId);
+                    this.drag = point(event);
+                }
+                this.moveTo(point(event));
+            });
+            canvas.addEventListener("pointerup", (event) => this.release(point(event)));
+            canvas.addEventListener("dblclick", whole);
+            canvas.addEventListener("keydown", (event) => this.press(event));
+            canvas.addEventListener("blur", () => this.moveTo(null));
+        }
+
+        moveTo(cursor) {
+            this.cursor = cursor;
+            this.draw();
+        }
+
+        release(end) {
+            const start = this.drag;
+            this.drag = null;
+            if (start && Math.abs(end.x - start.x) > 8 && Math.abs(end.y - start.y) > 8) {
+                const [a, b] = [this.at(start), this.at(end)];
+                look(Math.min(a.across, b.across), Math.max(a.across, b.across),
+                    Math.min(a.address, b.address), Math.max(a.address, b.address));
+            }
+        }
+
+        press(event) {
+            const steps = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+                ArrowDown: [0, 1]};
+            const {left, top, width, height} = this.box;
+            const cursor = this.cursor ?? {x: left + width / 2, y: top + height / 2};
+            if (event.key in steps) {
+                const pace = event.shiftKey ? 40 : 6;
+                const [x, y] = steps[event.key];
+                this.moveTo({
+                    x: Math.min(Math.max(cursor.x + x * pace, left), left + width - 1),
+                    y: Math.min(Math.max(cursor.y + y * pace, top), top + height - 1),
+                });
+            } else if (event.key === "+" || event.key === "-") {
+                const {across: x, address} = this.at(cursor);
+                zoom(event.key === "+" ? 0.5 : 2, x, address);
+            } else if (event.key === "0" || event.key === "Escape") {
+                whole();
+            } else {
+                return;
+            }
+            event.preventDefault();
+        }
+    }
+
+    const sizes = told.sizes.labels.map((label) => Number(label.replaceAll(",", "")));
+    const drawAll = () => panels.forEach((panel) => panel.draw());
+
+    function look(from, until, low, high) {
+        const most = across(told.events);
+        Object.assign(view, {
+            from: Math.max(0, from), until: Math.min(most, until),
+            low: Math.max(0, low), high: Math.min(told.height, high),
+        });
+        drawAll();
+    }
+
+    const whole = () => look(0, across(told.events), 0, told.height);
+
+    function zoom(factor, x, address) {
+        const width = Math.max((view.until - view.from) * factor, across(told.events) / 1e5);
+        const height = Math.max((view.high - view.low) * factor, 64);
+        const left = (x - view.from) / (view.until - view.from);
+        const below = (address - view.low) / (view.high - view.low);
+        look(x - left * width, x + (1 - left) * width, address - below * height,
+            address + (1 - below) * height);
+    }
+
+    const zoomMiddle = (factor) =>
+        zoom(factor, (view.from + view.until) / 2, (view.low + view.high) / 2);
+
+    // Around the first request that is refused, or the peak: a hundredth of the run.
+    function lookAt(event) {
+        const reach = Math.max(told.events / 100, 20);
+        look(across(Math.max(0, Math.floor(event - reach))),
+            across(Math.min(told.events, Math.ceil(event + reach))), 0, told.height);
+    }
+
+    function showLegend() {
+        const {names} = told[byId("colour").value];
+        byId("legend").replaceChildren(...names.map((name, colour) => {
+            const entry = document.createElement("li");
+            const swatch = document.createElement("span");
+            swatch.style.background = `var(${COLOURS[colour]})`;
+            entry.append(swatch, name);
+            return entry;
+        }));
+    }
+
+    function outcome({name}, state) {
+        const {refused} = state;
+        if (!refused) {
+            return `${name} serves every request.`;
+        }
+        return `${name} refuses ${bytes(refused.size)} at event ${number.format(refused.event)}: `
+            + `${bytes(refused.live)} are live and ${bytes(refused.free)} free, the largest piece `
+            + `${bytes(refused.largest_free)}.`;
+    }
+
+    function showRegion() {
+        const slider = byId("region");
+        chosen = byId("own").checked ? null : Number(slider.value);
+        const heaps = told.heaps;
+        byId("told-region").textContent = chosen === null
+            ? `Each heap in the region it needs: ${heaps.map(({own}) => bytes(own.region)).join(", ")}.`
+            : [`In ${bytes(heaps[0].row[chosen].region)}:`,
+                ...heaps.map((heap) => outcome(heap, heap.row[chosen]))].join(" ");
+        slider.setAttribute("aria-valuetext", byId("told-region").textContent);
+        heaps.forEach((heap, i) => {
+            byId(`size-${i}`).textContent = bytes(stateOf(i).region);
+        });
+        drawAll();
+    }
+
+    function showAxis() {
+        byTime = byId("axis").value === "time";
+        byId("axis-name").textContent = byTime ? "milliseconds since the first event" : "events";
+        whole();
+    }
+
+    function save() {
+        const lines = ["heap,region,offset,size,from_event,until_event,call_site"];
+        for (const {heap, places} of panels) {
+            places.forEach((place, i) => lines.push([`"${told.heaps[heap].name}"`,
+                stateOf(heap).region, place, panels[heap].sizeOf(i), starts[i], ends[i],
+                told.sites ? told.sites.labels[columns.sites[i]] : ""].join(",")));
+        }
+        saveText("heap-map.csv", lines.join("\n") + "\n");
+    }
+
+    function listen() {
+        const on = (name, kind, act) => byId(name).addEventListener(kind, act);
+        on("colour", "change", () => { showLegend(); drawAll(); });
+        on("axis", "change", showAxis);
+        on("region", "input", () => {
+            byId("own").checked = false;
+            showRegion();
+        });
+        on("own", "change", showRegion);
+        on("whole", "click", whole);
+        on("in", "click", () => zoomMiddle(0.5));
+        on("out", "click", () => zoomMiddle(2));
+        on("peak", "click", () => lookAt(told.peak));
+        on("refusal", "click", () => {
+            const refused = told.heaps.map((_, heap) => stateOf(heap).refused).find((one) => one);
+            lookAt(refused ? refused.event : told.peak);
+        });
+        on("save", "click", save);
+        dark.addEventListener("change", drawAll);
+        addEventListener("resize", drawAll);
+        for (const kind of ["beforeprint", "afterprint"]) {
+            addEventListener(kind, () => setTimeout(drawAll));
+        }
+    }
+
+    async function begin() {
+        await unpack();
+        settle();
+        told.heaps.forEach((_, heap) => panels.push(new Panel(heap)));
+        byId("controls").hidden = false;
+        listen();
+        showLegend();
+        showAxis();
+        showRegion();
+        document.getElementById("heap-map").dataset.isDrawn = "";
+    }
+
+    begin();
+}

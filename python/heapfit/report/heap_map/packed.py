@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The heap map as map.js reads it: a record in JSON, and all columns in one deflated string.
+
+A column of 32-bit numbers lies as four planes, all lowest bytes first, which deflate makes 2 to 10
+times smaller than the numbers one after the other:
+
+    starts    event at which each lifetime begins, less that of the one before
+    lengths   how many events it lasts
+    sizes     which of the record's sizes it has             sites   likewise, where they are known
+    times     microseconds from each event to the next, where they are known
+    place-h   offset in heap h in the region that it needs
+    place-h-k the same in region k of the row, less that in its own region, up to the refusal
+    picture-h, picture-h-k   where the run is too long for all blocks: those of the window around
+              the peak are there, and of the whole run a picture, one byte a cell
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.report.drawing.number_text import size
+from heapfit.report.heap_map.replays import HeapMap, Replayed
+from heapfit.trace.loaded import LoadedTrace
+
+MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
+MOST_CLASSES = 8  # colours
+PICTURE = (960, 240)  # columns and rows
+_BLOCKS_OF_WINDOW = 12_000
+_LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
+_SECOND = 1_000_000
+
+Numbers = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """A colour for each of some values."""
+
+    labels: list[str]  # of the values
+    colours: list[int]  # of each value, from 0
+    names: list[str]  # of the colours
+
+
+class _Columns:
+    """Columns one after the other, and where each lies."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int, int]] = []  # name, count, bytes of one
+        self._parts: list[bytes] = []
+
+    def add(self, name: str, values: NDArray[Any]) -> None:
+        """Numbers of 32 bits, as planes; larger ones wrap."""
+        words = values.astype(np.uint64).astype("<u4")
+        self.told.append((name, len(words), 4))
+        self._parts.append(np.ascontiguousarray(words.view(np.uint8).reshape(-1, 4).T).tobytes())
+
+    def add_bytes(self, name: str, values: NDArray[np.uint8]) -> None:
+        """Numbers of 8 bits."""
+        self.told.append((name, len(values), 1))
+        self._parts.append(values.tobytes())
+
+    def packed(self) -> str:
+        """All of them, as text."""
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+
+
+def packed_map(heap_map: HeapMap, shown: LoadedTrace, most: int = MOST_PACKED) -> dict[str, Any]:
+    """The record; with a picture and a window if all blocks take more than `most` characters."""
+    whole = _packed(heap_map, shown, _Window(0, heap_map.events))
+    if len(whole["packed"]) <= most:
+        return whole
+    return _packed(heap_map, shown, _window(heap_map))
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Events whose blocks are told one by one."""
+
+    first: int
+    end: int  # not included
+
+
+def _window(heap_map: HeapMap) -> _Window:
+    """Around the peak, with so many blocks as a page can hold."""
+    lifetimes, peak = heap_map.lifetimes, heap_map.peak
+    starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
+    apart = np.maximum(np.maximum(starts - peak, peak - (ends - 1)), 0)
+    place = min(_BLOCKS_OF_WINDOW, len(apart) // 4)
+    reach = int(np.partition(apart, place)[place])
+    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1))
+
+
+def _packed(heap_map: HeapMap, shown: LoadedTrace, window: _Window) -> dict[str, Any]:
+    lifetimes = heap_map.lifetimes
+    sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
+    by_size = size_classes(sizes.tolist())
+    is_told = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
+    columns = _Columns()
+    columns.add("starts", np.diff(lifetimes.starts[is_told], prepend=np.uint64(0)))
+    columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_told])
+    columns.add("sizes", size_of[is_told])
+    by_site = _add_sites(columns, shown, lifetimes, is_told)
+    gaps = _gaps(shown)
+    if gaps is not None:
+        columns.add("times", gaps)
+    _add_places(columns, heap_map, is_told)
+    if not is_told.all():
+        colours = (np.array(by_size.colours, np.uint8) + np.uint8(1))[size_of]
+        _add_pictures(columns, heap_map, colours)
+    return {
+        "events": heap_map.events,
+        "peak": heap_map.peak,
+        "window": [window.first, window.end],
+        "picture": None if is_told.all() else PICTURE,
+        "sizes": asdict(by_size),
+        "sites": None if by_site is None else asdict(by_site),
+        "hasTimes": gaps is not None,
+        "isEven": gaps is not None and _is_even(gaps),
+        "height": _height(heap_map),
+        "heaps": [
+            {"name": heap.name, "own": _told(heap.own), "row": [_told(one) for one in heap.row]}
+            for heap in heap_map.heaps
+        ],
+        "columns": columns.told,
+        "packed": columns.packed(),
+    }
+
+
+def _height(heap_map: HeapMap) -> int:
+    """Bytes of the axis: the largest region that is shown."""
+    return max(one.region for heap in heap_map.heaps for one in (heap.own, *heap.row))
+
+
+def _told(one: Replayed) -> dict[str, Any]:
+    return {"region": one.region, "refused": asdict(one.refused) if one.refused else None}
+
+
+def size_classes(sizes: Sequence[int]) -> Classes:
+    """Sizes by powers of two, the smallest of them together if there are too many.
+
+    >>> size_classes([16, 24, 500]).names == [f"16 to 24{chr(160)}B", f"500{chr(160)}B"]
+    True
+    """
+    powers = [one.bit_length() for one in sizes]
+    known = sorted(set(powers))
+    lowest = known[max(0, len(known) - MOST_CLASSES)] if known else 0
+    merged = [max(power, lowest) for power in powers]
+    places = {power: place for place, power in enumerate(sorted(set(merged)))}
+    colours = [places[power] for power in merged]
+    names = []
+    for place in range(len(places)):
+        own = [one for one, colour in zip(sizes, colours, strict=True) if colour == place]
+        names.append(size(own[0]) if len(own) == 1 else f"{own[0]:,} to {size(own[-1])}")
+    return Classes([f"{one:,}" for one in sizes], colours, names)
+
+
+def _add_sites(
+    columns: _Columns,
+    shown: LoadedTrace,
+    lifetimes: _engine.Lifetimes,
+    is_told: NDArray[np.bool_],
+) -> Classes | None:
+    """Call sites, the busiest with colours of their own."""
+    if len(shown.sites) == 0:
+        return None
+    asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
+    sites, site_of, counts = np.unique(asked_by, return_inverse=True, return_counts=True)
+    columns.add("sites", site_of)
+    order = np.argsort(-counts, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    labels = [f"{site:08x}" if site else "unknown" for site in sites.tolist()]
+    named = [labels[one] for one in order[: MOST_CLASSES - 1].tolist()]
+    names = [*named, "all others"] if len(labels) > len(named) else named
+    return Classes(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
+
+
+def _gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
+    """Microseconds from each event to the next; None where no time is known."""
+    times = np.concatenate([batch["time"] for batch in shown.trace.batches(("time",))])
+    if int(times[-1]) == 0:
+        return None
+    gaps = np.diff(times, prepend=times[:1])
+    return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
+
+
+def _is_even(gaps: NDArray[np.uint64]) -> bool:
+    """Whether a map over time can be read: pauses, the longest hundredth, are less than half."""
+    longest = np.sort(gaps)[-max(1, len(gaps) // 100) :]
+    return 2 * int(longest.sum()) < int(gaps.sum())
+
+
+def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]) -> None:
+    for h, heap in enumerate(heap_map.heaps):
+        own = heap.own.offsets
+        columns.add(f"place-{h}", own[is_told[: len(own)]])
+        for k, one in enumerate(heap.row):
+            there = min(len(one.offsets), len(own))
+            apart = one.offsets[:there] - own[:there]
+            columns.add(f"place-{h}-{k}", apart[is_told[:there]])
+
+
+def _add_pictures(columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8]) -> None:
+    picture = _engine.Picture(*PICTURE, heap_map.events, _height(heap_map))
+    for h, heap in enumerate(heap_map.heaps):
+        for name, one in [("", heap.own), *((f"-{k}", one) for k, one in enumerate(heap.row))]:
+            cells = picture.paint(heap_map.lifetimes, one.offsets, colours)
+            columns.add_bytes(f"picture-{h}{name}", cells)

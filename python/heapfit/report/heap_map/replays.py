@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the heap map shows, replayed: each block's place in two heaps, each in many regions.
+
+A heap is replayed in the region that it needs, and in every one of a row of regions, the same for
+both, up to the first request that is refused there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.compare.comparison import Row
+from heapfit.compare.today.heaps import SystemHeap, heap_4
+from heapfit.compare.today.requests import Requests, as_served, requests_of
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import Fit
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import RESIZE, is_allocation
+
+REGIONS = 24  # that both heaps are replayed in
+_UNIT = _engine.REGION_UNIT
+_MOST_ACCESSES = 500  # an event: a heap that makes more is too slow to be searched for a page
+
+Offsets = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The request that a heap could not serve, and what it had left. Sizes in bytes."""
+
+    event: int
+    size: int  # asked for
+    live: int  # of all requests then
+    free: int  # all together
+    largest_free: int  # in one piece
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A heap in one region."""
+
+    region: int  # bytes, as its user sets them
+    offsets: Offsets  # of the trace's lifetimes in their order, up to the refusal
+    refused: Refused | None  # None: nothing was
+
+    @property
+    def runs(self) -> bool:
+        """Whether the whole trace was served."""
+        return self.refused is None
+
+
+@dataclass(frozen=True, slots=True)
+class MappedHeap:
+    """A heap in the region that it needs, and in those of the row."""
+
+    name: str
+    own: Replayed
+    row: tuple[Replayed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtPeak:
+    """Where a heap's bytes are when the most are live. Together they are its region."""
+
+    name: str
+    payload: int  # asked for
+    rounding: int  # within live blocks, asked for by nobody
+    largest_free: int  # in one piece
+    holes: int  # free bytes beside it, idle blocks of pools among them
+    control: int  # headers, map and tables
+
+    @property
+    def region(self) -> int:
+        """All of them."""
+        return self.payload + self.rounding + self.largest_free + self.holes + self.control
+
+
+@dataclass(frozen=True, slots=True)
+class HeapMap:
+    """The heaps, today's first where there is one, the chosen one last."""
+
+    heaps: tuple[MappedHeap, ...]
+    lifetimes: _engine.Lifetimes  # of the trace that is shown
+    events: int
+    peak: int  # the event at which the most bytes are live
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Of each block that a system's heap places, in order.
+
+    One that stands for the mark between two regions belongs to event 0, and is not counted.
+    """
+
+    asked_at: NDArray[np.int64]  # the trace's event
+    served_at: NDArray[np.int64]  # the event that the heap replays for it
+    is_counted: NDArray[np.bool_]  # whether it is a lifetime of the trace: of a byte or more
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A heap to replay."""
+
+    name: str
+    plan: _engine.Plan
+    events: _engine.EventArray
+    base: int  # alignment of the region
+    region: int  # of the plan, that it needs
+    shift: int = 0  # from an offset in our region to one in the memory of its user
+    placed: _Placed | None = None  # where `events` are not those of the trace
+
+
+def subjects_of(fit: Fit, shown: LoadedTrace) -> tuple[Subject, ...]:
+    """Today's heap where it serves the trace, and the chosen one last.
+
+    None of them where the chosen heap's blocks may lie in pieces, which have no one place.
+    """
+    winner = fit.winner
+    if winner.is_in_pieces or winner.replay_region is None:
+        return ()
+    chosen = subject_of(winner, shown, fit.comparison.base_alignment)
+    return (*_todays(fit, shown), *([chosen] if chosen else []))
+
+
+def map_of(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> HeapMap:
+    """The map of some heaps, one at least."""
+    row = regions_of([one.region + one.shift for one in subjects], fit.profile.u_max)
+    return HeapMap(
+        heaps=tuple(_mapped(one, row) for one in subjects),
+        lifetimes=_engine.Lifetimes(shown.events),
+        events=len(shown.events),
+        peak=fit.profile.u_max_event,
+    )
+
+
+def at_peak(subject: Subject, peak: int) -> AtPeak:
+    """The heap in the region that it needs, after event `peak` of the trace."""
+    replay = _engine.Replay(subject.plan, subject.region, base_alignment=subject.base)
+    replay.feed(subject.events, _served_until(subject, peak))
+    blocks, memory = replay.blocks(), subject.region + subject.shift
+    return AtPeak(
+        name=subject.name,
+        payload=replay.live,
+        rounding=blocks.used - replay.live,
+        largest_free=blocks.largest_free,
+        holes=blocks.free - blocks.largest_free,
+        control=memory - blocks.used - blocks.free,
+    )
+
+
+def regions_of(needed: Sequence[int], u_max: int) -> tuple[int, ...]:
+    """Regions from U_max to a little above what is needed, these among them, ascending.
+
+    >>> len(regions_of([97_160, 90_296], 87_384)) >= REGIONS
+    True
+    """
+    low, high = -(-u_max // _UNIT) * _UNIT, max(needed)
+    high = max(high + (high - low) // 8, low + REGIONS * _UNIT)
+    steps = {low + (high - low) * i // (REGIONS - 1) // _UNIT * _UNIT for i in range(REGIONS)}
+    return tuple(sorted(steps | set(needed)))
+
+
+def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
+    """A plan in the region that it needs; None if it has none."""
+    if row.replay_region is None:
+        return None
+    events = shown.events_for(row.plan)
+    return Subject(row.name, row.plan.engine(), events, base, row.replay_region)
+
+
+def _todays(fit: Fit, shown: LoadedTrace) -> list[Subject]:
+    """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
+    heap = fit.today.heap if fit.today else heap_4(fit.options.alignment)
+    requests, base = requests_of(shown.trace), shown.trace.largest_alignment
+    plan = heap.plan.engine()
+    try:
+        served = as_served(heap, requests)
+    except HeapfitError:
+        return []
+    events = served.engine()
+    trial = _engine.Trial(plan, events, base)
+    if trial.exceeds(2 * fit.comparison.u_max, _MOST_ACCESSES * len(events)):
+        return []
+    region = trial.scan().r_safe
+    if region is None:
+        return []
+    name = heap.title if fit.today else f"{heap.title}'s rule"
+    shift = heap.memory(region) - region
+    placed = _placed_by(heap, requests, served)
+    return [Subject(name, plan, events, base, region, shift, placed)]
+
+
+def _placed_by(heap: SystemHeap, requests: Requests, served: Requests) -> _Placed:
+    asked_at = _places(requests)
+    marks = 2 * len(heap.regions)
+    return _Placed(
+        asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
+        served_at=_places(served),
+        is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
+    )
+
+
+def _places(requests: Requests) -> NDArray[np.int64]:
+    """The events that place a block."""
+    resizes = (requests.op == RESIZE) & (requests.size > 0)
+    return np.flatnonzero(is_allocation(requests.op) | resizes)
+
+
+def _served_until(subject: Subject, event: int) -> int:
+    """How many events a heap replays until an event of the trace, which places a block, is done."""
+    if subject.placed is None:
+        return event + 1
+    place = int(np.searchsorted(subject.placed.asked_at, event, side="right")) - 1
+    return int(subject.placed.served_at[place]) + 1
+
+
+def _mapped(subject: Subject, row: Sequence[int]) -> MappedHeap:
+    own = _replayed(subject, subject.region + subject.shift)
+    return MappedHeap(subject.name, own, tuple(_replayed(subject, one) for one in row))
+
+
+def _replayed(subject: Subject, memory: int) -> Replayed:
+    try:
+        replay = _engine.Replay(
+            subject.plan, memory - subject.shift, base_alignment=subject.base, keep_offsets=True
+        )
+    except HeapfitError:  # the plan takes no such region
+        return Replayed(memory, np.zeros(0, np.uint64), Refused(0, 0, 0, memory, 0))
+    runs = replay.feed(subject.events)
+    offsets = replay.offsets
+    refused = None if runs else _refusal(subject, replay, len(offsets))
+    if subject.placed is not None:
+        offsets = offsets[subject.placed.is_counted[: len(offsets)]]
+    return Replayed(memory, offsets + np.uint64(subject.shift % 2**64), refused)
+
+
+def _refusal(subject: Subject, replay: _engine.Replay, placed: int) -> Refused:
+    """What stopped a replay, told with the number that the event has in the trace."""
+    result, blocks = replay.result(), replay.blocks()
+    assert result.failed_event is not None
+    assert result.failed_size is not None
+    event = result.failed_event
+    if subject.placed is not None:
+        event = int(subject.placed.asked_at[placed])
+    return Refused(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages in a browser: what is drawn, what is told of it, and how it is reached."""
+
+import os
+import random
+import re
+from pathlib import Path
+
+import axe_core_python
+import pytest
+from small_traces import table2
+
+from chromium import Chromium
+from heapfit.fit_result import Fit, FitOptions
+from heapfit.fitting.fit import fit
+from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
+from heapfit.report.simulation import write_simulation_page
+from heapfit.simulation.scenario import load_scenario
+from heapfit.simulation.simulate import solve
+from heapfit.trace.loaded import load_trace
+from program import run_heapfit
+
+MAP_IS_DRAWN = "'isDrawn' in document.getElementById('heap-map').dataset"
+PHONE = (390, 844)
+AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
+FINDINGS = """axe.run(document).then(found => found.violations
+    .filter(one => ["serious", "critical"].includes(one.impact))
+    .map(one => `${one.id}: ${one.nodes[0].html}`))"""
+SCENARIOS = Path(__file__).parents[2] / "examples/partitions"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory) -> Fit:
+    folder = tmp_path_factory.mktemp("fitted")
+    return fit([table2(folder / "four.heap", 1500)], folder / "out", FitOptions())
+
+
+@pytest.fixture(scope="module")
+def heap_map(fitted) -> HeapMap:
+    shown = load_trace(fitted.trace)
+    return map_of(fitted, shown, subjects_of(fitted, shown))
+
+
+@pytest.fixture
+def page(browser, fitted):
+    browser.resize(1400, 900)
+    browser.prefer("light")
+    browser.open(fitted.paths.report)
+    browser.wait_for(MAP_IS_DRAWN)
+    return browser
+
+
+class Drawn:
+    """A heap's canvas on the page."""
+
+    def __init__(self, browser: Chromium, heap: int, heap_map: HeapMap) -> None:
+        self.browser, self.heap, self.map = browser, heap, heap_map
+        self.name = f"document.getElementById('heap-map-canvas-{heap}')"
+        browser.run(f"{self.name}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        self.box = [float(one) for one in browser.run(f"{self.name}.dataset.box").split()]
+        self.height = max(one.region for each in heap_map.heaps for one in each.row)
+
+    def middle(self, block: int) -> tuple[float, float]:
+        """Of a block, in CSS pixels of the canvas."""
+        lifetimes, own = self.map.lifetimes, self.map.heaps[self.heap].own
+        left, top, width, height = self.box
+        event = (int(lifetimes.starts[block]) + int(lifetimes.ends[block])) / 2
+        address = int(own.offsets[block]) + int(lifetimes.sizes[block]) / 2
+        return left + event / self.map.events * width, top + height * (1 - address / self.height)
+
+    def colour(self, x: float, y: float) -> tuple[int, ...]:
+        pixel = f"{self.name}.getContext('2d').getImageData({int(x)}, {int(y)}, 1, 1).data"
+        return tuple(self.browser.run(f"[...{pixel}]"))
+
+    def point(self, x: float, y: float) -> str:
+        """What the page tells of a point of the canvas."""
+        bounds = f"{self.name}.getBoundingClientRect()"
+        left, top = self.browser.run(f"[{bounds}.left, {bounds}.top]")
+        self.browser.move(left + x, top + y)
+        return self.browser.run(
+            f"document.getElementById('heap-map-readout-{self.heap}').textContent"
+        )
+
+
+def long_lived(heap_map: HeapMap, count: int = 12) -> list[int]:
+    """Blocks that are some pixels wide."""
+    lifetimes = heap_map.lifetimes
+    wide = [
+        i
+        for i in range(len(lifetimes))
+        if lifetimes.ends[i] - lifetimes.starts[i] > heap_map.events / 100
+    ]
+    return random.Random(3).sample(wide, count)
+
+
+@pytest.mark.parametrize("heap", [0, 1])
+def test_what_is_told_of_a_block_is_what_the_replay_says(page, heap_map, heap):
+    drawn = Drawn(page, heap, heap_map)
+    lifetimes, own = heap_map.lifetimes, heap_map.heaps[heap].own
+    for block in long_lived(heap_map):
+        told = drawn.point(*drawn.middle(block))
+        start, end = int(lifetimes.starts[block]), int(lifetimes.ends[block])
+        size, place = int(lifetimes.sizes[block]), int(own.offsets[block])
+        assert told.startswith(f"{size:,} B at {place:,} B; event {start:,} to ")
+        assert f"({end - start:,} events" in told
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_block_has_the_colour_of_its_size(page, heap_map, scheme):
+    page.prefer(scheme)
+    drawn = Drawn(page, 1, heap_map)
+    seen: dict[tuple[int, ...], set[int]] = {}
+    for block in long_lived(heap_map, 30):
+        size = int(heap_map.lifetimes.sizes[block])
+        seen.setdefault(drawn.colour(*drawn.middle(block)), set()).add(size.bit_length())
+    assert len(seen) == len({one for powers in seen.values() for one in powers})
+    assert all(len(powers) == 1 for powers in seen.values())
+
+
+def test_above_the_chosen_heap_lies_what_it_saves(page, heap_map):
+    todays, ours = (one.own.region for one in heap_map.heaps)
+    assert ours < todays
+    drawn = Drawn(page, 1, heap_map)
+    left, top, _, height = drawn.box
+    middle = top + height * (1 - (ours + todays) / 2 / drawn.height)
+    below = top + height * (1 - (ours - 8) / drawn.height)
+    saved = drawn.colour(left + 5, middle)
+    assert saved[:3] == (0xD7, 0xF0, 0xE4)
+    assert drawn.colour(left + 5, below + 4) != saved
+
+
+def test_the_slider_shows_the_request_that_fails_in_each_region(page, heap_map):
+    rows = zip(*(heap.row for heap in heap_map.heaps), strict=True)
+    for place, both in enumerate(rows):
+        told = page.run(
+            f"(slider => {{ slider.value = {place}; slider.dispatchEvent(new Event('input'));"
+            "return document.getElementById('heap-map-told-region').textContent })"
+            "(document.getElementById('heap-map-region'))"
+        )
+        assert told.startswith(f"In {both[0].region:,} B:")
+        for heap, one in zip(heap_map.heaps, both, strict=True):
+            refused = one.refused
+            assert (
+                f"{heap.name} serves every request." in told
+                if refused is None
+                else f"{heap.name} refuses {refused.size:,} B at event {refused.event:,}" in told
+            )
+
+
+def test_the_map_is_read_with_the_keyboard_alone(page, heap_map):
+    drawn = Drawn(page, 1, heap_map)
+    page.run(f"{drawn.name}.focus()")
+    told = set()
+    for _ in range(12):
+        page.press("ArrowDown", 40)
+        told.add(page.run("document.getElementById('heap-map-readout-1').textContent"))
+    assert sum(" B at " in one for one in told) >= 3
+    before = page.run(f"{drawn.name}.toDataURL()")
+    page.press("+", 187)
+    assert page.run(f"{drawn.name}.toDataURL()") != before
+
+
+def test_a_page_asks_for_nothing_and_says_nothing(page):
+    assert page.requests == []
+    assert page.messages == []
+
+
+@pytest.fixture(scope="module")
+def pages(fitted, tmp_path_factory) -> list[Path]:
+    """One of each kind that takes little to make."""
+    folder = tmp_path_factory.mktemp("pages")
+    scenario = load_scenario(SCENARIOS / "figure-5.toml")
+    write_simulation_page(folder / "simulation.html", solve(scenario))
+    words = ["slotbuf", "50", "2000", "-o", str(folder)]
+    assert run_heapfit(*words, folder=folder, environment=os.environ).returncode == 0
+    return [fitted.paths.report, folder / "simulation.html", folder / "slotbuf.html"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page_unfolded(browser, pages, scheme):
+    for page in pages:
+        browser.prefer(scheme)
+        browser.open(page)
+        browser.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
+        browser.run(f"{AXE.read_text()};0")
+        assert browser.run(FINDINGS) == [], page.name
+        assert browser.messages == []
+        assert browser.requests == []
+
+
+def test_a_fits_page_is_short_on_paper_and_on_a_phone(browser, fitted):
+    browser.open(fitted.paths.report)
+    assert len(re.findall(rb"/Type\s*/Page\b", browser.pdf())) <= 6
+    browser.resize(*PHONE, is_phone=True)
+    browser.open(fitted.paths.report)
+    root = "document.documentElement"
+    assert browser.run(f"{root}.scrollHeight") <= 10_000
+    assert browser.run(f"{root}.scrollWidth") == PHONE[0]
+
+
+def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
+    page.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
+    chart = "document.getElementById('chart-memory')"
+    curves = f"{chart}.querySelectorAll('svg[role=img] path[style^=stroke]').length"
+    page.run(f"{chart}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    before = page.run(curves)
+    page.run(f"{chart}.querySelector('button[aria-pressed=true]').focus()")
+    page.press(" ", 32)
+    assert page.run("document.activeElement.getAttribute('aria-pressed')") == "false"
+    assert page.run(curves) < before
+    rows = f"[...{chart}.querySelectorAll('tbody tr')].map(row => row.innerText.split('\\t'))"
+    told = page.run(rows)
+    series = page.run("figures['chart-memory'].data.map(one => [one.name, one.x.length])")
+    assert len(told) == min(200, sum(length for _, length in series))
+    assert told[0][0] == series[0][0]
+
+
+def test_a_link_to_a_folded_part_opens_it(page):
+    page.run("location.hash = '#def-u-max'")
+    page.wait_for("document.getElementById('glossary').querySelector('details').open")
