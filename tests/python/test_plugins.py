@@ -120,6 +120,14 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     assert "faulty: crash: event" in faulty.stdout
 
 
+def test_a_plug_in_that_takes_no_region_is_told_so(tmp_path: Path) -> None:
+    words = ["compare", ECHO, "tlsf", "--plugin", ROOT / "examples/plugins/bump.c"]
+    done = run_heapfit(*words, "--alignment", "16", folder=tmp_path, environment=os.environ)
+
+    assert done.returncode == 0
+    assert "bump: serves the trace in no region" in done.stdout
+
+
 def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
     crate = plugin_of(INCLUDE / "crates/linked_list_allocator")
     built = build(crate, tmp_path)

@@ -84,7 +84,7 @@ class _Findings:
         answer, fault = process.ask(what, size - self.statics)
         self.events += answer.events
         self.add(fault)
-        self.is_over = self.is_over or ends(fault, answer)
+        self.is_over = self.is_over or _ends(fault, answer)
         return answer
 
 
@@ -102,7 +102,7 @@ class _Ground:
         return started(program, self.events, self.alignment)
 
 
-def ends(fault: Fault | None, answer: Answer) -> bool:
+def _ends(fault: Fault | None, answer: Answer) -> bool:
     """Whether nothing that comes after can be trusted: not of an init that crashes in little."""
     return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
 

@@ -64,3 +64,8 @@ def _meanings(rows: Sequence[PluginRow]) -> Iterator[str]:
         yield "accesses/operation -: not compiled here by gcc, so not counted."
     for row in rows:
         yield from (f"{row.name}: {fault}." for fault in row.faults)
+        if row.r_min is None and not row.faults:
+            yield (
+                f"{row.name}: serves the trace in no region that was tried (does its plugin_init "
+                f"take an alignment of {row.alignment}?)."
+            )
