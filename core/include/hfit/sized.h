@@ -28,8 +28,8 @@
  * are cut from its end, as in hfit/tailored.h.
  *
  * Time: no loop over a tree passes more than one chunk for each bit of the region's length in
- * granules, and one more. `alloc` goes through at most 8 such loops, 10 with two ends; where a
- * granule has 4 B, 10 and 14; `free_sized` through 14; `resize_sized` through those of both and 16.
+ * granules, and five more. `alloc` goes through at most 7 such loops, 9 with two ends; where a
+ * granule has 4 B, 9 and 13; `free_sized` through 11; `resize_sized` through those of both and 13.
  *
  * Misuse: at safety level 1 a free is refused whose bytes, as many as the caller says, are not all
  * in use: every second free of memory that is still free, in part or whole. What else a bad size or

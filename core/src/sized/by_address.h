@@ -199,58 +199,69 @@ static inline void address_set_size(hfit_heap *heap, const hfit_plan *plan, uint
     }
 }
 
-/* The better of two granules where those not above `limit` are wanted and the highest is best, all
- * seen with the bits of `flip` inverted; NOWHERE is worse than any. */
-static FORCE_INLINE uint32_t nearer(uint32_t best, uint32_t at, uint32_t limit, uint32_t flip) {
-    const bool is_wanted = (at ^ flip) <= (limit ^ flip);
-    return is_wanted && (best == NOWHERE || (at ^ flip) > (best ^ flip)) ? at : best;
-}
-
-/* The chunk nearest to `limit` of those at it and below, where numbers and turns are seen with the
- * bits of `flip`, none or all, inverted; NOWHERE if there is none. Numbers in a subtree that the
- * way leaves on its lower side are all below, and those of the last such subtree above those of the
- * others. */
-static FORCE_INLINE uint32_t nearest(const hfit_heap *heap, const hfit_plan *plan, uint32_t limit,
-                                     uint32_t flip) {
+/* The last chunk that begins before `limit`; NOWHERE if none does. The path is that to the chunk
+ * which begins there, and empty if none does. Numbers in a subtree that the way leaves on its lower
+ * side are all below, and those of the last such subtree above those of the others. */
+static inline uint32_t last_before(const hfit_heap *heap, const hfit_plan *plan, uint32_t limit,
+                                   address_path *path) {
     const uint32_t last = last_chunk(heap, plan);
-    const uint32_t low = flip == 0 ? LOWER : HIGHER;
-    const uint32_t high = LOWER + HIGHER - low;
-    uint32_t turns = turns_of(heap, limit) ^ flip;
-    uint32_t best = NOWHERE;
+    uint32_t turns = turns_of(heap, limit);
+    uint32_t best = NOWHERE; /* less than any chunk */
     uint32_t aside = NOWHERE;
     uint32_t at = link_in(heap, ADDRESSES, last);
+    path->length = 0;
     for (uint32_t bits = 0; at != NOWHERE && bits <= LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, at);
-        best = nearer(best, at, limit, flip);
+        path->chunks[bits] = at;
         if (at == limit) {
-            return at;
+            path->length = bits + 1;
         }
-        at = link_in(heap, offset + low, last);
+        best = at < limit && at > best ? at : best;
         if (turns >> 31 != 0) {
-            aside = at != NOWHERE ? at : aside;
-            at = link_in(heap, offset + high, last);
+            const uint32_t lower = link_in(heap, offset + LOWER, last);
+            aside = lower != NOWHERE ? lower : aside;
         }
+        at = link_in(heap, offset + (turns >> 31) * 4, last);
         turns <<= 1;
     }
     for (uint32_t bits = 0; aside != NOWHERE && bits <= LINK_BITS; bits++) {
         HFIT_LOOP_AT_MOST(LINK_BITS + 1);
         const uint32_t offset = offset_at(plan, aside);
-        best = nearer(best, aside, limit, flip);
-        aside = link_in(heap, offset + high, last);
-        aside = aside != NOWHERE ? aside : link_in(heap, offset + low, last);
+        best = aside < limit && aside > best ? aside : best;
+        aside = link_in(heap, offset + HIGHER, last);
+        aside = aside != NOWHERE ? aside : link_in(heap, offset + LOWER, last);
     }
     return best;
 }
 
-/* The last chunk that begins at `limit` or before; NOWHERE if none does. */
-static inline uint32_t last_until(const hfit_heap *heap, const hfit_plan *plan, uint32_t limit) {
-    return nearest(heap, plan, limit, 0);
-}
-
-/* The first chunk that begins at `limit` or behind; NOWHERE if none does. */
+/* The first chunk that begins at `limit` or behind; NOWHERE if none does. The same, seen from the
+ * other side. */
 static inline uint32_t first_from(const hfit_heap *heap, const hfit_plan *plan, uint32_t limit) {
-    return nearest(heap, plan, limit, ~0u);
+    const uint32_t last = last_chunk(heap, plan);
+    uint32_t turns = turns_of(heap, limit);
+    uint32_t best = UINT32_MAX;
+    uint32_t aside = NOWHERE;
+    uint32_t at = link_in(heap, ADDRESSES, last);
+    for (uint32_t bits = 0; at != NOWHERE && bits <= LINK_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+        const uint32_t offset = offset_at(plan, at);
+        best = at >= limit && at < best ? at : best;
+        if (turns >> 31 == 0) {
+            const uint32_t higher = link_in(heap, offset + HIGHER, last);
+            aside = higher != NOWHERE ? higher : aside;
+        }
+        at = link_in(heap, offset + (turns >> 31) * 4, last);
+        turns <<= 1;
+    }
+    for (uint32_t bits = 0; aside != NOWHERE && bits <= LINK_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+        const uint32_t offset = offset_at(plan, aside);
+        best = aside >= limit && aside < best ? aside : best;
+        aside = link_in(heap, offset + LOWER, last);
+        aside = aside != NOWHERE ? aside : link_in(heap, offset + HIGHER, last);
+    }
+    return best != UINT32_MAX ? best : (uint32_t)NOWHERE;
 }
 
 /* Finds a chunk with this bit. False if there is none. */

@@ -8,6 +8,9 @@
  *              |- smaller -> entries whose next bit is 0
  *              '- larger --> entries whose next bit is 1
  *
+ * A size's first bits are its logarithm, those below its first 1 follow: in order as the sizes are,
+ * but sizes, which are small, have no long way of zeros in common.
+ *
  * A listed chunk keeps the link to the one before it where an entry has the smaller ones. No chunk
  * keeps a link to its parent: an entry is found by its size.
  */
@@ -18,11 +21,21 @@
 #include "src/region.h"
 #include "src/sized/heap.h"
 
-enum { PREVIOUS = SMALLER };
+enum {
+    PREVIOUS = SMALLER,
+    LOG_BITS = 5,                        /* of a size's logarithm */
+    SIZE_BITS = LOG_BITS + LINK_BITS - 1 /* by which the tree branches */
+};
 #define IS_LISTED (1u << SMALL_SHIFT)
 
 static FORCE_INLINE uint32_t sizes_root(bool above) {
     return above ? SIZES_HIGH : SIZES;
+}
+
+/* The bits of a size by which the tree branches, moved to the top. */
+static FORCE_INLINE uint32_t size_turns(uint32_t size) {
+    const uint32_t zeros = (uint32_t)__builtin_clz(size);
+    return (31 - zeros) << (32 - LOG_BITS) | size << zeros << 1 >> LOG_BITS;
 }
 
 static FORCE_INLINE uint32_t next_of(const hfit_heap *heap, const hfit_plan *plan,
@@ -53,10 +66,10 @@ static FORCE_INLINE void set_size_words(hfit_heap *heap, uint32_t offset, uint32
 static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
     const uint32_t last = last_full(heap, plan);
-    uint32_t turns = turns_of(heap, size);
+    uint32_t turns = size_turns(size);
     uint32_t slot = sizes_root(above);
-    for (uint32_t bits = 0; bits < LINK_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    for (uint32_t bits = 0; bits <= SIZE_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
         const uint32_t at = link_in(heap, slot, last);
         if (at == NOWHERE || size_at(heap, offset_at(plan, at)) == size) {
             break;
@@ -90,8 +103,8 @@ static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t 
 static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_t slot,
                                  uint32_t entry) {
     const uint32_t last = last_full(heap, plan);
-    for (uint32_t bits = 0; bits < LINK_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    for (uint32_t bits = 0; bits <= SIZE_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
         const uint32_t offset = offset_at(plan, entry);
         const uint32_t side = link_in(heap, offset + LARGER, last) != NOWHERE ? LARGER : SMALLER;
         const uint32_t below = link_in(heap, offset + side, last);
@@ -105,81 +118,93 @@ static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_
     return entry;
 }
 
+/* Takes an entry out, whose slot is known: what is listed behind it comes into its place. */
 static inline void remove_entry(hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
-                                uint32_t size, bool above) {
+                                uint32_t slot) {
     const uint32_t last = last_full(heap, plan);
-    const uint32_t slot = size_slot(heap, plan, size, above);
     const uint32_t offset = offset_at(plan, entry);
     const uint32_t next = next_of(heap, plan, entry);
-    uint32_t heir = next;
-    uint32_t heirs_next;
-    if (next == NOWHERE) {
-        heir = size_leaf(heap, plan, slot, entry);
-        if (heir == entry) {
-            return;
-        }
-        heirs_next = next_of(heap, plan, heir);
-    } else {
-        heirs_next = next_of(heap, plan, next);
+    const uint32_t heir = next != NOWHERE ? next : size_leaf(heap, plan, slot, entry);
+    if (heir != entry) {
+        const uint32_t heirs_next = next_of(heap, plan, heir);
+        set_link(heap, slot, heir);
+        set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, last),
+                       link_in(heap, offset + LARGER, last), heirs_next);
     }
-    set_link(heap, slot, heir);
-    set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, last),
-                   link_in(heap, offset + LARGER, last), heirs_next);
 }
 
-/* Takes a chunk out. */
-static inline void size_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
-                               uint32_t size, bool above) {
-    const uint32_t offset = offset_at(plan, granule);
-    if ((load_field(heap, offset, LARGER) & IS_LISTED) == 0) {
-        remove_entry(heap, plan, granule, size, above);
-        return;
-    }
+static FORCE_INLINE bool is_listed(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+    return (load_field(heap, offset_at(plan, chunk), LARGER) & IS_LISTED) != 0;
+}
+
+/* Takes a chunk out of the list behind an entry. */
+static inline void remove_listed(hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
     const uint32_t next = next_of(heap, plan, granule);
-    const uint32_t previous = link_in(heap, offset + PREVIOUS, last_full(heap, plan));
+    const uint32_t previous =
+        link_in(heap, offset_at(plan, granule) + PREVIOUS, last_full(heap, plan));
     set_next(heap, plan, previous, next);
     if (next != NOWHERE) {
         set_link(heap, offset_at(plan, next) + PREVIOUS, previous);
     }
 }
 
-/* The entry of the least size from `size` on; NOWHERE if there is none. */
-static inline uint32_t size_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                 bool above) {
+/* Takes a chunk out. */
+static inline void size_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
+                               uint32_t size, bool above) {
+    if (is_listed(heap, plan, granule)) {
+        remove_listed(heap, plan, granule);
+    } else {
+        remove_entry(heap, plan, granule, size_slot(heap, plan, size, above));
+    }
+}
+
+/* An entry and the slot that leads to it; or NOWHERE. */
+typedef struct size_entry {
+    uint32_t entry;
+    uint32_t slot;
+} size_entry;
+
+/* The entry of the least size from `size` on. */
+static inline size_entry size_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                   bool above) {
     const uint32_t last = last_full(heap, plan);
-    uint32_t turns = turns_of(heap, size);
-    uint32_t best = NOWHERE;
+    uint32_t turns = size_turns(size);
+    size_entry best = {NOWHERE, 0};
     uint32_t least = UINT32_MAX - size;
-    uint32_t aside = NOWHERE;
-    uint32_t at = link_in(heap, sizes_root(above), last);
-    for (uint32_t bits = 0; at != NOWHERE && bits <= LINK_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    uint32_t aside = 0; /* a slot, as is */
+    uint32_t slot = sizes_root(above);
+    uint32_t at = link_in(heap, slot, last);
+    for (uint32_t bits = 0; at != NOWHERE && bits <= SIZE_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
         const uint32_t offset = offset_at(plan, at);
         const uint32_t excess = size_at(heap, offset) - size; /* wraps if it is too small */
         if (excess < least) {
             least = excess;
-            best = at;
+            best = (size_entry){at, slot};
+            if (excess == 0) {
+                return best;
+            }
         }
-        if (excess == 0) {
-            return at;
+        if (turns >> 31 == 0 && link_in(heap, offset + LARGER, last) != NOWHERE) {
+            aside = offset + LARGER;
         }
-        at = link_in(heap, offset + LARGER, last);
-        if (turns >> 31 == 0) {
-            aside = at != NOWHERE ? at : aside;
-            at = link_in(heap, offset + SMALLER, last);
-        }
+        slot = offset + SMALLER + (turns >> 31) * 4;
+        at = link_in(heap, slot, last);
         turns <<= 1;
     }
-    for (uint32_t bits = 0; aside != NOWHERE && bits <= LINK_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
-        const uint32_t offset = offset_at(plan, aside);
+    for (uint32_t bits = 0; aside != 0 && bits <= SIZE_BITS; bits++) {
+        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
+        at = link_in(heap, aside, last);
+        if (at == NOWHERE) {
+            break;
+        }
+        const uint32_t offset = offset_at(plan, at);
         const uint32_t excess = size_at(heap, offset) - size;
         if (excess < least) {
             least = excess;
-            best = aside;
+            best = (size_entry){at, aside};
         }
-        aside = link_in(heap, offset + SMALLER, last);
-        aside = aside != NOWHERE ? aside : link_in(heap, offset + LARGER, last);
+        aside = offset + (link_in(heap, offset + SMALLER, last) != NOWHERE ? SMALLER : LARGER);
     }
     return best;
 }

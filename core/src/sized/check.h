@@ -63,7 +63,7 @@ static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t ch
         (next != NOWHERE && link_in(heap, offset_at(plan, next) + PREVIOUS, last) != chunk)) {
         return false;
     }
-    if ((load_field(heap, offset, LARGER) & IS_LISTED) != 0) {
+    if (is_listed(heap, plan, chunk)) {
         left->listed--;
         return is_listed_well(heap, plan, chunk, size);
     }

@@ -42,13 +42,18 @@ static void remove_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t start)
     address_remove(heap, plan, start);
 }
 
+/* Gives a free chunk that is in no tree by size another one, where it stays. */
+static void resize_unlisted(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t size) {
+    address_set_size(heap, plan, start, size);
+    if (size >= full_chunk(plan)) {
+        size_insert(heap, plan, start, size, is_above_top(heap, plan, start));
+    }
+}
+
 /* Makes a free chunk end elsewhere. */
 static void move_end(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
     unlist_chunk(heap, plan, start, size_at(heap, offset_at(plan, start)));
-    address_set_size(heap, plan, start, end - start);
-    if (end - start >= full_chunk(plan)) {
-        size_insert(heap, plan, start, end - start, is_above_top(heap, plan, start));
-    }
+    resize_unlisted(heap, plan, start, end - start);
 }
 
 /* What holds the granules: the free chunks around, or the top. NOWHERE where there is no chunk. */
@@ -57,6 +62,7 @@ typedef struct neighbours {
     uint32_t after;
     bool is_top_before;
     bool is_top_after;
+    address_path path; /* to the chunk after, until the tree changes */
 } neighbours;
 
 static FORCE_INLINE uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan,
@@ -70,14 +76,16 @@ static bool look_around(const hfit_heap *heap, const hfit_plan *plan, place *at,
                         neighbours *found) {
     const uint32_t top = load_word(heap, TOP);
     const uint32_t top_end = load_word(heap, TOP_END);
-    *found = (neighbours){NOWHERE, NOWHERE, at->start == top_end, at->end == top};
+    found->before = NOWHERE;
+    found->after = NOWHERE;
+    found->is_top_before = at->start == top_end;
+    found->is_top_after = at->end == top;
     at->from = found->is_top_before ? top : at->start;
     at->to = found->is_top_after ? top_end : at->end;
-    uint32_t before = last_until(heap, plan, at->end);
-    if (before == at->end) {
-        found->after = before;
-        at->to = chunk_end(heap, plan, before);
-        before = last_until(heap, plan, at->end - 1);
+    const uint32_t before = last_before(heap, plan, at->end, &found->path);
+    if (found->path.length != 0) {
+        found->after = at->end;
+        at->to = chunk_end(heap, plan, found->after);
     }
     const uint32_t before_end = before != NOWHERE ? chunk_end(heap, plan, before) : 0;
     if (before >= at->start || before_end > at->start || (at->start < top_end && at->end > top)) {
@@ -115,13 +123,18 @@ static FORCE_INLINE void count_free(hfit_heap *heap, uint32_t granules) {
     store_word(heap, FREE, load_word(heap, FREE) + granules);
 }
 
-/* Makes the place and what is free around it one free chunk, or part of the top. */
-static void release(hfit_heap *heap, const hfit_plan *plan, const place *at,
-                    const neighbours *found) {
-    count_free(heap, at->end - at->start);
+/* Takes the chunk after out, before anything else is done to the tree. */
+static void remove_after(hfit_heap *heap, const hfit_plan *plan, neighbours *found) {
     if (found->after != NOWHERE) {
-        remove_chunk(heap, plan, found->after);
+        unlist_chunk(heap, plan, found->after, size_at(heap, offset_at(plan, found->after)));
+        address_remove_path(heap, plan, &found->path);
     }
+}
+
+/* Makes the place and what is free around it one free chunk, or part of the top. */
+static void release(hfit_heap *heap, const hfit_plan *plan, const place *at, neighbours *found) {
+    count_free(heap, at->end - at->start);
+    remove_after(heap, plan, found);
     if (found->is_top_after || found->is_top_before) {
         if (found->before != NOWHERE) {
             remove_chunk(heap, plan, found->before);
@@ -139,6 +152,7 @@ static void release(hfit_heap *heap, const hfit_plan *plan, const place *at,
 typedef struct found_chunk {
     uint32_t start;
     uint32_t size;
+    uint32_t slot; /* that leads to it in the tree by size; of a small or listed one nothing */
 } found_chunk;
 
 /* A small chunk on one side of the top, the path left behind for its removal. */
@@ -150,10 +164,10 @@ static inline found_chunk find_small_chunk(const hfit_heap *heap, const hfit_pla
         const uint32_t bit = small_bit(plan, larger, above);
         if ((small_at(heap, plan, link_in(heap, ADDRESSES, last)) & bit) != 0 &&
             find_small(heap, plan, bit, path)) {
-            return (found_chunk){path_end(path), larger};
+            return (found_chunk){path_end(path), larger, 0};
         }
     }
-    return (found_chunk){NOWHERE, 0};
+    return (found_chunk){NOWHERE, 0, 0};
 }
 
 /* The smallest free chunk of `size` granules or more, on one side of the top, of which nothing is
@@ -163,13 +177,15 @@ static inline found_chunk find_chunk(const hfit_heap *heap, const hfit_plan *pla
     found_chunk found = find_small_chunk(heap, plan, size, above, path);
     if (found.start == NOWHERE) {
         path->length = 0;
-        uint32_t entry = size_find(heap, plan, size, above);
-        if (entry != NOWHERE && !can_be_left(plan, size_at(heap, offset_at(plan, entry)) - size)) {
-            entry = size_find(heap, plan, size + least_chunk(plan), above);
+        size_entry best = size_find(heap, plan, size, above);
+        if (best.entry != NOWHERE &&
+            !can_be_left(plan, size_at(heap, offset_at(plan, best.entry)) - size)) {
+            best = size_find(heap, plan, size + least_chunk(plan), above);
         }
-        if (entry != NOWHERE) {
-            found.start = size_pick(heap, plan, entry);
-            found.size = size_at(heap, offset_at(plan, entry));
+        if (best.entry != NOWHERE) {
+            found.start = size_pick(heap, plan, best.entry);
+            found.size = size_at(heap, offset_at(plan, best.entry));
+            found.slot = best.slot;
         }
     }
     return found;
@@ -180,11 +196,15 @@ static inline found_chunk find_chunk(const hfit_heap *heap, const hfit_plan *pla
 static inline uint32_t cut_chunk(hfit_heap *heap, const hfit_plan *plan, found_chunk chunk,
                                  uint32_t size, address_path *path) {
     const uint32_t rest = chunk.size - size;
+    if (chunk.size >= full_chunk(plan) && is_listed(heap, plan, chunk.start)) {
+        remove_listed(heap, plan, chunk.start);
+    } else if (chunk.size >= full_chunk(plan)) {
+        remove_entry(heap, plan, chunk.start, chunk.slot);
+    }
     if (rest != 0) {
-        move_end(heap, plan, chunk.start, chunk.start + rest);
+        resize_unlisted(heap, plan, chunk.start, rest);
         return chunk.start + rest;
     }
-    unlist_chunk(heap, plan, chunk.start, chunk.size);
     if (path->length == 0) {
         find_path(heap, plan, chunk.start, path);
     }

@@ -187,10 +187,8 @@ static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
 
 /* Makes a used place end at `end`: what lies free behind it begins there. */
 static void set_end(hfit_heap *heap, const hfit_plan *plan, uint32_t end, const place *at,
-                    const neighbours *found) {
-    if (found->after != NOWHERE) {
-        remove_chunk(heap, plan, found->after);
-    }
+                    neighbours *found) {
+    remove_after(heap, plan, found);
     if (found->is_top_after) {
         store_word(heap, TOP, end);
         raise_footprint(heap, plan);
@@ -201,8 +199,8 @@ static void set_end(hfit_heap *heap, const hfit_plan *plan, uint32_t end, const 
 
 /* Makes a block longer by what is free on both sides, and slides it down. NULL, and nothing
  * changed, if that is not enough. */
-static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at,
-                       const neighbours *found, uint32_t size) {
+static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, neighbours *found,
+                       uint32_t size) {
     const uint32_t length = at->end - at->start;
     const uint32_t start = found->is_top_before ? at->to - size : at->from;
     if (at->to - at->from < size || start >= at->start || (size < length && found->is_top_before) ||
@@ -211,11 +209,9 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at,
         return NULL;
     }
     unsigned char *moved = block_at(heap, offset_at(plan, start));
+    remove_after(heap, plan, found);
     if (found->before != NOWHERE) {
         remove_chunk(heap, plan, found->before);
-    }
-    if (found->after != NOWHERE) {
-        remove_chunk(heap, plan, found->after);
     }
     count_free(heap, length - size);
     note_live(heap, plan, at->start, false);
@@ -225,8 +221,8 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at,
     if (found->is_top_before) {
         store_word(heap, TOP_END, start);
     } else {
-        const neighbours behind = {NOWHERE, NOWHERE, false, found->is_top_after};
-        set_end(heap, plan, start + size, at, &behind);
+        found->after = NOWHERE;
+        set_end(heap, plan, start + size, at, found);
     }
     return moved;
 }
