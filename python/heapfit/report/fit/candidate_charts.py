@@ -22,7 +22,7 @@ from heapfit.report.drawing.figure import (
 from heapfit.report.drawing.number_text import figure_text, size
 from heapfit.trace.profile import Profile
 
-MOST_CURVES = 8  # candidates drawn over time, best first: nobody reads a longer legend
+MOST_CURVES = 4  # candidates drawn over time, best first: nobody reads a longer legend
 
 
 def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:

@@ -140,6 +140,9 @@
         draw() {
             const ratio = window.devicePixelRatio || 1;
             const {clientWidth, clientHeight} = this.canvas;
+            if (clientWidth === 0 || clientHeight === 0) {
+                return; // not shown
+            }
             this.canvas.width = clientWidth * ratio;
             this.canvas.height = clientHeight * ratio;
             const pen = this.canvas.getContext("2d");
@@ -158,6 +161,18 @@
             this.drawMarks();
             pen.restore();
             this.drawAxes();
+            this.base = new OffscreenCanvas(this.canvas.width, this.canvas.height);
+            this.base.getContext("2d").drawImage(this.canvas, 0, 0);
+            this.drawPointer();
+        }
+
+        // What follows the pointer, over all that does not.
+        drawPointer() {
+            const ratio = window.devicePixelRatio || 1;
+            this.pen.setTransform(1, 0, 0, 1, 0, 0);
+            this.pen.drawImage(this.base, 0, 0);
+            this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+            this.drawCursor();
             this.tell();
         }
 
@@ -246,7 +261,17 @@
             this.pen.strokeRect(x, up + 1, to - x, down - up - 2);
         }
 
+        // Kept until another state or another scheme of colours is shown.
         pictureOf(width, height) {
+            const key = `${suffix()} ${this.colour("--paper")}`;
+            if (this.pictureKey !== key) {
+                this.picture = this.newPicture(width, height);
+                this.pictureKey = key;
+            }
+            return this.picture;
+        }
+
+        newPicture(width, height) {
             const cells = columns[`picture-${this.heap}${suffix()}`];
             const canvas = new OffscreenCanvas(width, height);
             const pen = canvas.getContext("2d");
@@ -276,7 +301,6 @@
                 pen.fillRect(x, top, left + width - x, height);
                 this.drawUpright(refused.event, "--warn", `refuses ${bytes(refused.size)}`);
             }
-            this.drawCursor();
         }
 
         drawUpright(event, colour, text) {
@@ -309,6 +333,7 @@
             const pen = this.pen;
             if (this.drag && this.cursor) {
                 pen.strokeStyle = this.colour("--ink");
+                pen.lineWidth = 1;
                 pen.strokeRect(this.drag.x, this.drag.y, this.cursor.x - this.drag.x,
                     this.cursor.y - this.drag.y);
                 return;
@@ -419,7 +444,9 @@
 
         moveTo(cursor) {
             this.cursor = cursor;
-            this.draw();
+            if (this.base) {
+                this.drawPointer();
+            }
         }
 
         release(end) {

@@ -33,7 +33,7 @@ from heapfit.trace.loaded import LoadedTrace
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
-_BLOCKS_OF_WINDOW = 12_000
+_BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
 
@@ -89,11 +89,12 @@ class _Window:
 
 
 def _window(heap_map: HeapMap) -> _Window:
-    """Around the peak, with so many blocks as a page can hold."""
+    """Around the peak: the blocks live there, and so many more as a page can hold."""
     lifetimes, peak = heap_map.lifetimes, heap_map.peak
     starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
     apart = np.maximum(np.maximum(starts - peak, peak - (ends - 1)), 0)
-    place = min(_BLOCKS_OF_WINDOW, len(apart) // 4)
+    more = min(_BLOCKS_OF_WINDOW, len(apart) // 8)
+    place = min(int((apart == 0).sum()) + more, len(apart) - 1)
     reach = int(np.partition(apart, place)[place])
     return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1))
 
