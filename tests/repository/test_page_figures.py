@@ -28,6 +28,7 @@ MEASURED_ONCE = {
     "docs/attacks.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/drawn-traces.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "target/README.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
+    "docs/generate.md": r"gcc` 12\.2, `-Os`, \d{4}-\d\d-\d\d\)",
     "docs/on-target.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/now.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/margin.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
