@@ -77,7 +77,7 @@ def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
             yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
     yield from map(Line, verdicts_in_words(results))
     if report is not None:
-        yield Line(f"report  {report}")
+        yield Line(f"report  {report}", is_copied=True)
 
 
 def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:

@@ -151,7 +151,7 @@ def _parts(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -
         yield Fields({"claims": []})
     yield Fields({"paths": paths})
     for name, path in paths.items():
-        yield Line(f"{name:18}{path}")
+        yield Line(f"{name:18}{path}", is_copied=True)
 
 
 def _lines(run: Slotbuf) -> Iterator[str]:

@@ -71,7 +71,7 @@ def command(
         written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
     parts = [*_parts(bounds, int(alignment))]
     if written is not None:
-        parts.append(Line(f"{lifetimes}: {written:,} lifetimes"))
+        parts.append(Line(f"{lifetimes}: {written:,} lifetimes", is_copied=True))
     out_result(parts, as_json)
 
 

@@ -160,7 +160,8 @@ def _parts(designs: Designs) -> Iterator[Part]:
     if warning is not None:
         yield Note(warning)
     for row, path in zip(comparison.rows, designs.paths, strict=True):
-        yield Line(f"{path}: {row.reason}; {_pools(row)}")
+        yield Line(str(path), is_copied=True)
+        yield Line(f"  {row.reason}; {_pools(row)}")
     yield Group("classes", class_table(designs.classes, designs.rule, comparison.u_max))
 
 

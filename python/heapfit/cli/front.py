@@ -130,8 +130,8 @@ def _parts(
     left_out = front.comparison.not_applicable
     yield Table(LEFT_OUT, left_out, "not_applicable")
     yield Fields({"plans": paths, "page": page})
-    yield Line(f"plans  {page.parent}")
-    yield Line(f"page   {page}")
+    yield Line(f"plans  {page.parent}", is_copied=True)
+    yield Line(f"page   {page}", is_copied=True)
 
 
 def _meanings(front: Front) -> Iterator[str]:

@@ -57,5 +57,5 @@ def _proven(proof: Proof | None) -> Iterator[Part]:
 def _parts(plan: Path, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
     yield Fields({"plan": plan, "files": paths, "warnings": warnings})
     for path in paths:
-        yield Line(str(path))
+        yield Line(str(path), is_copied=True)
     yield from map(Note, warnings)

@@ -129,9 +129,10 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
     info = recording.trace.info
     yield Fields({"trace": recording.trace.path, **asdict(info)})
     yield Fields({"ending": recording.ending, "log": recording.log})
-    yield Line(f"{recording.trace.path}: {info.events:,} events ({recording.ending})")
+    told = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
+    yield Line(told, is_copied=True)
     if recording.log is not None:
-        yield Line(f"{recording.log}: what came over the line")
+        yield Line(f"{recording.log}: what came over the line", is_copied=True)
     yield from map(Note, info.notes)
 
 
@@ -140,7 +141,7 @@ def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterato
     variables = preload.environment(folder, Path(program[0]) if program else None, depth)
     yield Fields({"environment": variables})
     for name, value in variables.items():
-        yield Line(f"{name}={value}")
+        yield Line(f"{name}={value}", is_copied=True)
 
 
 def _parts(recording: Recording) -> Iterator[Part]:
@@ -151,12 +152,14 @@ def _parts(recording: Recording) -> Iterator[Part]:
     yield Fields({"children": [trace.path for trace in children]})
     yield Line(
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
-        f"which {_ending(recording.status)}"
+        f"which {_ending(recording.status)}",
+        is_copied=True,
     )
     yield from map(Note, _by_filter(recording))
     yield from map(Note, info.notes)
     for trace in children:
-        yield Line(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
+        told = f"{trace.path}: {trace.info.events:,} events of {trace.info.program}"
+        yield Line(told, is_copied=True)
     if recording.others and not children:
         yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
 

@@ -14,18 +14,23 @@ from heapfit import _engine
 from heapfit.compare.verdict import pools_warning
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
+from heapfit.fitting.beside import heaps_beside
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.fitting.held import held_by
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.fit.page import write_report
 from heapfit.trace.content import content_hash
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
+
+# What takes how much of the time, measured on redis; on several recordings `choose` takes more.
+_WORK = {"import": 1, "now": 4, "choose": 78, "firmer": 5, "beside": 7, "hold": 7, "write": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,38 +62,62 @@ def fit(
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
     options = options or FitOptions()
-    heap = heap_of_today(options)
+    heap_of_today(options)  # a name that there is not is refused before any work
+    whole = Whole(progress, _WORK)
     with results_aside(folder) as aside:
-        recordings = _opened(sources, aside, options, progress)
+        recordings = _opened(sources, aside, options, whole.part("import", len(sources)))
         _require_apart(recordings, folder)
         different, repeats = _different(recordings)
-        traces = [one.trace for one in different]
-        needs = None if heap is None else needed_today(heap, traces, progress)
-        choice = _chosen(different, options, progress)
-        today = None
-        if needs is not None:
-            today = beside_today(needs, [one.name for one in different], choice)
-            choice = kept(choice, today, options)
-        is_kept = today is not None and today.is_kept
-        placed = tuple(_placed(one, aside, folder).path for one in traces)
-        fitted = Fit(
-            name=source_name(sources[0]),
-            runs=_runs(different, choice),
-            trace=_placed(choice.shown.trace, aside, folder),
-            profile=choice.shown.profile,
-            comparison=choice.comparison,
-            winner=choice.winner,
-            answer=choice.answer,
-            plan_file=choice.plan_file,
-            verdict=choice.verdict,
-            firmer=firmer(choice, options, progress),
-            warnings=(*repeats, *_warnings(different, choice)),
-            paths=paths_in(folder, placed, has_plan=not is_kept),
-            options=options,
-            today=today,
+        fitted, events = _fitted(_Material(different, aside, folder), options, whole)
+        fitted = replace(
+            fitted, name=source_name(sources[0]), warnings=(*repeats, *fitted.warnings)
         )
-        _write(fitted, paths_in(aside, (), has_plan=not is_kept), choice.shown.events, progress)
+        paths = paths_in(aside, (), has_plan=fitted.paths.plan is not None)
+        _write(fitted, paths, events, whole.part("write"))
     return fitted
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What is fitted, and where."""
+
+    recordings: Sequence[_Recording]  # all different
+    aside: Path  # where imported traces lie now
+    folder: Path  # and will lie
+
+
+def _fitted(
+    material: _Material, options: FitOptions, whole: Whole
+) -> tuple[Fit, _engine.EventArray]:
+    """The answer, and the events of the recording that is shown."""
+    recordings, folder = material.recordings, material.folder
+    traces, heap = [one.trace for one in recordings], heap_of_today(options)
+    needs = None if heap is None else needed_today(heap, traces, whole.part("now"))
+    choice = _chosen(recordings, options, whole.part("choose"))
+    today = None
+    if needs is not None:
+        today = beside_today(needs, [one.name for one in recordings], choice)
+        choice = kept(choice, today, options)
+    placed = tuple(_placed(one, material.aside, folder).path for one in traces)
+    fitted = Fit(
+        name=recordings[0].name,
+        runs=_runs(recordings, choice),
+        trace=_placed(choice.shown.trace, material.aside, folder),
+        profile=choice.shown.profile,
+        comparison=choice.comparison,
+        winner=choice.winner,
+        answer=choice.answer,
+        plan_file=choice.plan_file,
+        verdict=choice.verdict,
+        firmer=firmer(choice, options, whole.part("firmer")),
+        warnings=tuple(_warnings(recordings, choice)),
+        paths=paths_in(folder, placed, has_plan=today is None or not today.is_kept),
+        options=options,
+        beside=heaps_beside(choice, traces, needs, whole.part("beside", steps=2)),
+        held=held_by(choice, traces, whole.part("hold")),
+        today=today,
+    )
+    return fitted, choice.shown.events
 
 
 def try_fit(

@@ -37,7 +37,8 @@ def robust_table(
     yield from map(Line, sentences)
     yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
-        yield Line(f"{path}: {row.reason}")
+        yield Line(str(path), is_copied=True)
+        yield Line(f"  {row.reason}")
     yield from left_out(designs.not_applicable)
 
 

@@ -113,7 +113,8 @@ def _parts(settings: Settings, text: str) -> Iterator[Part]:
     yield Table(_SETTING, settings.settings, "settings")
     yield Fields({"choices": settings.choices, "assumptions": settings.assumptions})
     yield Fields({"remarks": settings.remarks, "text": text})
-    yield from map(Line, text.splitlines())
+    for line in text.splitlines():
+        yield Line(line, is_copied=True)
     for one in settings.choices:
         yield Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
     yield from map(Note, settings.remarks)
