@@ -11,8 +11,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
-from heapfit.fitting.folder import _exchange
 from heapfit.generate import generate
+from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -323,7 +323,7 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
         (old := quick.parent / "old").mkdir()
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(Path, "rename", stop_at(last))
-            _exchange(new, folder, old)
+            exchange(new, folder, old)
         assert contents(folder) == before
         assert everything(old) == []
         shutil.rmtree(new)

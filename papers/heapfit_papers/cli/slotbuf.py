@@ -22,6 +22,7 @@ from heapfit.cli.printing.parts import (
     out_result,
 )
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.outputs.folder import folder_aside
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -42,6 +43,7 @@ from heapfit_papers.slotbuf.measures import measure_report
 
 _NAMES = ", ".join(info.name for info in _engine.allocators())
 _ALLOCATOR = "segregated_fit"
+_DISTRIBUTION, _PAGE = "dist.dat", "slotbuf.html"
 _OUTPUT = Path("out/slotbuf")
 _MOST = 2**64 - 1  # what the engine's numbers hold
 
@@ -120,10 +122,11 @@ def command(
         if trace is not None:
             store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
-    paths = {"distribution": output / "dist.dat", "page": output / "slotbuf.html"}
+    with folder_aside(output) as aside:
+        write_distribution(aside / _DISTRIBUTION, run)
+        write_slotbuf_page(aside / _PAGE, run, _typed(spec, plan, claims), report)
+    paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
     paths |= {"trace": trace} if trace is not None else {}
-    write_distribution(paths["distribution"], run)
-    write_slotbuf_page(paths["page"], run, _typed(spec, plan, claims), report)
     out_result(_parts(run, judged, paths), as_json)
 
 

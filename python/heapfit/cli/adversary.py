@@ -79,6 +79,8 @@ def command(
             progress,
         )
     out_result(_parts(attacks, seed), as_json)
+    if any(attack.is_stopped for attack in attacks.attacks):
+        raise KeyboardInterrupt  # what was found until then is printed and stored
 
 
 def _broken(attack: Attack) -> int | str | None:
@@ -120,6 +122,10 @@ def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
     )
     for attack in attacks.attacks:
         yield Line(_told(attack))
+        if attack.worst is not None:
+            worst = attack.worst
+            command = f"  heapfit compare {worst.trace} --plan {worst.plan}"
+            yield Line(command, is_copied=True)
     yield from left_out(attacks.not_applicable)
     yield Fields({"seed": seed})
 
@@ -140,7 +146,4 @@ def _told(attack: Attack) -> str:
     if worst is None:
         return f"{attack.name}: none of {attack.plays:,} sequences breaks it{stopped}."
     in_any = "any region" if worst.is_refused_in_any else f"{worst.refused_in:,} B"
-    return (
-        f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}: "
-        f"heapfit compare {worst.trace} --plan {worst.plan}"
-    )
+    return f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}:"

@@ -73,6 +73,8 @@ def command(
     if written is not None:
         parts.append(Line(f"{lifetimes}: {written:,} lifetimes", is_copied=True))
     out_result(parts, as_json)
+    if bounds.packing.is_stopped:
+        raise KeyboardInterrupt  # what was found until then is printed
 
 
 def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:

@@ -44,14 +44,17 @@ from heapfit.front.pareto import Standing
 from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.outputs.folder import folder_aside
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
+from heapfit.plan.plan_file import require_our_entry
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.front.page import render
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
 
+_PAGE = "front.html"
 _Allocators: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
@@ -103,12 +106,13 @@ def command(
         comparison = compare_all(loaded, portfolio, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else chosen(front, prefer)
-        paths = save_front(front, folder, trained_on_trace(loaded, name))
-    page = folder / "front.html"
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
     text = render(front, name, choice, _typed(source, allocators, given), table)
-    write_page(page, text)
-    out_result(_parts(front, choice, paths, page), as_json)
+    with folder_aside(folder, require_our_entry) as aside:
+        paths = save_front(front, aside, trained_on_trace(loaded, name))
+        write_page(aside / _PAGE, text)
+    placed = [folder / path.name for path in paths]
+    out_result(_parts(front, choice, placed, folder / _PAGE), as_json)
 
 
 def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, object]) -> str:
@@ -170,13 +174,13 @@ def _order(configuration: Configuration) -> tuple[bool, bool, int]:
 
 def _columns(front: Front) -> list[Column[Configuration]]:
     return [
+        Column("name", "configuration", shown=_marked_name),
         Column(
             "standing",
             "front",
             lambda configuration: configuration.place.standing,
             lambda configuration: "front" if configuration.is_on_front else "",
         ),
-        Column("name", "configuration", shown=_marked_name),
         Column("reason", value=lambda one: one.row.reason),
         Column("axes"),
         Column("code"),

@@ -17,11 +17,13 @@ from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
+    INTERRUPTED,
     Emulation,
     TargetRecording,
     record_emulated,
     record_serial,
 )
+from heapfit.outputs.ours import require_replaceable
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.names import source_name
 
@@ -102,17 +104,31 @@ def command(
     words = tuple(program or ())
     source = _one_of(words, file, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
+    require_replaceable(target)
+    recorded: TargetRecording | Recording
     with progress_bars() as progress:
         if file is not None:
-            parts = _target_parts(TargetRecording(import_frames(file, target, progress), "whole"))
+            recorded = TargetRecording(import_frames(file, target, progress), "whole")
         elif serial is not None:
-            parts = _target_parts(record_serial(serial, baud, seconds, target, progress))
+            recorded = record_serial(serial, baud, seconds, target, progress)
         elif qemu is not None:
             emulation = Emulation(qemu, words, machine, seconds, icount)
-            parts = _target_parts(record_emulated(emulation, target, progress))
+            recorded = record_emulated(emulation, target, progress)
         else:
-            parts = _parts(record(words, target, children, progress, site_depth))
-    out_result(parts, as_json)
+            recorded = record(words, target, children, progress, site_depth)
+    if isinstance(recorded, TargetRecording):
+        out_result(_target_parts(recorded), as_json)
+    else:
+        out_result(_parts(recorded), as_json)
+    if _is_interrupted(recorded):
+        raise KeyboardInterrupt  # what was recorded until then is stored
+
+
+def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
+    """Not over a serial line, where an interrupt is how a recording ends."""
+    if isinstance(recorded, TargetRecording):
+        return recorded.ending == INTERRUPTED
+    return recorded.status == -signal.SIGINT
 
 
 def _one_of(

@@ -22,6 +22,7 @@ from heapfit.fitting.held import held_by
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
+from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.fit.page import write_report
@@ -170,6 +171,8 @@ def _require_apart(recordings: Sequence[_Recording], folder: Path) -> None:
         output = folder / one.trace.path.name
         if one.trace.path != one.source and output.exists() and output.samefile(one.source):
             raise HeapfitError(f"{output}: is the file to import (choose another output)")
+        if one.trace.path != one.source:
+            require_replaceable(output)
 
 
 def _placed(trace: Trace, aside: Path, folder: Path) -> Trace:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
+from heapfit.outputs.file import file_aside
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.simulate import Result, SimulationResult
 

@@ -4,7 +4,7 @@
     as it is      candidate  R_min   accesses/operation       where that is too wide, in this order:
     1 headings    broken at spaces and after "/"
     2 texts       cells that stand to the left, widest first, broken at spaces and after _ / , :
-    3 panels      below each other, each with the first column
+    3 panels      below each other, each with the first column; if 2 is not enough, instead of it
 
 A number is never broken, so one that is wider than the page is the only thing that leaves it.
 """
@@ -37,9 +37,11 @@ class TableColumn:
 def table_lines(columns: Sequence[TableColumn], width: int) -> Iterator[str]:
     """The lines of the table, its head first, none wider than `width` if that can be."""
     fitted = list(columns)
-    for narrower in (_with_broken_headings, _with_broken_texts):
-        if _width_of(fitted) > width:
-            fitted = narrower(fitted, width)
+    if _width_of(fitted) > width:
+        fitted = [_with_broken_heading(column) for column in columns]
+    if _width_of(fitted) > width:
+        narrow = _with_broken_texts(fitted, width)
+        fitted = narrow if _width_of(narrow) <= width else fitted
     for i, panel in enumerate(_panels(fitted, width)):
         if i > 0:
             yield ""
@@ -64,17 +66,10 @@ def _width_of(columns: Sequence[TableColumn]) -> int:
     return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _with_broken_headings(columns: list[TableColumn], width: int) -> list[TableColumn]:
-    """Each heading in lines as wide as its column's cells, or as its longest piece."""
-    del width
-    return [
-        replace(column, heading=broken(" ".join(column.heading), _cells_width(column)))
-        for column in columns
-    ]
-
-
-def _cells_width(column: TableColumn) -> int:
-    return max((len(line) for lines in column.cells for line in lines), default=1)
+def _with_broken_heading(column: TableColumn) -> TableColumn:
+    """In lines as wide as the column's cells, or as its longest piece."""
+    cells = max((len(line) for lines in column.cells for line in lines), default=1)
+    return replace(column, heading=broken(" ".join(column.heading), cells))
 
 
 def _with_broken_texts(columns: list[TableColumn], width: int) -> list[TableColumn]:

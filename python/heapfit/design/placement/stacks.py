@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.live_points import live_points
@@ -57,11 +56,10 @@ def learn_stacks(
 ) -> Placed | None:
     """The best found from `start`, which may be itself; None if `start` does not serve.
 
-    Of a workload that tells which runs it consists of. An interrupt keeps the best so far.
+    Of a workload that tells which runs it consists of.
     """
     search = _StackSearch(loaded, most_events, seed, progress)
-    with suppress(KeyboardInterrupt):
-        search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
+    search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
     return search.best
 
 

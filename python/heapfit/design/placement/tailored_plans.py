@@ -126,7 +126,7 @@ def _by_placement(
     """What lifetimes tell, and what the climb from there found."""
     apart = "blocks that come and go apart"
     by_lifetime = _better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
-    climb = f"{learned.tried:,} plans tried{', interrupted' if learned.is_stopped else ''}"
+    climb = f"{learned.tried:,} plans tried"
     if learned.climbed == learned.by_lifetime:
         why = f"{climb}, none better than {BY_LIFETIME}"
         return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)

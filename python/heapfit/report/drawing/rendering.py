@@ -18,7 +18,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
+from heapfit.outputs.file import file_aside
 from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
