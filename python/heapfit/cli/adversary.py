@@ -49,11 +49,13 @@ def command(
     region: Annotated[
         int | None,
         typer.Option(
-            "--region", min=1, help="To be broken, in bytes [the plan's, or R_safe on the trace]."
+            "--region",
+            min=1,
+            help="Bytes of the region to break [the plan's, or R_safe on the trace].",
         ),
     ] = None,
     effort: Annotated[
-        int, typer.Option("--effort", min=1, help="Million events to replay for each plan.")
+        int, typer.Option("--effort", min=1, help="Million events that are replayed for each plan.")
     ] = 20,
     seed: Seed = 1,
     alignment: AlignmentOption = Alignment.BYTES_8,

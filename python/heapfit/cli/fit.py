@@ -64,7 +64,7 @@ _Peak: TypeAlias = Annotated[
         metavar="BYTES",
         min=1,
         max=LARGEST_REGION,
-        help="Live bytes to be ready for, where the load will grow [what was recorded].",
+        help="Live bytes that the heap must hold, where the load will grow [the recorded peak].",
     ),
 ]
 _Margin: TypeAlias = Annotated[
@@ -74,7 +74,7 @@ _Margin: TypeAlias = Annotated[
         metavar="PERCENT",
         min=0,
         max=MOST_MARGIN,
-        help="For what other runs need beyond that [as measured: docs/margin.md].",
+        help="Percent to add for what other runs need [as measured: docs/margin.md].",
     ),
 ]
 _Pools: TypeAlias = Annotated[
@@ -89,8 +89,8 @@ _Now: TypeAlias = Annotated[
     typer.Option(
         "--now",
         metavar="HEAP",
-        help=f"What you have today, to be kept if it does as well: {', '.join(SYSTEM_HEAPS)} "
-        "(heap_5:SIZE,SIZE with its regions; docs/now.md).",
+        help="The heap you have today, which is kept if it does as well: "
+        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions; docs/now.md).",
     ),
 ]
 
@@ -122,7 +122,7 @@ def command(
     sized: Sized = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a heap: say what to set it to, and write the best design's plan, C code and report."""
+    """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
         raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
     options = FitOptions(

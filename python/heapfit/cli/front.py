@@ -59,7 +59,8 @@ _Allocators: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[ALLOCATOR[:TUNABLE=VALUE,...]...]",
-        help="Whose configurations to try; with tunables, that one alone [all that ship].",
+        help="Allocators whose configurations are tried; one with tunables stands alone [all "
+        "that ship].",
     ),
 ]
 _By: TypeAlias = Annotated[
@@ -67,7 +68,7 @@ _By: TypeAlias = Annotated[
     typer.Option(
         "--by",
         metavar="MEASURE,...",
-        help="What the front is of: memory, accesses, energy, time, longest, size [all].",
+        help="Measures of the front: memory, accesses, energy, time, longest, size [all].",
     ),
 ]
 _Output: TypeAlias = Annotated[
@@ -146,9 +147,10 @@ def _meanings(front: Front) -> Iterator[str]:
         f"{front.comparison.u_max:,} B."
     )
     yield (
-        "instructions: model on an emulated Cortex-M4 at -O2, mean of a call, and of the longest "
-        "call of this replay (no bound); +- the most it was off on traces it had not seen."
+        "instructions: modelled for a Cortex-M4 at -O2, mean of a call and of the longest call of "
+        "this replay (no bound)."
     )
+    yield "+-: the most that the model was off on traces it had not seen."
     yield "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
     if any(one.row.trained_on_this_trace for one in front.configurations):
         yield "* trained on this trace: another run may need more."

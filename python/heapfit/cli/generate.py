@@ -25,10 +25,14 @@ def command(
         Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", help="What every function's name begins with.")
+        str, typer.Option("--prefix", help="Beginning of every function's name.")
     ] = "app",
     language: Annotated[
-        Language, typer.Option("--language", help="Who calls the heap; its core is always C.")
+        Language,
+        typer.Option(
+            "--language",
+            help="Language of the program that calls the heap, whose core is always C.",
+        ),
     ] = Language.C,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")

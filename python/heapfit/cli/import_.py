@@ -27,7 +27,7 @@ from heapfit.trace.stored import Trace
 
 def command(
     file: Annotated[
-        Path, typer.Argument(help="What to import; its format is told by its content.")
+        Path, typer.Argument(help="The file to import; its content decides which format it has.")
     ],
     output: Annotated[
         Path | None,

@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 import heapfit
+from heapfit.cli.examples import examples_of
 from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
@@ -51,6 +52,7 @@ COMMANDS_OF_OTHERS = "heapfit.commands"
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
 _DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
 
+_UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _STYLE: dict[str, Any] = {
@@ -60,6 +62,7 @@ _STYLE: dict[str, Any] = {
 # Parameters of commands that name what is written.
 _WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
 _FAILED = 1
+_USAGE = 2
 _INTERRUPTED = 130
 
 
@@ -102,6 +105,7 @@ class CommandGroup(TyperGroup):
         module = import_module(self.modules[cmd_name])
         alone.command(cmd_name)(module.command)
         command = typer.main.get_command(alone)
+        command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
             command.params.append(_force_option())
             command.callback = _refusing_early(cmd_name, command.callback)
@@ -132,6 +136,10 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = _with_meant(error.message.removeprefix("Value error, "))
+            _fail_in_json(_USAGE, [error.message])
+            raise
+        except _UsageError as error:
+            _fail_in_json(_USAGE, [error.format_message()])
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -143,6 +151,11 @@ class CommandGroup(TyperGroup):
             _write_group(formatter, title, rows, width)
         if left:
             _write_group(formatter, GROUP_OF_OTHERS, list(left.items()), width)
+
+
+def _epilog(examples: Sequence[str]) -> str:
+    """Lines that help does not wrap."""
+    return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
 
 
 def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -255,12 +268,11 @@ def _run(written: Sequence[Path]) -> None:
     try:
         make_app()(prog_name="heapfit")
     except SeveralFaultsError as error:
-        for message in error.messages:
-            console.fail(message)
+        _fail(error.messages)
     except HeapfitError as error:
-        console.fail(str(error))
+        _fail([str(error)])
     except MemoryError:
-        console.fail("out of memory")
+        _fail(["out of memory"])
     except OSError as error:  # of the result's own output: all others come as HeapfitError
         console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except SystemExit as ended:
@@ -269,6 +281,18 @@ def _run(written: Sequence[Path]) -> None:
         raise
     finally:
         _drop_unread_output()
+
+
+def _fail(messages: Sequence[str]) -> None:
+    """Each in a line; in the JSON that was asked for, too."""
+    _fail_in_json(_FAILED, messages)
+    for message in messages:
+        console.fail(message)
+
+
+def _fail_in_json(status: int, messages: Sequence[str]) -> None:
+    if "--json" in sys.argv[1:]:
+        console.out_json({"error": {"status": status, "messages": list(messages)}})
 
 
 def _kept(written: Sequence[Path]) -> str:

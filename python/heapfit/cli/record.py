@@ -31,7 +31,7 @@ Program: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PROGRAM",
-        help="What to run, after --, with its arguments; the arguments alone of an image.",
+        help="The program to run, after --, with its arguments; of an image its arguments alone.",
     ),
 ]
 Output: TypeAlias = Annotated[
@@ -46,8 +46,8 @@ Environment: TypeAlias = Annotated[
     typer.Option(
         "--environment",
         metavar="FOLDER",
-        help="Run nothing: print what the environment of a service needs for it to record "
-        "itself into FOLDER.",
+        help="Print the environment in which a service records itself into FOLDER, and run "
+        "nothing.",
     ),
 ]
 Depth: TypeAlias = Annotated[
@@ -69,9 +69,9 @@ Device: TypeAlias = Annotated[
 Image: TypeAlias = Annotated[
     Path | None, typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU.")
 ]
-Baud: TypeAlias = Annotated[int, typer.Option(help="Of --serial: bits a second.")]
+Baud: TypeAlias = Annotated[int, typer.Option(help="Bits a second that --serial reads.")]
 Seconds: TypeAlias = Annotated[
-    float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
+    float | None, typer.Option(help="Seconds after which --serial or --qemu ends.", min=0)
 ]
 
 

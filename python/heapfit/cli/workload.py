@@ -40,7 +40,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="NAME[:PARAMETER=VALUE,...]",
-            help="Which one, and what differs from its standard; without any, they are listed.",
+            help="The workload, with what differs from its standard [a list of all].",
         ),
     ] = None,
     output: Annotated[

@@ -158,17 +158,17 @@ def marks_of(row: Row) -> str:
 
 def _bounds_told(bounds: BesideResult) -> Iterator[str]:
     yield (
-        f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
-        "had its own most."
+        f"With every lifetime known and no headers the trace fits in {bounds.packing:,} B; with "
+        f"each size's own most set aside, in {bounds.static:,} B."
     )
     worst = bounds.worst_case
     if worst is not None:
-        yield f"The first needs {worst.size:,} at most in {worst.premise}."
+        yield f"The first row needs {worst.size:,} B at most in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
     """Of the columns and marks that occur."""
-    yield "energy: of the accesses, in an SRAM of the region's size, over the least."
+    yield "energy: of all accesses in an SRAM as large as the region, over the least row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."
     if any(row.is_in_pieces for row in rows):

@@ -68,8 +68,10 @@ def _width_of(columns: Sequence[TableColumn]) -> int:
 
 def _with_broken_heading(column: TableColumn) -> TableColumn:
     """In lines as wide as the column's cells, or as its longest piece."""
+    heading = " ".join(column.heading)
+    pieces = [len(piece.rstrip(" ")) for piece in _PIECE.findall(heading)]
     cells = max((len(line) for lines in column.cells for line in lines), default=1)
-    return replace(column, heading=broken(" ".join(column.heading), cells))
+    return replace(column, heading=broken(heading, max(cells, *pieces)))
 
 
 def _with_broken_texts(columns: list[TableColumn], width: int) -> list[TableColumn]:

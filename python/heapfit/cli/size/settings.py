@@ -47,12 +47,12 @@ class System(StrEnum):
 
 
 def command(
-    system: Annotated[System, typer.Argument(help="Whose settings.")],
+    system: Annotated[System, typer.Argument(help="The system whose settings are printed.")],
     source: Source,
     admission: Admission = 0.999,
     assume: Annotated[
         list[str] | None,
-        typer.Option("--assume", help="NAME=VALUE instead of what is assumed of the system."),
+        typer.Option("--assume", help="NAME=VALUE that replaces an assumption about the system."),
     ] = None,
     name: Annotated[
         list[str] | None,
