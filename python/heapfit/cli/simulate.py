@@ -82,7 +82,8 @@ def _parts(simulated: SimulationResult) -> Iterator[Part]:
     scenario = simulated.scenario
     yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
     yield Line(f"{scenario.name}: {scenario.title}")
-    yield Table([*_filled(simulated)], simulated.results, "results")
+    keys = len(scenario.short_keys()) + 1  # the point and the scheme
+    yield Table([*_filled(simulated)], simulated.results, "results", keys=keys)
     for note in _notes(simulated):
         yield from paragraph(note)
 

@@ -75,14 +75,16 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]], indent: int = 0) -> None:
+def out_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], indent: int = 0, keys: int = 1
+) -> None:
     """Aligned columns under their names: text to the left, numbers to the right, None as "-"."""
     values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
     laid = [
         TableColumn((name,), tuple((cell(one),) for one in column), is_right(column))
         for name, column in zip(columns, values, strict=True)
     ]
-    for line in table_lines(laid, WIDTH - indent):
+    for line in table_lines(laid, WIDTH - indent, keys):
         print(f"{' ' * indent}{line}".rstrip())
 
 

@@ -91,6 +91,7 @@ class Table(Generic[Row]):
     field: str = ""  # the list's name in the JSON; "": not there
     shown: Sequence[Row] | None = None  # the table's rows, where they are fewer or sorted otherwise
     indent: int = 0  # columns before it
+    keys: int = 1  # of its columns, the first, say which row it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,4 +183,4 @@ def _out_table(table: Table[Any]) -> None:
         return
     rows = table.rows if table.shown is None else table.shown
     cells = [[column.cell(row) for column in columns] for row in rows]
-    console.out_table([column.heading for column in columns], cells, table.indent)
+    console.out_table([column.heading for column in columns], cells, table.indent, table.keys)

@@ -4,7 +4,8 @@
     as it is      candidate  R_min   accesses/operation       where that is too wide, in this order:
     1 headings    broken at spaces and after "/"
     2 texts       cells that stand to the left, widest first, broken at spaces and after _ / , :
-    3 panels      below each other, each with the first column; if 2 is not enough, instead of it
+    3 panels      below each other, each with the columns that name a row; in place of 2 where that
+                  is not enough
 
 A number is never broken, so one that is wider than the page is the only thing that leaves it.
 """
@@ -34,15 +35,18 @@ class TableColumn:
         return max(len(line) for lines in (self.heading, *self.cells) for line in lines)
 
 
-def table_lines(columns: Sequence[TableColumn], width: int) -> Iterator[str]:
-    """The lines of the table, its head first, none wider than `width` if that can be."""
+def table_lines(columns: Sequence[TableColumn], width: int, keys: int = 1) -> Iterator[str]:
+    """The lines of the table, its head first, none wider than `width` if that can be.
+
+    The first `keys` columns say which row it is: each panel has them.
+    """
     fitted = list(columns)
     if _width_of(fitted) > width:
         fitted = [_with_broken_heading(column) for column in columns]
     if _width_of(fitted) > width:
         narrow = _with_broken_texts(fitted, width)
         fitted = narrow if _width_of(narrow) <= width else fitted
-    for i, panel in enumerate(_panels(fitted, width)):
+    for i, panel in enumerate(_panels(fitted, width, keys)):
         if i > 0:
             yield ""
         yield from _lines(panel)
@@ -89,12 +93,12 @@ def _with_broken_texts(columns: list[TableColumn], width: int) -> list[TableColu
     return columns
 
 
-def _panels(columns: Sequence[TableColumn], width: int) -> list[list[TableColumn]]:
-    first, *others = columns
-    panels = [[first]]
+def _panels(columns: Sequence[TableColumn], width: int, keys: int) -> list[list[TableColumn]]:
+    first, others = list(columns[:keys]), columns[keys:]
+    panels = [list(first)]
     for column in others:
-        if len(panels[-1]) > 1 and _width_of([*panels[-1], column]) > width:
-            panels.append([first])
+        if len(panels[-1]) > keys and _width_of([*panels[-1], column]) > width:
+            panels.append(list(first))
         panels[-1].append(column)
     return panels
 
