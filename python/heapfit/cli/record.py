@@ -55,7 +55,7 @@ Depth: TypeAlias = Annotated[
     typer.Option(
         "--site-depth",
         metavar="1|4",
-        help="Callers told of each request of a Linux program: for --call-sites of fit.",
+        help="Number of callers kept of each request of a Linux program, for fit --call-sites.",
     ),
 ]
 Log: TypeAlias = Annotated[
