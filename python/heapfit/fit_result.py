@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from heapfit.compare.candidate import NotApplicable
@@ -26,7 +27,7 @@ class FitOptions:
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
     prefer: Preference = Preference.MEMORY  # what the winner has least of
-    call_sites: bool = False  # the program can hand over from where it asks
+    call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
@@ -108,6 +109,39 @@ class Answer:
         return answers
 
 
+class Standing(StrEnum):
+    """What a heap is beside the answer."""
+
+    FITTED = "fitted"
+    TODAY = "today"  # what the user has
+    RULE = "rule"  # places blocks by a published rule; its own code was not run
+    OTHER = "other"
+    COUNTED = "counted"  # holds so many blocks of a size as the recordings show, and no more
+
+
+@dataclass(frozen=True, slots=True)
+class BesideRow:
+    """A heap for the same recordings, with the same margin. None where nothing was measured."""
+
+    title: str
+    standing: Standing
+    region: int | None  # bytes to set, the margin included but for what is COUNTED; None: none
+    over_peak: float | None  # that over the peak
+    mean: float | None  # instructions of a call, in the mean (docs/front.md has the model)
+    longest: float | None  # likewise of the longest call of the recording
+    flash: int | None  # bytes of code
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Whether runs are served by just the region that is to be set: a replay of each."""
+
+    seen: int  # recordings
+    seen_refused: int  # of these
+    drawn: int  # runs drawn from the recordings, which took no part in the choice; 0: none
+    drawn_refused: int
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A heap fitted to one or more recordings."""
@@ -125,6 +159,8 @@ class Fit:
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
     options: FitOptions
+    beside: tuple[BesideRow, ...]  # today's heap and the fitted one first, then others
+    held: Held
     today: Today | None = None  # the heap that there is, where it was named
 
     @property

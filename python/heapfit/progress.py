@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 # Called with a step's name and the share of it that is done, from 0 to 1.
@@ -12,3 +12,60 @@ Progress: TypeAlias = Callable[[str, float], None]
 
 def no_progress(step: str, done: float) -> None:
     """For callers who do not watch."""
+
+
+class Whole:
+    """Work in parts of known weight: what it tells is the share of all of it, and never falls.
+
+    Parts begin in the order of the weights; where one begins, those before it are done.
+
+    >>> told = []
+    >>> whole = Whole(lambda step, done: told.append((step, done)), {"read": 1, "search": 3})
+    >>> whole.part("read")("a file", 0.5)
+    >>> search = whole.part("search", steps=3)
+    >>> for step in ("left", "right", "middle"):
+    ...     search(step, 1.0)
+    >>> told
+    [('a file', 0.125), ('left', 0.5), ('right', 0.75), ('middle', 1.0)]
+    """
+
+    def __init__(self, progress: Progress, weights: Mapping[str, float]) -> None:
+        self._progress = progress
+        self._weights = weights
+        self._highest = 0.0
+
+    def part(self, name: str, steps: int | Mapping[str, float] | None = None) -> Progress:
+        """What a part tells its progress to.
+
+        `steps`: about how many it has of equal weight, or their weights, which sum to 1; None: it
+        tells the share of all of it, whatever the step.
+        """
+        before = self._before(name)
+        weight = self._weights[name] / sum(self._weights.values())
+        done: dict[str, float] = {}
+
+        def tell(step: str, share: float) -> None:
+            done[step] = max(share, done.get(step, 0.0))
+            self._tell(step, before + weight * min(_share_of(done, step, steps), 1.0))
+
+        return tell
+
+    def _before(self, name: str) -> float:
+        names = list(self._weights)
+        earlier = names[: names.index(name)]
+        return sum(self._weights[one] for one in earlier) / sum(self._weights.values())
+
+    def _tell(self, step: str, share: float) -> None:
+        self._highest = max(self._highest, share)
+        self._progress(step, self._highest)
+
+
+def _share_of(
+    done: Mapping[str, float], step: str, steps: int | Mapping[str, float] | None
+) -> float:
+    """Of a part, after all that its steps have told."""
+    if steps is None:
+        return done[step]
+    if isinstance(steps, int):
+        return sum(done.values()) / max(steps, 1)
+    return sum(share * steps.get(name, 0.0) for name, share in done.items())

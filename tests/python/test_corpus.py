@@ -40,11 +40,11 @@ REFUSED = {
     "wifi-wep64-ptw.pkt.gz": "none of 65282 packets is IP",
     "wifi-wpa-induction.pkt.gz": "none of 1093 packets is IP",
     "wifi-wpa-test-decode.pkt.gz": "none of 4274 packets is IP",
-    "fleet-tcmalloc-0.csv": "its content is no format known here",
-    "fleet-tcmalloc-1.csv": "its content is no format known here",
-    "fleet-tcmalloc-3.csv": "its content is no format known here",
-    "fleet-tcmalloc-4.csv": "its content is no format known here",
-    "fleet-tcmalloc-9.csv": "its content is no format known here",
+    "fleet-tcmalloc-0.csv": "its format is unknown",
+    "fleet-tcmalloc-1.csv": "its format is unknown",
+    "fleet-tcmalloc-3.csv": "its format is unknown",
+    "fleet-tcmalloc-4.csv": "its format is unknown",
+    "fleet-tcmalloc-9.csv": "its format is unknown",
 }
 
 

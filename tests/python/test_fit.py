@@ -11,8 +11,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
-from heapfit.fitting.folder import _exchange
 from heapfit.generate import generate
+from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -162,9 +162,12 @@ def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
     table2(tmp_path / "four.heap", events=1000)
     done = heapfit("fit", "four.heap", "-o", "fitted", folder=tmp_path)
     assert done.returncode == 0
-    assert "candidate" in done.stdout
-    assert "needs" in done.stdout
-    assert "plan   fitted/plan.toml" in done.stdout
+    assert "candidate" not in done.stdout
+    assert "\n  plan   fitted/plan.toml\n" in done.stdout
+    done = heapfit("fit", "four.heap", "-o", "fitted", "--all", "--verbose", folder=tmp_path)
+    assert "\ncandidate " in done.stdout
+    assert " needs " in done.stdout
+    assert "\ntlsf " in done.stdout
     assert "Traceback" not in done.stderr
 
 
@@ -194,8 +197,8 @@ def test_json_tells_every_fit(tmp_path):
 def test_the_answer_comes_first(tmp_path):
     table2(tmp_path / "four.heap", events=1000)
     lines = heapfit("fit", "four.heap", folder=tmp_path).stdout.splitlines()
-    assert lines[0].startswith("1 recording cannot carry an answer for a heap below 64 KiB")
-    assert any(line.startswith("Until then set the heap to ") for line in lines[:4])
+    assert lines[2].startswith("  1 recording is too few for a heap below 64 KiB: record 4")
+    assert "Until then, set the heap to " in " ".join(lines[:5])
 
 
 def test_a_large_heap_is_answered_from_one_recording(tmp_path):
@@ -320,7 +323,7 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
         (old := quick.parent / "old").mkdir()
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(Path, "rename", stop_at(last))
-            _exchange(new, folder, old)
+            exchange(new, folder, old)
         assert contents(folder) == before
         assert everything(old) == []
         shutil.rmtree(new)

@@ -196,13 +196,17 @@ def test_the_table_marks_members_and_tells_who_is_better(folder):
     shown = heapfit("front", "packets.heap", "tlsf", "fixed_pool", "-o", "few", folder=folder)
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
-    assert lines[0].split()[:3] == ["front", "configuration", "R_safe"]
-    assert lines[1].startswith("front ")
-    members = [line.split()[1].rstrip("*") for line in lines if line.startswith("front  ")][1:]
-    better = [line.split()[-1] for line in lines if line.startswith("       ")]
+    assert max(map(len, lines)) <= 80
+    first, second = "\n".join(lines).split("\n\n")
+    head, *rows = first.splitlines()
+    assert head.split()[:3] == ["configuration", "front", "R_safe"]
+    members = [row.split()[0].rstrip("*") for row in rows if row.split()[1] == "front"]
+    assert rows[0].split()[0].rstrip("*") in members
+    assert "+-" in rows[0]
+    below = second.partition("\nconfiguration")[2].splitlines()[1 : len(rows) + 1]
+    better = [row.split()[-1] for row in below[len(members) :]]
     assert better
     assert set(better) <= set(members)
-    assert "+-" in lines[1]
 
 
 def test_the_front_of_one_measure_is_its_least(folder):

@@ -9,7 +9,6 @@ from small_traces import diverse, heapfit, heapfit_json, table2
 
 from heapfit.cli.printing.robust import verdicts
 from heapfit.compare.trial import runs_in
-from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.portfolio import candidate_from_file
 from heapfit.design.robust.design import (
     MARGINS,
@@ -151,7 +150,7 @@ def test_design_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
         diverse(tmp_path / f"d{seed}.heap", 800, seed)
     done = heapfit("design", "d4.heap", "d5.heap", "d6.heap", "--search", "1", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "on the traces it is made from" in done.stdout
+    assert "on the traces it is made from" in " ".join(done.stdout.split())
     assert "rule of three" in done.stdout
 
 
@@ -199,22 +198,6 @@ def test_no_margin_is_the_region_itself_and_a_margin_is_never_less() -> None:
     assert with_margin(65_028, 0) == 65_028
     for region in range(1, 4000, 7):
         assert region * 1.02 <= with_margin(region, 2) < region * 1.02 + 8
-
-
-def test_an_interrupt_of_a_search_ends_that_one_and_keeps_its_best(runs: list[Trace]) -> None:
-    searches = 0
-
-    def interrupting(step: str, _done: float) -> None:
-        nonlocal searches
-        searches += step == "search budgets"
-        if searches == 50:
-            raise KeyboardInterrupt
-
-    choice = replace(STANDARD_BUDGETS, replayed_events=2_000_000)
-    found = design_robust(runs, RobustOptions(folds=0, choice=choice), interrupting)
-    (searched,) = (row for row in found.rows if row.name == "searched")
-    assert searched.reason.endswith("interrupted")
-    assert searches == 51  # that the search is over is told once more
 
 
 def test_only_budgets_are_told_over_another_heap(designs: RobustDesigns) -> None:

@@ -243,9 +243,9 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     assert (tmp_path / "out" / "plan.toml").exists()
     assert "now" not in found
     text, found = told(source, capsys, now="heap_4")
-    assert text.startswith("Keep heap_4 until 4 recordings say otherwise: ")
+    assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
     assert "No plan and no code are written." in text
-    assert "set configTOTAL_HEAP_SIZE to " in text
+    assert "Keep heap_4 until 4 recordings say otherwise: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",
         "small.parquet",
@@ -264,7 +264,7 @@ def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
     source = tmp_path / "c.pcap"
     source.write_bytes(pcap(packets))
     text, found = told(source, capsys)
-    assert text.startswith("Assumed, as a capture does not tell how long packets stay: 1,000 wait")
+    assert "\n  Assumed: 1,000 packets wait, then all leave." in text
     assert found["queue"] == {"model": "fill-drain:1000", "is_assumed": True}
     text, found = told(source, capsys, importing=ImportOptions(queue="link:1e6"))
     assert "Assumed" not in text

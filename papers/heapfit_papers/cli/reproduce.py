@@ -27,6 +27,7 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import published
 from heapfit_papers.reproduce.rows import chosen_rows, reproduce
 
+EXAMPLES = ("heapfit reproduce 000-1 --small", "heapfit reproduce 000-1 --small --report 000.html")
 _HEADINGS = ("row", "published", "found", "kind, verdict")
 
 
@@ -39,18 +40,19 @@ def command(
             "002 Elsayed and Galal, 003 Lee and Yi 2008.",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All rows of all papers.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Measure all rows of all papers.")] = False,
     report: Annotated[
-        Path | None, typer.Option("--report", help="A page with the papers' figures as plots.")
+        Path | None,
+        typer.Option("--report", help="Write a page with the papers' figures as plots."),
     ] = None,
     small: Annotated[
-        bool, typer.Option("--small", help="Fewer seeds and shorter runs, as the tests do.")
+        bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
     ] = False,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure every row of the papers again and tell which published figures come out."""
+    """Measure every row of the papers again and show which published figures come out."""
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = chosen_rows(papers or [])
@@ -77,7 +79,7 @@ def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
             yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
     yield from map(Line, verdicts_in_words(results))
     if report is not None:
-        yield Line(f"report  {report}")
+        yield Line(f"report  {report}", is_copied=True)
 
 
 def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:

@@ -22,6 +22,7 @@ from heapfit.cli.printing.parts import (
     out_result,
 )
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.outputs.folder import folder_aside
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -42,15 +43,20 @@ from heapfit_papers.slotbuf.measures import measure_report
 
 _NAMES = ", ".join(info.name for info in _engine.allocators())
 _ALLOCATOR = "segregated_fit"
+EXAMPLES = ("heapfit slotbuf 300 1000", "heapfit slotbuf 10 10 --allocator tlsf --seed 7")
+_DISTRIBUTION, _PAGE = "dist.dat", "slotbuf.html"
 _OUTPUT = Path("out/slotbuf")
 _MOST = 2**64 - 1  # what the engine's numbers hold
 
 
 _Buffer: TypeAlias = Annotated[
-    int, typer.Argument(min=1, max=_MOST, help="Slots, each with a block or none.")
+    int, typer.Argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
 ]
 _Iterations: TypeAlias = Annotated[
-    int, typer.Argument(min=1, max=_MOST, help="Loops; each draws a slot and turns it over.")
+    int,
+    typer.Argument(
+        min=1, max=_MOST, help="Number of loops, each of which draws a slot and turns it over."
+    ),
 ]
 _Allocator: TypeAlias = Annotated[
     str,
@@ -81,7 +87,7 @@ _ExactLists: TypeAlias = Annotated[
     typer.Option("--exact-lists", min=1, max=_MOST, help="Exact lists of segregated_fit [16]."),
 ]
 _Claims: TypeAlias = Annotated[
-    bool, typer.Option("--claims", help="Do the report's own runs too and judge its claims.")
+    bool, typer.Option("--claims", help="Do the report's own runs as well and judge its claims.")
 ]
 _TraceFile: TypeAlias = Annotated[
     Path | None, typer.Option("--trace", help="Store what the run asks for as a trace, too.")
@@ -111,7 +117,7 @@ def command(
     given = {"header_size": header, "exact_lists": exact_lists}
     tunables = {name: value for name, value in given.items() if value is not None}
     if plan is not None and (tunables or allocator != _ALLOCATOR):
-        raise typer.BadParameter("a plan file tells the allocator and its tunables itself")
+        raise typer.BadParameter("a plan file already names the allocator and its tunables")
     chosen = load_plan(plan).plan if plan is not None else plan_of(allocator, tunables)
     spec = SlotbufSpec(buffer, iterations, chosen, least, most, region, seed)
     with progress_bars() as progress:
@@ -120,10 +126,11 @@ def command(
         if trace is not None:
             store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
-    paths = {"distribution": output / "dist.dat", "page": output / "slotbuf.html"}
+    with folder_aside(output) as aside:
+        write_distribution(aside / _DISTRIBUTION, run)
+        write_slotbuf_page(aside / _PAGE, run, _typed(spec, plan, claims), report)
+    paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
     paths |= {"trace": trace} if trace is not None else {}
-    write_distribution(paths["distribution"], run)
-    write_slotbuf_page(paths["page"], run, _typed(spec, plan, claims), report)
     out_result(_parts(run, judged, paths), as_json)
 
 
@@ -151,7 +158,7 @@ def _parts(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -
         yield Fields({"claims": []})
     yield Fields({"paths": paths})
     for name, path in paths.items():
-        yield Line(f"{name:18}{path}")
+        yield Line(f"{name:18}{path}", is_copied=True)
 
 
 def _lines(run: Slotbuf) -> Iterator[str]:

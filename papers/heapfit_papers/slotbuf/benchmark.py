@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError, meant
+from heapfit.outputs.file import file_aside
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress

@@ -15,9 +15,9 @@ import pyarrow as pa
 from pyarrow import csv
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
+from heapfit.outputs.file import file_aside
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace

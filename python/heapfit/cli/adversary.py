@@ -49,11 +49,13 @@ def command(
     region: Annotated[
         int | None,
         typer.Option(
-            "--region", min=1, help="To be broken, in bytes [the plan's, or R_safe on the trace]."
+            "--region",
+            min=1,
+            help="Bytes of the region to break [the plan's, or R_safe on the trace].",
         ),
     ] = None,
     effort: Annotated[
-        int, typer.Option("--effort", min=1, help="Million events to replay for each plan.")
+        int, typer.Option("--effort", min=1, help="Million events that are replayed for each plan.")
     ] = 20,
     seed: Seed = 1,
     alignment: AlignmentOption = Alignment.BYTES_8,
@@ -79,6 +81,8 @@ def command(
             progress,
         )
     out_result(_parts(attacks, seed), as_json)
+    if any(attack.is_stopped for attack in attacks.attacks):
+        raise KeyboardInterrupt  # what was found until then is printed and stored
 
 
 def _broken(attack: Attack) -> int | str | None:
@@ -120,6 +124,10 @@ def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
     )
     for attack in attacks.attacks:
         yield Line(_told(attack))
+        if attack.worst is not None:
+            worst = attack.worst
+            command = f"  heapfit compare {worst.trace} --plan {worst.plan}"
+            yield Line(command, is_copied=True)
     yield from left_out(attacks.not_applicable)
     yield Fields({"seed": seed})
 
@@ -140,7 +148,4 @@ def _told(attack: Attack) -> str:
     if worst is None:
         return f"{attack.name}: none of {attack.plays:,} sequences breaks it{stopped}."
     in_any = "any region" if worst.is_refused_in_any else f"{worst.refused_in:,} B"
-    return (
-        f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}: "
-        f"heapfit compare {worst.trace} --plan {worst.plan}"
-    )
+    return f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}:"

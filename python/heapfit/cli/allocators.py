@@ -21,7 +21,9 @@ _LABELS = 17  # columns before a figure's text
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Tell these in full, their layout drawn; without any, list all."),
+        typer.Argument(
+            help="Allocators to print in full, with their layout drawn [a list of all]."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

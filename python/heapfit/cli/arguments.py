@@ -38,16 +38,16 @@ Sources: TypeAlias = Annotated[
     typer.Argument(help="Stored traces, or recordings or captures to import first."),
 ]
 AlignmentOption: TypeAlias = Annotated[
-    Alignment, typer.Option("--alignment", help="Of every block, in bytes.")
+    Alignment, typer.Option("--alignment", help="Alignment of every block, in bytes.")
 ]
 DropUnknown: TypeAlias = Annotated[
-    bool, typer.Option("--drop-unknown", help="Drop and count events of unknown objects.")
+    bool, typer.Option("--drop-unknown", help="Drop events of unknown objects, and count them.")
 ]
 Queue: TypeAlias = Annotated[
     str,
     typer.Option(
         "--queue",
-        help="When a packet's buffer is released: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
+        help="What releases a packet: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
         "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
     ),
 ]
@@ -55,23 +55,26 @@ QueueOfCapture: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--queue",
-        help="When a captured packet leaves: fifo:PACKETS_PER_S of a CPU, link:BITS_PER_S, "
+        help="What releases a captured packet: fifo:PACKETS_PER_S of a CPU, link:BITS_PER_S, "
         "hold:exp:MEAN_US[:SEED], hold:fixed:US or fill-drain:N.",
     ),
 ]
 Admission: TypeAlias = Annotated[
-    float, typer.Option("--admission", help="Share of requests to admit.")
+    float, typer.Option("--admission", help="Share of requests that is to be admitted.")
 ]
 PointerBitsOption: TypeAlias = Annotated[
     PointerBits | None,
-    typer.Option("--pointer-bits", help="Of the recorded program, where the file is silent."),
+    typer.Option(
+        "--pointer-bits",
+        help="Pointer size of the recorded program, where the file does not say it.",
+    ),
 ]
 CallSites: TypeAlias = Annotated[
-    bool, typer.Option("--call-sites", help="The program can hand over from where it asks.")
+    bool, typer.Option("--call-sites", help="The program can pass the call site with each request.")
 ]
 Sized: TypeAlias = Annotated[
     bool,
-    typer.Option("--sized", help="The program hands sizes over when it frees and resizes."),
+    typer.Option("--sized", help="The program passes a block's size when it frees or resizes it."),
 ]
 Exact: TypeAlias = Annotated[
     bool,
@@ -83,7 +86,10 @@ Exact: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--seed", min=0, max=2**64 - 1, help="Of the random numbers; the same gives the same."
+        "--seed",
+        min=0,
+        max=2**64 - 1,
+        help="Seed of the random numbers: one seed gives one result.",
     ),
 ]
 Workers: TypeAlias = Annotated[
@@ -92,7 +98,7 @@ Workers: TypeAlias = Annotated[
         "--workers",
         min=1,
         max=1024,
-        help="Processes that share the work [one for each core]; they change nothing but the time.",
+        help="Number of processes that share the work [one for each core].",
     ),
 ]
 ClusterAddress: TypeAlias = Annotated[
@@ -105,21 +111,27 @@ ClusterAddress: TypeAlias = Annotated[
 ]
 Prefer: TypeAlias = Annotated[
     Preference | None,
-    typer.Option("--prefer", help="Of the front, what has the least of this (docs/front.md)."),
+    typer.Option(
+        "--prefer", help="Choose the front's plan that has least of this (docs/front.md)."
+    ),
 ]
 SramFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--sram", help="Energy of an access by memory size (docs/energy.md)."),
+    typer.Option(
+        "--sram", help="File with the energy of an access by memory size (docs/energy.md)."
+    ),
 ]
 Machine: TypeAlias = Annotated[
     str | None,
-    typer.Option("--machine", help="Of --qemu: its machine [mps2-an385 for Arm, virt for RISC-V]."),
+    typer.Option(
+        "--machine", help="The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V]."
+    ),
 ]
 InstructionCount: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--icount",
-        help="Of --qemu: time counted in instructions, by QEMU's own words (shift=6,sleep=off).",
+        help="Make --qemu count time in instructions, in QEMU's words (shift=6,sleep=off).",
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

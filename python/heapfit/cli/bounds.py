@@ -47,7 +47,7 @@ def command(
         typer.Option(
             "--effort",
             min=0,
-            help="On the packing: million steps, of a lifetime and a hole or another lifetime.",
+            help="Million steps that the packing may take.",
         ),
     ] = 50,
     seed: Seed = 1,
@@ -71,8 +71,10 @@ def command(
         written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
     parts = [*_parts(bounds, int(alignment))]
     if written is not None:
-        parts.append(Line(f"{lifetimes}: {written:,} lifetimes"))
+        parts.append(Line(f"{lifetimes}: {written:,} lifetimes", is_copied=True))
     out_result(parts, as_json)
+    if bounds.packing.is_stopped:
+        raise KeyboardInterrupt  # what was found until then is printed
 
 
 def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
@@ -86,9 +88,11 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
     ]
     yield Table(columns, _rows(bounds))
     yield Line(_packing_told(bounds))
-    yield Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER};")
-    yield Line(f"any sizes: {Premise.ANY_SIZES} of n bytes; with no more live bytes M than U_max")
-    yield Line("and no more live blocks k.")
+    yield Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}.")
+    yield Line(
+        f"any sizes: {Premise.ANY_SIZES} of n bytes. All with no more live bytes M than U_max and "
+        "no more live blocks k."
+    )
 
 
 def _rows(bounds: Bounds) -> list[WorstCase]:

@@ -37,22 +37,21 @@ _Plan: TypeAlias = Annotated[
 ]
 _Bases: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--base", help="An earlier recording, to tell what grew. Repeatable."),
+    typer.Option("--base", help="An earlier recording, to show what grew. Repeatable."),
 ]
 _Growth: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--growth",
         metavar="PERCENT",
-        help="Fail where a peak of live bytes is further above the base's highest, or without "
-        "--base above the plan's.",
+        help="Fail where a peak is further above the base's highest (without --base: the plan's).",
     ),
 ]
 _Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Fail where margin is eaten, too.")
+    bool, typer.Option("--strict", help="Fail also where a run eats into the margin.")
 ]
 _Measure: TypeAlias = Annotated[
-    bool, typer.Option("--measure", help="Search R also of recordings that run.")
+    bool, typer.Option("--measure", help="Search the least region also of recordings that run.")
 ]
 _Markdown: TypeAlias = Annotated[
     Path | None, typer.Option("--markdown", help="Write the result for a pull request, too.")
@@ -61,12 +60,12 @@ _Programs: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--program",
-        help="The recorded program, or a library of it: call sites by function. Repeatable.",
+        help="The recorded program or its library, for functions of call sites. Repeatable.",
     ),
 ]
 _BasePrograms: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--base-program", help="Likewise of the base [those of --program]."),
+    typer.Option("--base-program", help="The program that the base recorded [those of --program]."),
 ]
 
 
@@ -85,7 +84,7 @@ def command(
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that new recordings run on a plan in its region, and tell what grew.
+    """Check that new recordings run on a plan in its region, and show what grew.
 
     Exit status 0 if all do, 3 if one does not.
     """

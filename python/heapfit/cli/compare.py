@@ -65,21 +65,20 @@ _Words: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TRACE|ALLOCATOR",
-        help="Traces, stored or to be imported first; and NAME or NAME:TUNABLE=VALUE,... with "
-        f"NAME one of {_NAMES}. Pools are made from the trace. Without any allocator, and "
-        "without a plan: all that fit tries.",
+        help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
+        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from the trace.",
     ),
 ]
 _Allocators: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--allocators", help="More of them, parted by commas; all: every one."),
+    typer.Option("--allocators", help="More allocators, with commas between them; all: every one."),
 ]
 _Workloads: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--workloads",
-        help=f"Synthetic ones beside the traces, parted by commas: NAME or "
-        f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; all: every one.",
+        help="Synthetic workloads beside the traces, with commas between them; all: every one. "
+        f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
     ),
 ]
 _Plans: TypeAlias = Annotated[
@@ -90,11 +89,11 @@ _Granularity: TypeAlias = Annotated[
     typer.Option(
         "--granularity",
         metavar="2^k",
-        help="Tell R_max also in steps of a low-level allocator such as sbrk: 64K, 1M, ...",
+        help="Print R_max also in steps of an allocator below, such as sbrk: 64K, 1M, ...",
     ),
 ]
 _Accesses: TypeAlias = Annotated[
-    bool, typer.Option("--accesses", help="With many traces, tell accesses and energy as well.")
+    bool, typer.Option("--accesses", help="Print accesses and energy of many traces as well.")
 ]
 _Plugins: TypeAlias = Annotated[
     list[Path] | None,

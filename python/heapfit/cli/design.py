@@ -56,12 +56,14 @@ _Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Folder for the plans [out/NAME/plans].")
 ]
 _Method: TypeAlias = Annotated[
-    Method | None, typer.Option("--budgets", help="How budgets are found [greedy and exact].")
+    Method | None, typer.Option("--budgets", help="The way budgets are found [greedy and exact].")
 ]
 _Seconds: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--seconds", min=0.1, help="For exact budgets of one selection; then a gap is told."
+        "--seconds",
+        min=0.1,
+        help="Time for the exact budgets of one selection; after it a gap is printed.",
     ),
 ]
 _Search: TypeAlias = Annotated[
@@ -78,7 +80,7 @@ _Objective: TypeAlias = Annotated[
     typer.Option(
         "--objective",
         metavar="max|q90|...",
-        help="Of several traces: the most that any needs, or a quantile of what they need.",
+        help="What counts of several traces: the most that any needs, or a quantile.",
     ),
 ]
 _Folds: TypeAlias = Annotated[
@@ -86,7 +88,7 @@ _Folds: TypeAlias = Annotated[
     typer.Option(
         "--folds",
         min=0,
-        help="Of several traces: parts left out by turns to be measured unseen; 0: none.",
+        help="Parts of several traces that are left out by turns and measured unseen; 0: none.",
     ),
 ]
 _Draw: TypeAlias = Annotated[
@@ -95,7 +97,7 @@ _Draw: TypeAlias = Annotated[
         "--draw",
         min=0,
         max=10_000,
-        help="With one trace: draw so many others from it, for a design as for several.",
+        help="Draw so many others from the one trace, and design for all of them.",
     ),
 ]
 
@@ -160,7 +162,8 @@ def _parts(designs: Designs) -> Iterator[Part]:
     if warning is not None:
         yield Note(warning)
     for row, path in zip(comparison.rows, designs.paths, strict=True):
-        yield Line(f"{path}: {row.reason}; {_pools(row)}")
+        yield Line(str(path), is_copied=True)
+        yield Line(f"  {row.reason}; {_pools(row)}")
     yield Group("classes", class_table(designs.classes, designs.rule, comparison.u_max))
 
 

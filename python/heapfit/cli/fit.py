@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -35,9 +36,11 @@ from heapfit.cli.printing.parts import (
     content_of,
     out_text,
     paragraph,
+    shown_if,
 )
-from heapfit.cli.printing.progress import progress_bars
-from heapfit.cli.printing.ranking import ranking
+from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.ranking import meanings, ranked_rows
+from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
 from heapfit.cli.printing.today import beside_today
 from heapfit.compare.today.heaps import SYSTEM_HEAPS
 from heapfit.fit_result import Answer, Fit, FitOptions, Run
@@ -61,7 +64,7 @@ _Peak: TypeAlias = Annotated[
         metavar="BYTES",
         min=1,
         max=LARGEST_REGION,
-        help="Live bytes to be ready for, where the load will grow [what was recorded].",
+        help="Live bytes that the heap must hold, where the load will grow [the recorded peak].",
     ),
 ]
 _Margin: TypeAlias = Annotated[
@@ -71,7 +74,7 @@ _Margin: TypeAlias = Annotated[
         metavar="PERCENT",
         min=0,
         max=MOST_MARGIN,
-        help="For what other runs need beyond that [as measured: docs/margin.md].",
+        help="Percent to add for what other runs need [as measured: docs/margin.md].",
     ),
 ]
 _Pools: TypeAlias = Annotated[
@@ -86,9 +89,16 @@ _Now: TypeAlias = Annotated[
     typer.Option(
         "--now",
         metavar="HEAP",
-        help=f"What you have today, to be kept if it does as well: {', '.join(SYSTEM_HEAPS)} "
-        "(heap_5:SIZE,SIZE with its regions; docs/now.md).",
+        help="The heap you have today, which is kept if it does as well: "
+        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions; docs/now.md).",
     ),
+]
+
+_Every: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Print every heap that was tried, and each recording.")
+]
+_Verbose: TypeAlias = Annotated[
+    bool, typer.Option("--verbose", help="Print the reasons, what figures mean, all warnings.")
 ]
 
 
@@ -100,6 +110,8 @@ def command(
     pools: _Pools = False,
     each: _Each = False,
     now: _Now = None,
+    every: _Every = False,
+    verbose: _Verbose = False,
     prefer: Prefer = None,
     exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
@@ -110,7 +122,7 @@ def command(
     sized: Sized = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a heap: say what to set it to, and write the best design's plan, C code and report."""
+    """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
         raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
     options = FitOptions(
@@ -125,74 +137,69 @@ def command(
         effort=effort_of(exact),
         now=now,
     )
+    told = Told(every_row=every, reasons=verbose)
     outcomes: list[Fit | Failure] = []
-    if each and len(sources) > 1:
-        outcomes += _fit_each(sources, output, options, as_json)
-    else:
-        with progress_bars() as progress:
-            outcomes.append(fit(sources, folder_for(sources, output), options, progress))
+    for outcome in _fits(_Wanted(sources, output, each), options):
+        outcomes.append(outcome)
         if not as_json:
-            out_text(_parts(outcomes[-1]))
+            out_text(_parts(outcome, told))
     if as_json:
-        console.out_json({"fits": [content_of(_parts(one)) for one in outcomes]})
+        console.out_json({"fits": [content_of(_parts(one, told)) for one in outcomes]})
     elif len(outcomes) > 1:
         out_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def _fit_each(
-    sources: Sequence[Path], output: Path | None, options: FitOptions, as_json: bool
-) -> Iterator[Fit | Failure]:
-    """One after the other; each is printed as soon as it is there."""
-    for source, folder in zip(sources, folders_apart(sources, output), strict=True):
-        with progress_bars() as progress:
-            outcome = try_fit(source, folder, options, progress)
-        if not as_json:
-            out_text(_parts(outcome))
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be fitted, and whether each source apart."""
+
+    sources: Sequence[Path]
+    output: Path | None
+    each: bool
+
+
+def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
+    """One after the other, so that each can be printed as soon as it is there."""
+    sources, output = wanted.sources, wanted.output
+    if not wanted.each or len(sources) == 1:
+        with whole_bar() as progress:
+            outcome = fit(sources, folder_for(sources, output), options, progress)
         yield outcome
+        return
+    for source, folder in zip(sources, folders_apart(sources, output), strict=True):
+        with whole_bar() as progress:
+            tried = try_fit(source, folder, options, progress)
+        yield tried
 
 
-def _parts(outcome: Fit | Failure) -> Iterator[Part]:
+def _parts(outcome: Fit | Failure, told: Told = FIRST_SCREEN) -> Iterator[Part]:
     if isinstance(outcome, Failure):
         yield Fields({"source": outcome.source, "error": outcome.reason})
         yield Note(console.failure_line(outcome.reason))
         return
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
-    yield from _waiting(outcome)
-    if outcome.today is not None:
-        yield from beside_today(outcome.today)
+    yield from first_screen(outcome, told)
     yield from _answer(outcome.answer, outcome.firmer)
-    yield from _runs(outcome)
-    yield from ranking(outcome.comparison)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
-    if outcome.today is None:
-        yield from paragraph(outcome.verdict)
-    yield Fields({"paths": outcome.paths})
-    paths = outcome.paths
-    for name, path in (("plan", paths.plan), ("code", paths.code), ("report", paths.report)):
-        if path is not None:
-            yield Line(f"{name:7}{path}")
-    for path in paths.traces:
-        yield Line(f"{'trace':7}{path}")
-    yield from map(Note, outcome.warnings)
-
-
-def _waiting(outcome: Fit) -> Iterator[Part]:
-    """How long packets stay decides the heap: said first where the user did not."""
-    info, given = outcome.trace.info, outcome.options.importing.queue
-    if info.kind != "packets":
-        return
-    is_assumed = given is None and outcome.trace.path != outcome.source
-    yield Fields({"queue": {"model": info.queue, "is_assumed": is_assumed}})
-    if is_assumed:
-        yield from paragraph(
-            "Assumed, as a capture does not tell how long packets stay: 1,000 wait at once, then "
-            f"all leave (--queue {info.queue}). The heap follows from that. Give what you know: "
-            "your CPU's packets a second with --queue fifo:N, or the rate of a link that sends "
-            "them with --queue link:BITS_PER_S."
-        )
+    if told.every_row:
         yield Line("")
+    yield from shown_if(told.every_row, _runs(outcome))
+    yield from shown_if(told.every_row, ranked_rows(outcome.comparison))
+    if told.reasons:
+        yield Line("")
+    yield from shown_if(told.reasons, _reasons(outcome))
+
+
+def _reasons(outcome: Fit) -> Iterator[Part]:
+    """Why this plan, what the figures mean, and what was left out."""
+    yield from paragraph(outcome.verdict)
+    yield from meanings(outcome.comparison)
+    if outcome.firmer:
+        yield from paragraph(f"What would make the answer firmer: {'; '.join(outcome.firmer)}.")
+    for path in outcome.paths.traces:
+        yield Line(f"trace  {path}", is_copied=True)
 
 
 def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
@@ -212,15 +219,12 @@ def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
             }
         }
     )
-    for sentence in answer.sentences():
-        yield from paragraph(sentence)
-    if firmer:
-        yield from paragraph(f"Firmer with: {'; '.join(firmer)}.")
-    yield Line("")
 
 
 def _runs(outcome: Fit) -> Iterator[Part]:
-    """The recordings, each over its own peak; the one that is shown below."""
+    """In both heaps where there is one today; each recording over its own peak."""
+    if outcome.today is not None:
+        yield from beside_today(outcome.today)
     if len(outcome.runs) > 1:
         columns: list[Column[Run]] = [
             Column("name", "recording"),
@@ -232,11 +236,6 @@ def _runs(outcome: Fit) -> Iterator[Part]:
             columns = [column.under("") for column in columns]
         yield Table(columns, outcome.runs, "runs")
         yield Line("")
-    profile = outcome.profile
-    yield Line(
-        f"{outcome.shown.name}: {profile.events:,} events, {len(profile.sizes):,} sizes, "
-        f"U_max {profile.u_max:,} B"
-    )
 
 
 def _closing(outcomes: Sequence[Fit | Failure]) -> Iterator[Part]:

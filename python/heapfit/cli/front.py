@@ -44,19 +44,23 @@ from heapfit.front.pareto import Standing
 from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.outputs.folder import folder_aside
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
+from heapfit.plan.plan_file import require_our_entry
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.front.page import render
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
 
+_PAGE = "front.html"
 _Allocators: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[ALLOCATOR[:TUNABLE=VALUE,...]...]",
-        help="Whose configurations to try; with tunables, that one alone [all that ship].",
+        help="Allocators whose configurations are tried; one with tunables stands alone [all "
+        "that ship].",
     ),
 ]
 _By: TypeAlias = Annotated[
@@ -64,7 +68,7 @@ _By: TypeAlias = Annotated[
     typer.Option(
         "--by",
         metavar="MEASURE,...",
-        help="What the front is of: memory, accesses, energy, time, longest, size [all].",
+        help="Measures of the front: memory, accesses, energy, time, longest, size [all].",
     ),
 ]
 _Output: TypeAlias = Annotated[
@@ -103,12 +107,13 @@ def command(
         comparison = compare_all(loaded, portfolio, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else chosen(front, prefer)
-        paths = save_front(front, folder, trained_on_trace(loaded, name))
-    page = folder / "front.html"
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
     text = render(front, name, choice, _typed(source, allocators, given), table)
-    write_page(page, text)
-    out_result(_parts(front, choice, paths, page), as_json)
+    with folder_aside(folder, require_our_entry) as aside:
+        paths = save_front(front, aside, trained_on_trace(loaded, name))
+        write_page(aside / _PAGE, text)
+    placed = [folder / path.name for path in paths]
+    out_result(_parts(front, choice, placed, folder / _PAGE), as_json)
 
 
 def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, object]) -> str:
@@ -130,8 +135,8 @@ def _parts(
     left_out = front.comparison.not_applicable
     yield Table(LEFT_OUT, left_out, "not_applicable")
     yield Fields({"plans": paths, "page": page})
-    yield Line(f"plans  {page.parent}")
-    yield Line(f"page   {page}")
+    yield Line(f"plans  {page.parent}", is_copied=True)
+    yield Line(f"page   {page}", is_copied=True)
 
 
 def _meanings(front: Front) -> Iterator[str]:
@@ -142,9 +147,10 @@ def _meanings(front: Front) -> Iterator[str]:
         f"{front.comparison.u_max:,} B."
     )
     yield (
-        "instructions: model on an emulated Cortex-M4 at -O2, mean of a call, and of the longest "
-        "call of this replay (no bound); +- the most it was off on traces it had not seen."
+        "instructions: modelled for a Cortex-M4 at -O2, mean of a call and of the longest call of "
+        "this replay (no bound)."
     )
+    yield "+-: the most that the model was off on traces it had not seen."
     yield "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
     if any(one.row.trained_on_this_trace for one in front.configurations):
         yield "* trained on this trace: another run may need more."
@@ -170,13 +176,13 @@ def _order(configuration: Configuration) -> tuple[bool, bool, int]:
 
 def _columns(front: Front) -> list[Column[Configuration]]:
     return [
+        Column("name", "configuration", shown=_marked_name),
         Column(
             "standing",
             "front",
             lambda configuration: configuration.place.standing,
             lambda configuration: "front" if configuration.is_on_front else "",
         ),
-        Column("name", "configuration", shown=_marked_name),
         Column("reason", value=lambda one: one.row.reason),
         Column("axes"),
         Column("code"),

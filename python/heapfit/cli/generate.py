@@ -29,10 +29,14 @@ def command(
         Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
     ] = None,
     prefix: Annotated[
-        str, typer.Option("--prefix", help="What every function's name begins with.")
+        str, typer.Option("--prefix", help="Beginning of every function's name.")
     ] = "app",
     language: Annotated[
-        Language, typer.Option("--language", help="Who calls the heap; its core is always C.")
+        Language,
+        typer.Option(
+            "--language",
+            help="Language of the program that calls the heap, whose core is always C.",
+        ),
     ] = Language.C,
     platforms: Annotated[
         list[Platform] | None,
@@ -95,5 +99,5 @@ def _proven(proof: Proof | None) -> Iterator[Part]:
 def _parts(plan: Path, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
     yield Fields({"plan": plan, "files": paths, "warnings": warnings})
     for path in paths:
-        yield Line(str(path))
+        yield Line(str(path), is_copied=True)
     yield from map(Note, warnings)

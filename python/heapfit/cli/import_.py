@@ -27,7 +27,7 @@ from heapfit.trace.stored import Trace
 
 def command(
     file: Annotated[
-        Path, typer.Argument(help="What to import; its format is told by its content.")
+        Path, typer.Argument(help="The file to import; its content decides which format it has.")
     ],
     output: Annotated[
         Path | None,
@@ -50,5 +50,6 @@ def _parts(trace: Trace) -> Iterator[Part]:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
     yield Fields({"trace": trace.path, **asdict(info)})
-    yield Line(f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})")
+    told = f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})"
+    yield Line(told, is_copied=True)
     yield from map(Note, info.notes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
@@ -23,8 +23,10 @@ import typer
 from typer.core import TyperGroup
 
 import heapfit
+from heapfit.cli.examples import examples_of
 from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
+from heapfit.outputs import ours
 
 # By task, in the order of `--help`. Each is a module of this folder with a function `command`,
 # which is called as the module: "." parts two words, and "_" stands behind a word of Python's own.
@@ -50,13 +52,17 @@ COMMANDS_OF_OTHERS = "heapfit.commands"
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
 _DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
 
+_UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+# Parameters of commands that name what is written.
+_WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
 _FAILED = 1
+_USAGE = 2
 _INTERRUPTED = 130
 
 
@@ -98,7 +104,12 @@ class CommandGroup(TyperGroup):
         # The one command that is asked for: all of them together load everything there is.
         module = import_module(self.modules[cmd_name])
         alone.command(cmd_name)(module.command)
-        return typer.main.get_command(alone)
+        command = typer.main.get_command(alone)
+        command.epilog = _epilog(examples_of(cmd_name, module))
+        if command.callback and _WRITTEN & {param.name for param in command.params}:
+            command.params.append(_force_option())
+            command.callback = _refusing_early(cmd_name, command.callback)
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the words name, and those behind its name; some have two words."""
@@ -125,6 +136,10 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = _with_meant(error.message.removeprefix("Value error, "))
+            _fail_in_json(_USAGE, [error.message])
+            raise
+        except _UsageError as error:
+            _fail_in_json(_USAGE, [error.format_message()])
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -136,6 +151,51 @@ class CommandGroup(TyperGroup):
             _write_group(formatter, title, rows, width)
         if left:
             _write_group(formatter, GROUP_OF_OTHERS, list(left.items()), width)
+
+
+def _epilog(examples: Sequence[str]) -> str:
+    """Lines that help does not wrap."""
+    return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
+
+
+def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The command; what it could not write at the end is refused before it begins."""
+
+    def checked(**values: Any) -> Any:
+        paths = [Path(values[one]) for one in _WRITTEN & values.keys() if values[one]]
+        with ours.written_by(name):
+            for path in paths:
+                if path.is_symlink() or path.is_file():
+                    ours.require_replaceable(path)
+            return callback(**values)
+
+    return checked
+
+
+def _replace_all(ctx: typer.Context, is_asked: bool) -> None:
+    ctx.with_resource(ours.replacing_all(is_asked))
+
+
+def _force(
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            callback=_replace_all,
+            expose_value=False,
+            help="Replace files that heapfit did not write, or that were edited since.",
+        ),
+    ] = False,
+) -> None:
+    """The option of every command that writes; no command asks for its value."""
+    raise AssertionError(force)
+
+
+def _force_option() -> Any:
+    alone = typer.Typer(add_completion=False)
+    alone.command()(_force)
+    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "force")
+    return option
 
 
 def _write_group(formatter: Any, title: str, rows: list[tuple[str, str]], width: int) -> None:
@@ -198,22 +258,53 @@ def make_app() -> typer.Typer:
 
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
+    with ours.noted() as written:
+        _run(written)
+    sys.exit(_FAILED)
+
+
+def _run(written: Sequence[Path]) -> None:
+    """Exits, or tells one of our errors; `written` is what is kept when it is interrupted."""
     try:
         make_app()(prog_name="heapfit")
     except SeveralFaultsError as error:
-        for message in error.messages:
-            console.fail(message)
+        _fail(error.messages)
     except HeapfitError as error:
-        console.fail(str(error))
+        _fail([str(error)])
     except MemoryError:
-        console.fail("out of memory")
+        _fail(["out of memory"])
     except OSError as error:  # of the result's own output: all others come as HeapfitError
         console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
-    except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+    except SystemExit as ended:
+        if ended.code == _INTERRUPTED:
+            console.fail(f"interrupted; {_kept([path for path in written if path.exists()])}")
+        raise
     finally:
         _drop_unread_output()
-    sys.exit(_FAILED)
+
+
+def _fail(messages: Sequence[str]) -> None:
+    """Each in a line; in the JSON that was asked for, too."""
+    _fail_in_json(_FAILED, messages)
+    for message in messages:
+        console.fail(message)
+
+
+def _fail_in_json(status: int, messages: Sequence[str]) -> None:
+    if "--json" in sys.argv[1:]:
+        console.out_json({"error": {"status": status, "messages": list(messages)}})
+
+
+def _kept(written: Sequence[Path]) -> str:
+    """What an interrupted command leaves.
+
+    >>> _kept([]), _kept([Path("out/a"), Path("out/b"), Path("out/c")])
+    ('nothing was written', 'out/a and 2 more are kept')
+    """
+    if not written:
+        return "nothing was written"
+    more = f" and {len(written) - 1} more are" if len(written) > 1 else " is"
+    return f"{written[0]}{more} kept"
 
 
 def _drop_unread_output() -> None:

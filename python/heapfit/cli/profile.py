@@ -160,4 +160,4 @@ def _suggestion(profile: Profile) -> str:
         return (
             f"Sizes with 10% of the allocations: {special} B; `heapfit fit` tries pools for them."
         )
-    return "No size has 10% of the allocations; `heapfit fit` tells whether budgets pay."
+    return "No size has 10% of the allocations; `heapfit fit` shows whether budgets pay."

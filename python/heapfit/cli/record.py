@@ -17,11 +17,13 @@ from heapfit.cli.printing.progress import progress_bars
 from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
+    INTERRUPTED,
     Emulation,
     TargetRecording,
     record_emulated,
     record_serial,
 )
+from heapfit.outputs.ours import require_replaceable
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.names import source_name
 
@@ -29,7 +31,7 @@ Program: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PROGRAM",
-        help="What to run, after --, with its arguments; the arguments alone of an image.",
+        help="The program to run, after --, with its arguments; of an image its arguments alone.",
     ),
 ]
 Output: TypeAlias = Annotated[
@@ -44,8 +46,8 @@ Environment: TypeAlias = Annotated[
     typer.Option(
         "--environment",
         metavar="FOLDER",
-        help="Run nothing: print what the environment of a service needs for it to record "
-        "itself into FOLDER.",
+        help="Print the environment in which a service records itself into FOLDER, and run "
+        "nothing.",
     ),
 ]
 Depth: TypeAlias = Annotated[
@@ -53,7 +55,7 @@ Depth: TypeAlias = Annotated[
     typer.Option(
         "--site-depth",
         metavar="1|4",
-        help="Callers told of each request of a Linux program: for --call-sites of fit.",
+        help="Number of callers kept of each request of a Linux program, for fit --call-sites.",
     ),
 ]
 Log: TypeAlias = Annotated[
@@ -67,9 +69,9 @@ Device: TypeAlias = Annotated[
 Image: TypeAlias = Annotated[
     Path | None, typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU.")
 ]
-Baud: TypeAlias = Annotated[int, typer.Option(help="Of --serial: bits a second.")]
+Baud: TypeAlias = Annotated[int, typer.Option(help="Bits a second that --serial reads.")]
 Seconds: TypeAlias = Annotated[
-    float | None, typer.Option(help="Of --serial and --qemu: end after so long.", min=0)
+    float | None, typer.Option(help="Seconds after which --serial or --qemu ends.", min=0)
 ]
 
 
@@ -102,17 +104,31 @@ def command(
     words = tuple(program or ())
     source = _one_of(words, file, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
+    require_replaceable(target)
+    recorded: TargetRecording | Recording
     with progress_bars() as progress:
         if file is not None:
-            parts = _target_parts(TargetRecording(import_frames(file, target, progress), "whole"))
+            recorded = TargetRecording(import_frames(file, target, progress), "whole")
         elif serial is not None:
-            parts = _target_parts(record_serial(serial, baud, seconds, target, progress))
+            recorded = record_serial(serial, baud, seconds, target, progress)
         elif qemu is not None:
             emulation = Emulation(qemu, words, machine, seconds, icount)
-            parts = _target_parts(record_emulated(emulation, target, progress))
+            recorded = record_emulated(emulation, target, progress)
         else:
-            parts = _parts(record(words, target, children, progress, site_depth))
-    out_result(parts, as_json)
+            recorded = record(words, target, children, progress, site_depth)
+    if isinstance(recorded, TargetRecording):
+        out_result(_target_parts(recorded), as_json)
+    else:
+        out_result(_parts(recorded), as_json)
+    if _is_interrupted(recorded):
+        raise KeyboardInterrupt  # what was recorded until then is stored
+
+
+def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
+    """Not over a serial line, where an interrupt is how a recording ends."""
+    if isinstance(recorded, TargetRecording):
+        return recorded.ending == INTERRUPTED
+    return recorded.status == -signal.SIGINT
 
 
 def _one_of(
@@ -129,9 +145,10 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
     info = recording.trace.info
     yield Fields({"trace": recording.trace.path, **asdict(info)})
     yield Fields({"ending": recording.ending, "log": recording.log})
-    yield Line(f"{recording.trace.path}: {info.events:,} events ({recording.ending})")
+    told = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
+    yield Line(told, is_copied=True)
     if recording.log is not None:
-        yield Line(f"{recording.log}: what came over the line")
+        yield Line(f"{recording.log}: what came over the line", is_copied=True)
     yield from map(Note, info.notes)
 
 
@@ -140,7 +157,7 @@ def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterato
     variables = preload.environment(folder, Path(program[0]) if program else None, depth)
     yield Fields({"environment": variables})
     for name, value in variables.items():
-        yield Line(f"{name}={value}")
+        yield Line(f"{name}={value}", is_copied=True)
 
 
 def _parts(recording: Recording) -> Iterator[Part]:
@@ -151,12 +168,14 @@ def _parts(recording: Recording) -> Iterator[Part]:
     yield Fields({"children": [trace.path for trace in children]})
     yield Line(
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
-        f"which {_ending(recording.status)}"
+        f"which {_ending(recording.status)}",
+        is_copied=True,
     )
     yield from map(Note, _by_filter(recording))
     yield from map(Note, info.notes)
     for trace in children:
-        yield Line(f"{trace.path}: {trace.info.events:,} events of {trace.info.program}")
+        told = f"{trace.path}: {trace.info.events:,} events of {trace.info.program}"
+        yield Line(told, is_copied=True)
     if recording.others and not children:
         yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
 

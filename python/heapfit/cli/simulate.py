@@ -35,7 +35,8 @@ def command(
         Path, typer.Argument(help="A scenario file; docs/scenario-schema.md describes it.")
     ],
     exact: Annotated[
-        bool, typer.Option("--exact", help="Closed forms alone, at once: nothing is simulated.")
+        bool,
+        typer.Option("--exact", help="Print closed forms alone, at once, and simulate nothing."),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Store the results as a Parquet table.")
@@ -47,7 +48,9 @@ def command(
     cluster: ClusterAddress = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, max=2**63 - 1, help="Instead of the scenario's."),
+        typer.Option(
+            "--seed", min=0, max=2**63 - 1, help="The seed to use instead of the scenario's."
+        ),
     ] = None,
     half_width: Annotated[
         float | None,
@@ -79,7 +82,8 @@ def _parts(simulated: SimulationResult) -> Iterator[Part]:
     scenario = simulated.scenario
     yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
     yield Line(f"{scenario.name}: {scenario.title}")
-    yield Table([*_filled(simulated)], simulated.results, "results")
+    keys = len(scenario.short_keys()) + 1  # the point and the scheme
+    yield Table([*_filled(simulated)], simulated.results, "results", keys=keys)
     for note in _notes(simulated):
         yield from paragraph(note)
 
@@ -154,12 +158,13 @@ def _share(value: float | None) -> str | None:
 def _notes(simulated: SimulationResult) -> Iterator[str]:
     """What the columns mean, and how the numbers came about."""
     run = simulated.scenario.run
+    yield "overhead: bytes that the region cannot hand out, over those that it can."
+    yield "admission: bytes admitted over bytes requested; by requests: the same by their numbers."
     yield (
-        "overhead: bytes beyond what the region can hand out, over these. admission: bytes "
-        "admitted over bytes requested; by requests: their numbers. memory, pool: bytes requested "
-        "by live blocks over the region, over what it can hand out. utility: admission times "
-        "memory, our reading of Elsayed and Galal's combined utility."
+        "memory, pool: bytes requested by live blocks, over the region and over what it can hand "
+        "out."
     )
+    yield "utility: admission times memory, our reading of Elsayed and Galal's combined utility."
     if any(result.exact for result in simulated.results):
         yield (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "

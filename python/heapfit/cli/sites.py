@@ -30,12 +30,12 @@ def command(
         list[Path] | None,
         typer.Option(
             "--program",
-            help="The recorded program, or a library of it: tells function and line. Repeatable.",
+            help="The recorded program or its library, for function and line. Repeatable.",
         ),
     ] = None,
     plan_file: Annotated[
         Path | None,
-        typer.Option("--plan", help="A plan with call sites: tells their tags and ends."),
+        typer.Option("--plan", help="A plan with call sites, whose tags and ends are shown."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -33,7 +33,7 @@ _Recordings: TypeAlias = Annotated[
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The plan to begin with.")],
+    plan: Annotated[Path, typer.Argument(help="The plan that the first round runs.")],
     qemu: Annotated[Path, typer.Option("--qemu", help="The image to run, an ELF file.")],
     build: Annotated[
         str,
@@ -45,11 +45,17 @@ def command(
     ],
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ARGS", help="Of the image, after --; {run} is a run's number."),
+        typer.Argument(
+            metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
+        ),
     ] = None,
-    times: Annotated[int, typer.Option("--times", min=1, help="Fresh runs that must pass.")] = 10,
+    times: Annotated[
+        int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
+    ] = 10,
     recordings: _Recordings = None,
-    prefix: Annotated[str, typer.Option("--prefix", help="Of the names in the heap's C.")] = "app",
+    prefix: Annotated[
+        str, typer.Option("--prefix", help="Beginning of every name in the heap's C.")
+    ] = "app",
     platforms: Annotated[
         list[Platform] | None,
         typer.Option("--for", help="What the heap's C is for, as generate has it. Repeatable."),
@@ -57,7 +63,7 @@ def command(
     machine: Machine = None,
     icount: InstructionCount = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="After which a run is ended [never].")
+        float | None, typer.Option("--seconds", help="Seconds after which a run is ended [never].")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write to [out/PLAN-verify].")

@@ -40,7 +40,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="NAME[:PARAMETER=VALUE,...]",
-            help="Which one, and what differs from its standard; without any, they are listed.",
+            help="The workload, with what differs from its standard [a list of all].",
         ),
     ] = None,
     output: Annotated[
@@ -71,7 +71,8 @@ def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
     yield Fields({"trace": trace.path, **asdict(trace.info)})
     yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
-    yield Line(f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}")
+    told = f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}"
+    yield Line(told, is_copied=True)
 
 
 def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
@@ -80,7 +81,8 @@ def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
         drawn = draw_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
-    yield Line(f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}")
+    told = f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}"
+    yield Line(told, is_copied=True)
     yield from paragraph(LIMITS)
 
 

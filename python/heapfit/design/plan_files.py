@@ -16,7 +16,8 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.outputs.folder import folder_aside
+from heapfit.plan.plan_file import PlanFile, TrainedOn, require_unedited, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -56,8 +57,9 @@ def design(
     comparison = compare(loaded, portfolio, progress, options.effort)
     trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
-    for row, path in zip(comparison.rows, paths, strict=True):
-        save_plan(path, plan_file_of(row, comparison, trained_on))
+    with folder_aside(folder, require_unedited) as aside:
+        for row, path in zip(comparison.rows, paths, strict=True):
+            save_plan(aside / path.name, plan_file_of(row, comparison, trained_on))
     return Designs(comparison, paths, best, _rule_classes(portfolio, loaded))
 
 

@@ -16,6 +16,6 @@ class PlanOptions:
 
     alignment: int = STANDARD_ALIGNMENT
     choice: BudgetChoice = STANDARD_BUDGETS
-    call_sites: bool = False  # the program can hand over from where it asks
+    call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
     effort: Effort = STANDARD_EFFORT  # on each plan's regions

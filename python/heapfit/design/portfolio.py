@@ -120,7 +120,7 @@ def _searched(brief: Brief) -> list[Made]:
     starts = [*(one.plan for one in made), *search_starts(brief.loaded, brief.progress)]
     searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
-        return [NotApplicable(name, "interrupted before any plan was measured")]
+        return [NotApplicable(name, "no plan that it tried serves the trace")]
     candidate = Candidate(name, searched.plan, searched.account, trained_on_this_trace=True)
     return [once(candidate, brief.made)]
 

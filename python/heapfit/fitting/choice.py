@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -28,10 +28,16 @@ from heapfit.fit_result import Answer, FitOptions
 from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
 from heapfit.front.preference import Preference
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Whole, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
+
+# What takes how much of the time, measured on redis and on three runs of a firmware.
+_ONE = {"read": 1, "make plans": 15, "compare": 84}
+_SEVERAL = {"design": 88, "read": 1, "compare": 11}
+_DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
+_LOOKED_AT_AGAIN = 3  # candidates, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ class Choice:
     shown: LoadedTrace  # the recording that needs the largest region
     comparison: Comparison  # of every plan on that recording
     winner: Row  # among its rows
+    needs: Mapping[str, int | None]  # R_safe of each plan for all recordings, by its name
     r_safe: tuple[int | None, ...]  # of the winner's plan on each recording
     unseen: tuple[int | None, ...]  # likewise, of plans made without it; one recording has none
     u_max: tuple[int, ...]  # of each recording
@@ -53,12 +60,15 @@ def choose_for_one(
     trace: Trace, name: str, options: FitOptions, progress: Progress = no_progress
 ) -> Choice:
     """From one recording: no plan whose blocks were counted on it, unless asked for."""
-    loaded = load_trace(trace, options.alignment, progress)
+    whole = Whole(progress, _ONE)
+    loaded = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, loaded.profile.u_max)
     wanted = PlanOptions(call_sites=options.call_sites, sized=options.sized)
-    portfolio = standard_portfolio(loaded, wanted, progress)
-    comparison = compare(loaded, portfolio, progress, options.effort)
-    comparison, winner, sentence = _preferred(comparison, loaded, options, progress)
+    portfolio = standard_portfolio(loaded, wanted, whole.part("make plans", steps=2))
+    steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
+    compared = whole.part("compare", steps)
+    comparison = compare(loaded, portfolio, compared, options.effort)
+    comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
     answer = _answer(winner.r_safe, winner.known, options)
@@ -67,6 +77,7 @@ def choose_for_one(
         shown=loaded,
         comparison=comparison,
         winner=winner,
+        needs={row.name: row.r_safe for row in comparison.rows},
         r_safe=(winner.r_safe,),
         unseen=(winner.r_safe,),
         u_max=(winner.u_max,),
@@ -89,13 +100,16 @@ def choose_for_several(
         sized=options.sized,
         effort=options.effort,
     )
+    whole = Whole(progress, _SEVERAL)
     with Sweep() as sweep:
-        designs = design_robust(traces, robust, progress, sweep)
+        designs = design_robust(traces, robust, whole.part("design", _DESIGN), sweep)
     row = designs.choose(options.pools)
     needs = [region or 0 for region in row.regions]
     most = needs.index(max(needs))
-    shown = load_trace(traces[most], options.alignment, progress)
-    comparison = compare(shown, _portfolio(designs), progress, options.effort)
+    shown = load_trace(traces[most], options.alignment, whole.part("read", steps=2))
+    portfolio = _portfolio(designs)
+    compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
+    comparison = compare(shown, portfolio, compared, options.effort)
     winner = next(one for one in comparison.rows if one.name == row.name)
     row = _looked_at_closer(row, most, winner.r_safe)
     if row.region is None:
@@ -106,6 +120,7 @@ def choose_for_several(
         shown=shown,
         comparison=comparison,
         winner=winner,
+        needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
         r_safe=row.regions,
         unseen=row.unseen_regions if row.is_trained else row.regions,
         u_max=designs.u_max,

@@ -13,19 +13,25 @@ from pathlib import Path
 from heapfit.compare.verdict import pools_warning
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, Run
+from heapfit.fitting.beside import heaps_beside
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.fitting.held import held_by
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
+from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.fit.page import write_report
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
+
+# What takes how much of the time, measured on redis; on several recordings `choose` takes more.
+WORK = {"import": 1, "now": 4, "choose": 78, "firmer": 5, "beside": 7, "hold": 7, "write": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,45 +62,65 @@ def fit(
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
+    whole = Whole(progress, WORK)
     with results_aside(folder) as aside:
-        fitted, shown = find(sources, folder, aside, options or FitOptions(), progress)
-        write(fitted, aside, shown, progress)
+        fitted, shown = find(sources, Place(folder, aside), options or FitOptions(), whole)
+        write(fitted, aside, shown, whole.part("write"))
     return fitted
 
 
-def find(
-    sources: Sequence[Path], folder: Path, aside: Path, options: FitOptions, progress: Progress
-) -> tuple[Fit, LoadedTrace]:
-    """A fit of which only the imported traces are written, to `aside`, and what it shows.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where results go."""
 
-    Its paths are those that all will have in `folder`.
+    folder: Path  # where they will lie
+    aside: Path  # where imported traces lie until then
+
+
+def find(
+    sources: Sequence[Path], place: Place, options: FitOptions, whole: Whole
+) -> tuple[Fit, LoadedTrace]:
+    """A fit of which only the imported traces are written, aside, and what it shows.
+
+    Its paths are those that all will have in the place's folder.
     """
-    heap = heap_of_today(options)
-    recordings = _opened(sources, aside, options, progress)
-    _require_apart(recordings, folder)
+    heap_of_today(options)  # a name that there is not is refused before any work
+    recordings = _opened(sources, place.aside, options, whole.part("import", len(sources)))
+    _require_apart(recordings, place.folder)
     different, repeats = _different(recordings)
-    traces = [one.trace for one in different]
-    needs = None if heap is None else needed_today(heap, traces, progress)
-    choice = _chosen(different, options, progress)
+    fitted, shown = _fitted(different, place, options, whole)
+    warnings = (*repeats, *fitted.warnings)
+    return replace(fitted, name=source_name(sources[0]), warnings=warnings), shown
+
+
+def _fitted(
+    recordings: Sequence[_Recording], place: Place, options: FitOptions, whole: Whole
+) -> tuple[Fit, LoadedTrace]:
+    """The answer to recordings that all differ, and the one that is shown."""
+    traces, heap = [one.trace for one in recordings], heap_of_today(options)
+    needs = None if heap is None else needed_today(heap, traces, whole.part("now"))
+    choice = _chosen(recordings, options, whole.part("choose"))
     today = None
     if needs is not None:
-        today = beside_today(needs, [one.name for one in different], choice)
+        today = beside_today(needs, [one.name for one in recordings], choice)
         choice = kept(choice, today, options)
-    placed = tuple(_placed(one, aside, folder).path for one in traces)
+    placed = tuple(_placed(one, place.aside, place.folder).path for one in traces)
     fitted = Fit(
-        name=source_name(sources[0]),
-        runs=_runs(different, choice),
-        trace=_placed(choice.shown.trace, aside, folder),
+        name=recordings[0].name,
+        runs=_runs(recordings, choice),
+        trace=_placed(choice.shown.trace, place.aside, place.folder),
         profile=choice.shown.profile,
         comparison=choice.comparison,
         winner=choice.winner,
         answer=choice.answer,
         plan_file=choice.plan_file,
         verdict=choice.verdict,
-        firmer=firmer(choice, options, progress),
-        warnings=(*repeats, *_warnings(different, choice)),
-        paths=paths_in(folder, placed, has_plan=today is None or not today.is_kept),
+        firmer=firmer(choice, options, whole.part("firmer")),
+        warnings=tuple(_warnings(recordings, choice)),
+        paths=paths_in(place.folder, placed, has_plan=today is None or not today.is_kept),
         options=options,
+        beside=heaps_beside(choice, traces, needs, whole.part("beside", steps=2)),
+        held=held_by(choice, traces, whole.part("hold")),
         today=today,
     )
     return fitted, choice.shown
@@ -150,6 +176,8 @@ def _require_apart(recordings: Sequence[_Recording], folder: Path) -> None:
         output = folder / one.trace.path.name
         if one.trace.path != one.source and output.exists() and output.samefile(one.source):
             raise HeapfitError(f"{output}: is the file to import (choose another output)")
+        if one.trace.path != one.source:
+            require_replaceable(output)
 
 
 def _placed(trace: Trace, aside: Path, folder: Path) -> Trace:

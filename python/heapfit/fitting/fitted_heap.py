@@ -19,10 +19,10 @@ from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
-from heapfit.fitting.fit import find, write
+from heapfit.fitting.fit import WORK, Place, find, write
 from heapfit.fitting.folder import paths_in, results_aside
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Whole, no_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -146,7 +146,8 @@ def fit_heap(
     paths = [one.path if isinstance(one, Trace) else one for one in sources_of(sources)]
     home = Path(tempfile.mkdtemp(prefix="heapfit-"))
     try:
-        found, _ = find(paths, home, home, options or FitOptions(), progress)
+        whole = Whole(progress, WORK)
+        found, _ = find(paths, Place(home, home), options or FitOptions(), whole)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from heapfit.errors import HeapfitError
+from heapfit.outputs import ours
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
@@ -39,6 +40,7 @@ def folder_aside(folder: Path) -> Iterator[Path]:
         yield aside
         _write_manifest(aside)
         _exchange(aside, folder, scratch / "old")
+        ours.note(folder)
     except OSError as error:
         raise _cannot_write(folder, error) from error
     finally:
@@ -81,7 +83,7 @@ def require_replaceable(folder: Path) -> None:
     """HeapfitError if the folder holds what `generate` did not write, or what was edited since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")
-    if not folder.is_dir() or not any(folder.iterdir()):
+    if not folder.is_dir() or not any(folder.iterdir()) or ours.is_forced():
         return
     listed = _listed(folder)
     for path in _files(folder):
@@ -90,12 +92,13 @@ def require_replaceable(folder: Path) -> None:
             continue
         if name not in listed:
             raise HeapfitError(
-                f"{path}: was not written by heapfit generate (move it away, or choose another "
-                "folder for the code)"
+                f"{path}: was not written by heapfit generate (move it away, choose another folder "
+                "for the code, or give --force)"
             )
         if path.is_symlink() or _hash(path) != listed[name]:
             raise HeapfitError(
-                f"{path}: was edited after it was generated (keep what you need, delete it)"
+                f"{path}: was edited after it was generated (keep what you need and delete it, or "
+                "give --force)"
             )
 
 

@@ -116,4 +116,4 @@ def format_of(stream: ByteStream) -> Format:
         if known.matches(stream.head):
             return known
     names = ", ".join(known.name for known in FORMATS)
-    raise HeapfitError(f"{stream.path}: its content is no format known here ({names})")
+    raise HeapfitError(f"{stream.path}: its format is unknown (known are {names})")

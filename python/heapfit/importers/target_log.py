@@ -17,6 +17,7 @@ from pathlib import Path
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.serial_line import listen
+from heapfit.outputs import ours
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 
@@ -60,7 +61,10 @@ def record_serial(
     """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
     _require_folder(output)
     log = output.with_suffix(".frames")
+    ours.require_replaceable(log)
     ending = listen(device, rate, log, seconds)
+    ours.mark_ours(log)
+    ours.note(log)
     return TargetRecording(import_frames(log, output, progress), ending, log)
 
 

@@ -32,7 +32,7 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:
-    """Whether a plan of this allocator is nothing without pools made for a trace."""
+    """Whether a plan of this allocator needs pools made for a trace."""
     return any(tunable.kind == "pools" for tunable in info.tunables)
 
 

@@ -15,8 +15,9 @@ from typing import Any
 import tomli_w
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError
+from heapfit.outputs import ours
+from heapfit.outputs.file import file_aside
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
@@ -91,15 +92,14 @@ def plan_text(plan_file: PlanFile) -> str:
 
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
-    path = Path(path)
-    require_unedited(path)
-    with file_aside(path) as aside:
+    with file_aside(Path(path), require_unedited) as aside:
         aside.write_text(plan_text(plan_file), encoding="utf-8")
 
 
 def require_unedited(path: Path) -> None:
     """Refuses a file that is there and is not, byte for byte, what `save_plan` once wrote."""
-    if not path.exists():
+    ours.require_no_link(path)
+    if not path.exists() or ours.is_forced():
         return
     try:
         text = path.read_bytes().decode("utf-8")
@@ -109,8 +109,16 @@ def require_unedited(path: Path) -> None:
     if not sealed or _hash(text[sealed.end() :]) != sealed[1]:
         raise HeapfitError(
             f"{path}: was edited, or not written by this heapfit, so it is not overwritten "
-            "(move it away, or choose another place)"
+            "(move it away, choose another place, or give --force)"
         )
+
+
+def require_our_entry(entry: Path) -> None:
+    """Of a folder that holds plans and other files: HeapfitError if one is not to be replaced."""
+    if entry.suffix == ".toml":
+        require_unedited(entry)
+    else:
+        ours.require_replaceable(entry)
 
 
 def _hash(text: str) -> str:

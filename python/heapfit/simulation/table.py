@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
+from heapfit.outputs.file import file_aside
 from heapfit.simulation.simulate import SimulationResult
 
 SCHEMA = 1

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
-from heapfit.errors import HeapfitError
+from heapfit.outputs.file import file_aside
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace, placed_in
 
@@ -36,9 +35,8 @@ def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> 
     """Stores what each event changes at `path`, which appears whole or not at all.
 
     Memory follows the live objects and the different sizes, not the length. HeapfitError, and
-    nothing changed, if anything else lies there than a series.
+    nothing changed, if something lies there that heapfit did not write.
     """
-    _require_own(path)
     changes = _engine.LiveChanges()
     rows = 0
     with file_aside(path) as aside, _writer(aside) as writer:
@@ -50,20 +48,6 @@ def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> 
         metadata = json.dumps({**told, "is_coarse": changes.is_coarse}).encode()
         writer.add_key_value_metadata({_METADATA_KEY: metadata})
     return Series(path, rows, changes.is_coarse)
-
-
-def _require_own(path: Path) -> None:
-    if not path.exists():
-        return
-    try:
-        metadata = pq.read_metadata(path).metadata or {}
-    except (pa.ArrowException, OSError):
-        metadata = {}
-    if _METADATA_KEY not in metadata:
-        raise HeapfitError(
-            f"{path}: was not written by heapfit profile --series (move it away, or choose "
-            "another file)"
-        )
 
 
 def _batches(

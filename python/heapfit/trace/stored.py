@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
 from heapfit.errors import HeapfitError
+from heapfit.outputs.file import file_aside
 from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name

@@ -9,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from heapfit.cli.printing.table import TableColumn, table_lines
+
 JSON_SCHEMA = 1
-WIDTH = 100  # columns of what is printed, but where a single word or table needs more
+WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -72,17 +75,29 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def out_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def out_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], indent: int = 0, keys: int = 1
+) -> None:
     """Aligned columns under their names: text to the left, numbers to the right, None as "-"."""
-    cells = [[cell(value) for value in row] for row in rows]
-    widths = [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
-    sides = [is_right(one) for one in (zip(*rows, strict=True) if rows else [()] * len(columns))]
-    for texts in [list(columns), *cells]:
-        padded = (
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(texts, widths, sides, strict=True)
-        )
-        print("  ".join(padded).rstrip())
+    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    laid = [
+        TableColumn((name,), tuple((cell(one),) for one in column), is_right(column))
+        for name, column in zip(columns, values, strict=True)
+    ]
+    for line in table_lines(laid, WIDTH - indent, keys):
+        print(f"{' ' * indent}{line}".rstrip())
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A text in lines of the page's width; a word that is wider stands in one of its own."""
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def is_right(values: Iterable[object]) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from heapfit.atomic_file import file_aside
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Group, Line, Note, Part, Table
+from heapfit.outputs.file import file_aside
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~#&@])")
 

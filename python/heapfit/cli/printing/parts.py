@@ -13,7 +13,6 @@ So a figure is named once, and what it is stands in one place. Parts are printed
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -70,9 +69,10 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text."""
+    """One line of text; in several where it is wider than the page and not to be copied."""
 
     text: str
+    is_copied: bool = False  # a path, a command, settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,8 @@ class Table(Generic[Row]):
     rows: Sequence[Row]
     field: str = ""  # the list's name in the JSON; "": not there
     shown: Sequence[Row] | None = None  # the table's rows, where they are fewer or sorted otherwise
+    indent: int = 0  # columns before it
+    keys: int = 1  # of its columns, the first, say which row it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ def out_text(parts: Iterable[Part]) -> None:
     for part in parts:
         match part:
             case Line():
-                console.out(part.text)
+                for line in _lines(part):
+                    console.out(line)
             case Note():
                 console.note(part.text)
             case Table():
@@ -143,15 +146,35 @@ def content_of(parts: Iterable[Part]) -> dict[str, object]:
     return content
 
 
+def shown_if(is_shown: bool, parts: Iterable[Part]) -> Iterator[Part]:
+    """Parts whose text is left out unless it is shown; the JSON has their fields all the same."""
+    for part in parts:
+        match part:
+            case _ if is_shown:
+                yield part
+            case Fields():
+                yield part
+            case Table():
+                yield replace(part, columns=[column.under("") for column in part.columns])
+            case Group():
+                yield Group(part.field, [*shown_if(False, part.parts)])
+
+
 def object_of(columns: Sequence[Column[Row]], row: Row) -> dict[str, object]:
     """A row's figures by their names in the JSON."""
     return {column.field: column.of(row) for column in columns if column.field}
 
 
-def paragraph(text: str) -> Iterator[Line]:
+def paragraph(text: str, indent: str = "") -> Iterator[Line]:
     """Text in lines of the page's width."""
-    for line in textwrap.wrap(text, console.WIDTH, break_on_hyphens=False):
-        yield Line(line)
+    yield from map(Line, console.wrapped(text, indent))
+
+
+def _lines(line: Line) -> list[str]:
+    if line.is_copied or len(line.text) <= console.WIDTH:
+        return [line.text]
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    return console.wrapped(line.text.strip(), indent)
 
 
 def _out_table(table: Table[Any]) -> None:
@@ -160,4 +183,4 @@ def _out_table(table: Table[Any]) -> None:
         return
     rows = table.rows if table.shown is None else table.shown
     cells = [[column.cell(row) for column in columns] for row in rows]
-    console.out_table([column.heading for column in columns], cells)
+    console.out_table([column.heading for column in columns], cells, table.indent, table.keys)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a command is: bars on stderr, one for each step that is not done."""
+"""How far a command is: one bar on stderr for all of it, which never falls."""
 
 from __future__ import annotations
 
@@ -9,29 +9,70 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn
 from rich.progress import Progress as Bars
-from rich.progress import TaskID
+from rich.text import Text
 
 from heapfit.cli.printing.console import printable
 from heapfit.progress import Progress, no_progress
 
+_LEAST_KNOWN = 0.05  # of the work, before what is left is estimated
+_STEP_WIDTH = 36
+
+
+class _Left(ProgressColumn):
+    """What is left, from the whole time so far: one estimate for the command."""
+
+    def render(self, task: Task) -> Text:
+        elapsed, share = task.elapsed, task.completed
+        if task.total is None or elapsed is None or share < _LEAST_KNOWN:
+            return Text("")
+        return Text(f"about {_duration(elapsed * (1 - share) / share)} left")
+
+
+def _duration(seconds: float) -> str:
+    """In one unit.
+
+    >>> [_duration(one) for one in (0.2, 44, 300, 9000)]
+    ['1 s', '44 s', '5 min', '2.5 h']
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
+    """For commands whose steps do not say what share they are: the step and how far it is."""
+    with _bar(total=None) as show:
+        yield show
+
+
+@contextmanager
+def whole_bar() -> Iterator[Progress]:
+    """For commands that say how much of all their work is done, whatever the step's name."""
+    with _bar(total=1.0) as show:
+        yield show
+
+
+@contextmanager
+def _bar(total: float | None) -> Iterator[Progress]:
     """What library functions tell their progress to; silent where stderr is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield no_progress
         return
-    steps: dict[str, TaskID] = {}
-    with Bars(console=Console(stderr=True), transient=True) as bars:
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), _Left())
+    highest = 0.0
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("", total=total)
 
         def show(step: str, done: float) -> None:
-            if done >= 1.0:
-                if step in steps:
-                    bars.remove_task(steps.pop(step))
-                return
-            if step not in steps:
-                steps[step] = bars.add_task(escape(printable(step)), total=1.0)
-            bars.update(steps[step], completed=done)
+            nonlocal highest
+            highest = max(highest, done)
+            share = done if total is None else highest
+            name = escape(printable(step)[:_STEP_WIDTH])
+            bars.update(task, description=f"{name} {share:4.0%}")
+            if total is not None:
+                bars.update(task, completed=highest)
 
         yield show

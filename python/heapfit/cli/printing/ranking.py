@@ -47,9 +47,9 @@ _COLUMNS = (
         Column("r_safe", "R_safe"),
         Column("step", "step", shown=lambda row: row.step or None),
         Column("is_exhaustive"),
-        Column("alignment", "alignment"),
+        Column("alignment"),
         Column("over_u_max", "over U_max"),
-        Column("accesses_per_operation", "accesses/operation"),
+        Column("accesses_per_operation", "accesses a call"),
         _of_replay("loads"),
         _of_replay("stores"),
     ),
@@ -76,21 +76,41 @@ def ranking(
     comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
 ) -> Iterator[Part]:
     """The table, what its figures mean, and what was left out."""
+    yield from ranked_rows(comparison, sram, granularity)
+    yield from meanings(comparison)
+
+
+def ranked_rows(
+    comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
+) -> Iterator[Part]:
+    """The table alone."""
     rows = _ranked(comparison, sram)
     free = [one for one in rows if not one.row.is_cut_to_trace]
     cut = [one for one in rows if one.row.is_cut_to_trace]
     in_steps = () if granularity is None else _of_row(_in_steps(granularity).under(""))
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    columns = (*_COLUMNS, *in_steps, *_ENDS)
+    columns = (*_COLUMNS, *in_steps, *_aligned(comparison), *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut)
     if free and cut:
         yield Line("If every run were this one, as their blocks are counted on it:")
         yield Table(columns, (), shown=cut)
+    yield Fields({"bounds": comparison.bounds})
+
+
+def _aligned(comparison: Comparison) -> tuple[Column[_Ranked], ...]:
+    """A column in the table alone, where the rows differ in it."""
+    is_one = len({row.alignment for row in comparison.rows}) == 1
+    return () if is_one else _of_row(Column(heading="aligned", shown=lambda row: row.alignment))
+
+
+def meanings(comparison: Comparison) -> Iterator[Part]:
+    """What the table's figures and marks mean, the bounds, and what was left out."""
     yield Line(
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
         f"{comparison.base_alignment}."
     )
-    yield Fields({"bounds": comparison.bounds})
+    if not _aligned(comparison) and comparison.rows:
+        yield Line(f"Every block starts at a multiple of {comparison.rows[0].alignment} B.")
     if comparison.bounds is not None:
         yield from map(Line, _bounds_told(comparison.bounds))
     yield from map(Line, _meanings(comparison.rows))
@@ -138,17 +158,17 @@ def marks_of(row: Row) -> str:
 
 def _bounds_told(bounds: BesideResult) -> Iterator[str]:
     yield (
-        f"Bounds: {bounds.packing:,} were all lifetimes known; {bounds.static:,} if each size "
-        "had its own most."
+        f"With every lifetime known and no headers the trace fits in {bounds.packing:,} B; with "
+        f"each size's own most set aside, in {bounds.static:,} B."
     )
     worst = bounds.worst_case
     if worst is not None:
-        yield f"The first needs {worst.size:,} at most in {worst.premise}."
+        yield f"The first row needs {worst.size:,} B at most in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
     """Of the columns and marks that occur."""
-    yield "energy: of the accesses, in an SRAM of the region's size, over the least."
+    yield "energy: of all accesses in an SRAM as large as the region, over the least row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."
     if any(row.is_in_pieces for row in rows):

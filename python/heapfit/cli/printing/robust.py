@@ -37,7 +37,8 @@ def robust_table(
     yield from map(Line, sentences)
     yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
-        yield Line(f"{path}: {row.reason}")
+        yield Line(str(path), is_copied=True)
+        yield Line(f"  {row.reason}")
     yield from left_out(designs.not_applicable)
 
 
@@ -133,15 +134,17 @@ def _drawn_told(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[Part]:
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
     texts = [
         f"Trace 1 is the recording; the other {len(others)} are drawn from it (seed {drawn.seed}): "
-        f"{phases}, blocks of {drawn.block:,} requests; {drawn.kept:,} of {drawn.requests:,} "
-        "objects outlive their phase and are kept as they were. U_max of the drawn ones from "
-        f"{min(others):,} to {max(others):,}, of the recording {recorded:,}.",
+        f"{phases}, blocks of {drawn.block:,} requests.",
+        f"{drawn.kept:,} of {drawn.requests:,} objects outlive their phase and are kept as they "
+        "were.",
+        f"U_max of the drawn ones is {min(others):,} to {max(others):,}, of the recording "
+        f"{recorded:,}.",
         f"The percentages are of such traces. {LIMITS}",
     ]
     if not is_peak_repeated(recorded, others):
         texts.append(
-            "None of the drawn traces peaks where the recording does: the model does not hold for "
-            "it, and the curve says little. Record more runs."
+            "None of the drawn traces peaks where the recording does, so the curve says little: "
+            "record more runs."
         )
     yield Line("")
     for text in texts:

@@ -58,7 +58,7 @@ def command(
             "--draw",
             min=2,
             max=1000,
-            help="Judge by so many traces drawn from this one, or seeds of a workload.",
+            help="Number of traces drawn from this one, or seeds, that judge the counts.",
         ),
     ] = None,
     queue: QueueOfCapture = None,
@@ -69,7 +69,7 @@ def command(
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Size a trace's pools to admit a share of requests, and tell how often they run out."""
+    """Size a trace's pools to admit a share of requests, and show how often they run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     options = PoolOptions(_sizes(pools), overall, draw)
     with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
@@ -193,7 +193,8 @@ def _parts(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
     whose = "all requests" if sizing.is_overall else "the requests to each pool"
     yield Line(f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of {whose} admitted")
     yield Table(_ROWS, _rows(sizing))
-    yield from paragraph(_REFUSED)
+    for sentence in _REFUSED:
+        yield from paragraph(sentence)
     yield from paragraph(f"unseen: {sizing.unseen.told}")
     yield Line("")
     yield Line("Each pool alone, without the help of larger ones:")
@@ -202,9 +203,10 @@ def _parts(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
 
 
 _REFUSED = (
-    "=40: for requests of just 40 bytes. refused: by these counts, a full pool's requests going to "
-    "the next larger; alone: need more than the count where no pool refuses and none helps; "
-    "Erlang-B: if they arrived independently. Bytes of blocks, bookkeeping not counted."
+    "=40: a pool for requests of just 40 bytes. bytes: of blocks, without bookkeeping.",
+    "refused: with these counts, where a full pool's requests go to the next larger pool.",
+    "alone: the requests that would need more than the count, if no pool refused and none helped.",
+    "Erlang-B: the same, if requests arrived independently.",
 )
 
 
@@ -216,6 +218,6 @@ def _runs_out(sizing: PoolSizing) -> str:
     if not sizing.alone.is_beyond:
         return told
     return (
-        f"{told} * extrapolated: the trace is too short to show so rare an event; it shows no more "
-        "than the end of the interval. Such a pool keeps this count together with others, too."
+        f"{told} * extrapolated: the trace is too short for so rare an event. Such a pool keeps "
+        "this count together with others."
     )

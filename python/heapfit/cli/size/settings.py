@@ -47,12 +47,12 @@ class System(StrEnum):
 
 
 def command(
-    system: Annotated[System, typer.Argument(help="Whose settings.")],
+    system: Annotated[System, typer.Argument(help="The system whose settings are printed.")],
     source: Source,
     admission: Admission = 0.999,
     assume: Annotated[
         list[str] | None,
-        typer.Option("--assume", help="NAME=VALUE instead of what is assumed of the system."),
+        typer.Option("--assume", help="NAME=VALUE that replaces an assumption about the system."),
     ] = None,
     name: Annotated[
         list[str] | None,
@@ -113,7 +113,8 @@ def _parts(settings: Settings, text: str) -> Iterator[Part]:
     yield Table(_SETTING, settings.settings, "settings")
     yield Fields({"choices": settings.choices, "assumptions": settings.assumptions})
     yield Fields({"remarks": settings.remarks, "text": text})
-    yield from map(Line, text.splitlines())
+    for line in text.splitlines():
+        yield Line(line, is_copied=True)
     for one in settings.choices:
         yield Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
     yield from map(Note, settings.remarks)

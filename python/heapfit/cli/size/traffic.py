@@ -36,26 +36,34 @@ class By(StrEnum):
 def command(
     traffic: Annotated[Path, typer.Argument(help="A file with the [traffic] of a scenario.")],
     admission: Admission = 0.999,
-    by: Annotated[By, typer.Option("--by", help="What of traffic counts.")] = By.BYTES,
+    by: Annotated[By, typer.Option("--by", help="What is counted of the traffic.")] = By.BYTES,
     overhead: Annotated[
-        int, typer.Option("--overhead", min=0, max=4096, help="Bookkeeping a buffer, in bytes.")
+        int,
+        typer.Option(
+            "--overhead", min=0, max=4096, help="Bytes of bookkeeping that each buffer takes."
+        ),
     ] = 0,
     buffer: Annotated[
         int | None,
-        typer.Option("--buffer", min=1, max=2**30, help="Of fixed buffers [the largest request]."),
+        typer.Option(
+            "--buffer", min=1, max=2**30, help="Bytes of each fixed buffer [the largest request]."
+        ),
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Closed forms alone, at once: nothing is simulated.")
+        bool,
+        typer.Option("--exact", help="Print closed forms alone, at once, and simulate nothing."),
     ] = False,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Other refusal probabilities too.")
+        bool, typer.Option("--curve", help="Print other refusal probabilities as well.")
     ] = False,
     replications: Annotated[
         int, typer.Option("--replications", min=2, max=10_000, help="Of a simulation.")
     ] = STANDARD_REPLICATIONS,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, max=1024, help="Threads [one for each processor]."),
+        typer.Option(
+            "--workers", min=1, max=1024, help="Number of threads [one for each processor]."
+        ),
     ] = None,
     seed: Seed = 1,
     report: Annotated[

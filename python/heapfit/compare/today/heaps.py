@@ -54,6 +54,14 @@ class SystemHeap:
         """Its memory that has as many bytes of chunks as our region of its plan."""
         return _chunks_in(self.plan, region) + self.own - self._marks()
 
+    def region(self, memory: int) -> int:
+        """Our region of its plan, a multiple of 8, that has as many bytes of chunks."""
+        region = memory // 8 * 8
+        region += (memory - self.memory(region)) // 8 * 8
+        while self.memory(region) > memory:
+            region -= 8
+        return region
+
     def set_to(self, memory: int) -> int:
         """The value of its setting for so much memory."""
         return memory - self.unset

@@ -80,7 +80,6 @@ class Placement:
     by_lifetime: Placed
     climbed: Placed
     tried: int  # plans
-    is_stopped: bool  # by an interrupt
 
 
 def learn_placement(
@@ -92,21 +91,16 @@ def learn_placement(
 ) -> Placement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed find from there.
 
-    An interrupt ends the search and keeps the best so far; None if no layout serves the trace, or
-    none was tried until then.
+    None if no layout serves the trace.
     """
     search = Search(loaded, most_events, seed, progress)
-    is_stopped = False
-    try:
-        search.run(layouts)
-    except KeyboardInterrupt:
-        is_stopped = True
+    search.run(layouts)
     progress(_STEP, 1.0)
     if search.plain is None or search.best is None:
         return None
     limited = search.limited or search.plain
     by_lifetime = search.by_lifetime or limited
-    return Placement(search.plain, limited, by_lifetime, search.best, search.tried, is_stopped)
+    return Placement(search.plain, limited, by_lifetime, search.best, search.tried)
 
 
 def with_hole_limit(layout: Plan, limit: int) -> Plan:

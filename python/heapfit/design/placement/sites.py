@@ -19,7 +19,6 @@ known, and the chain, where that saves as much again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -58,10 +57,7 @@ def learn_sites(
     seed: int = 1,
     progress: Progress = no_progress,
 ) -> Placed | None:
-    """The best found from `start`, with sites; None if the trace tells of fewer than two.
-
-    An interrupt ends the search and keeps the best so far.
-    """
+    """The best found from `start`, with sites; None if the trace tells of fewer than two."""
     depths = [loaded.by_caller(), loaded] if loaded.trace.chains else [loaded]
     each = [_learned(one, start, most_events, seed, progress) for one in depths]
     found = [one for one in each if one is not None]
@@ -77,8 +73,7 @@ def _learned(
         return None
     tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)))
     search = _SiteSearch(tagged, most_events, seed, progress)
-    with suppress(KeyboardInterrupt):
-        search.run_from(start, sites)
+    search.run_from(start, sites)
     guessed, climbed = search.guessed, search.best
     if guessed is None or climbed is None:
         return climbed

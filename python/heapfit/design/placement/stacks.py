@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.live_points import live_points
@@ -40,7 +39,7 @@ _MOST_MOMENTS = 20_000  # of a run that are looked at
 def no_stacks(runs: Sequence[Trace]) -> str | None:
     """Why nothing can be learned from these runs; None if it can."""
     if len(runs) < 2:
-        return "one run is known, which does not tell what another needs"
+        return "one run is known, which does not show what another needs"
     peaks = [profile_trace(run).u_max for run in runs]
     if max(peaks) > MOST_APART * min(peaks):
         apart = max(peaks) / max(min(peaks), 1)
@@ -57,11 +56,10 @@ def learn_stacks(
 ) -> Placed | None:
     """The best found from `start`, which may be itself; None if `start` does not serve.
 
-    Of a workload that tells which runs it consists of. An interrupt keeps the best so far.
+    Of a workload that tells which runs it consists of.
     """
     search = _StackSearch(loaded, most_events, seed, progress)
-    with suppress(KeyboardInterrupt):
-        search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
+    search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
     return search.best
 
 

@@ -75,7 +75,7 @@ def tailored_candidates(
 ) -> list[Candidate | NotApplicable]:
     """Beside plain `tailored`, which is there as every allocator is.
 
-    `call_sites`: the program can hand over from where it asks, so that may decide, too.
+    `call_sites`: the program can pass call sites, so that they may decide, too.
     """
     plain = layouts(loaded.alignment)
     candidates = [_static_zones(loaded), *_other_layouts(plain)]
@@ -124,9 +124,9 @@ def _by_placement(
     learned: Placement, before: tuple[str, Placed], u_max: int
 ) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
     """What lifetimes tell, and what the climb from there found."""
-    apart = "blocks that come and go apart"
+    apart = "short-lived and long-lived blocks at different ends"
     by_lifetime = _better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
-    climb = f"{learned.tried:,} plans tried{', interrupted' if learned.is_stopped else ''}"
+    climb = f"{learned.tried:,} plans tried"
     if learned.climbed == learned.by_lifetime:
         why = f"{climb}, none better than {BY_LIFETIME}"
         return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)
@@ -170,7 +170,7 @@ def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
     count = len(busiest_sites(loaded))
     if count < 2:
         return []
-    why = f"{count} call sites are recorded: if the program can hand them over, --call-sites"
+    why = f"{count} call sites are recorded; with --call-sites the program has to pass them"
     return [NotApplicable(BY_SITE, why)]
 
 
@@ -187,7 +187,7 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
     )
     over = sum(pool.size * pool.count for pool in zones.pools) / loaded.profile.u_max
     if over > _MOST_STATIC:
-        why = f"zones of all sizes are {over:.2f} x U_max: they are not full at once"
+        why = f"zones of all sizes are {over:.2f} x U_max, as they are full at different times"
         return NotApplicable(STATIC_ZONES, why)
     plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": loaded.alignment}))
     reason = f"all sizes are at their most at once: zones of {over:.3f} x U_max"
@@ -200,7 +200,7 @@ def _better(
     """The plan, unless it saves too little of the one before it to hold on another run."""
     points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
-        why = f"saves {points:.1f} points of U_max here: too few to hold elsewhere ({learned_from})"
+        why = f"saves {points:.1f} % of U_max here, too little to hold elsewhere ({learned_from})"
         return NotApplicable(name, why, before[0])
-    reason = f"saves {points:.1f} points of U_max of {before[0]} ({learned_from})"
+    reason = f"saves {points:.1f} % of U_max over {before[0]} ({learned_from})"
     return Candidate(name, placed.plan, reason, trained_on_this_trace=True)

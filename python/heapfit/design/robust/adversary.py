@@ -22,7 +22,8 @@ from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan_file import save_plan
+from heapfit.outputs.folder import folder_aside
+from heapfit.plan.plan_file import require_our_entry, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
@@ -93,17 +94,25 @@ def attack_plans(
     candidates = {one.name: one for one in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
     limits = Limits.of(loaded.profile)
-    attacks = [
-        _attack(
-            _Target(loaded, comparison, row, candidates[row.name], options.trace_name),
-            limits,
-            replace(options, region=options.region or regions.get(row.name)),
-            folder,
-            progress,
-        )
-        for row in comparison.rows
-    ]
+    attacks: list[Attack] = []
+    with folder_aside(folder, require_our_entry) as aside:
+        for row in comparison.rows:
+            target = _Target(loaded, comparison, row, candidates[row.name], options.trace_name)
+            wanted = replace(options, region=options.region or regions.get(row.name))
+            attacks.append(_attack(target, limits, wanted, aside, progress))
+            if attacks[-1].is_stopped:
+                break
+    attacks = [_placed(one, folder) for one in attacks]
     return Attacks(limits.live, least_of_any(limits), tuple(attacks), portfolio.not_applicable)
+
+
+def _placed(attack: Attack, folder: Path) -> Attack:
+    """With its files where they lie at the end."""
+    worst = attack.worst
+    if worst is None:
+        return attack
+    trace, plan = folder / worst.trace.name, folder / worst.plan.name
+    return replace(attack, worst=replace(worst, trace=trace, plan=plan))
 
 
 @dataclass(frozen=True, slots=True)

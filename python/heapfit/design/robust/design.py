@@ -27,8 +27,9 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Fold, Replays, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.errors import HeapfitError
+from heapfit.outputs.folder import folder_aside
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, require_unedited, save_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
@@ -352,8 +353,9 @@ def save_robust_plans(
     """
     trained_on = trained_on_traces(designs, name, names)
     paths = tuple(folder / f"{row.name}.toml" for row in designs.rows)
-    for row, path in zip(designs.rows, paths, strict=True):
-        save_plan(path, robust_plan_file(row, designs, trained_on))
+    with folder_aside(folder, require_unedited) as aside:
+        for row, path in zip(designs.rows, paths, strict=True):
+            save_plan(aside / path.name, robust_plan_file(row, designs, trained_on))
     return paths
 
 

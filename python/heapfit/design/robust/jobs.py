@@ -69,11 +69,7 @@ def make_folds(
     sweep: Sweep,
     progress: Progress = no_progress,
 ) -> list[Fold]:
-    """A fold for each pair of traces seen and not seen.
-
-    Where budgets are searched for, fold by fold in this process: an interrupt then ends a search,
-    which keeps its best so far, and not the command.
-    """
+    """A fold for each pair of traces seen and not seen."""
     jobs = [
         Job(
             f"plans of fold {number}",
@@ -84,8 +80,6 @@ def make_folds(
         )
         for number, (seen, unseen) in enumerate(parts)
     ]
-    if options.choice.replayed_events > 0:
-        return [_fold(job.argument, *job.files, progress=progress) for job in jobs]
     return sweep.run("make plans", jobs, progress)
 
 

@@ -45,13 +45,11 @@ class Searched:
     plan: Plan
     r_safe: int
     plans: int  # tried
-    is_stopped: bool  # by an interrupt
 
     @property
     def account(self) -> str:
         """How it was found."""
-        stopped = ", interrupted" if self.is_stopped else ""
-        return f"budgets searched by replaying, {self.plans:,} plans tried{stopped}"
+        return f"budgets searched by replaying, {self.plans:,} plans tried"
 
 
 def search_plans(
@@ -64,20 +62,15 @@ def search_plans(
     """The best of `starts` and of what `most_events` replayed find from there.
 
     All starts with pools are tried, and no budgets at all; a start without is one more allocator
-    for what is left over. An interrupt ends the search and keeps the best so
-    far; None if there is none yet.
+    for what is left over. None if no plan serves the trace.
     """
     search = _Search(loaded, most_events, seed, progress)
-    is_stopped = False
-    try:
-        search.run(starts)
-    except KeyboardInterrupt:
-        is_stopped = True
+    search.run(starts)
     progress("search budgets", 1.0)
     if search.best is None:
         return None
     design, r_safe = search.best
-    return Searched(design.plan(loaded.alignment), r_safe, search.plans, is_stopped)
+    return Searched(design.plan(loaded.alignment), r_safe, search.plans)
 
 
 class _Search:

@@ -17,7 +17,7 @@ from pathlib import Path
 import jinja2
 
 from heapfit import _engine
-from heapfit.atomic_file import file_aside
+from heapfit.outputs.file import file_aside
 from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 

@@ -104,7 +104,7 @@ def _serves(plan: Plan, pool: Pool) -> str:
     """The requests that the pool is there for, as the allocator's rule chooses."""
     if not pool.is_exact:
         return "what fits"
-    return "what rounds up to it" if plan.allocator == BUDGETED else "just this size"
+    return "requests that round up to this size" if plan.allocator == BUDGETED else "just this size"
 
 
 def _strip(plan: Plan, pools: tuple[PoolRow, ...], region: int | None) -> tuple[Piece, ...]:

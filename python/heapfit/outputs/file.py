@@ -1,29 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files appear whole or not at all: written aside in the same folder, then renamed."""
+"""Files appear whole or not at all: written aside in the same folder, then renamed.
+
+They replace nothing of somebody else's (heapfit.outputs).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
+from heapfit.outputs import ours
 
 
 @contextlib.contextmanager
-def file_aside(path: Path) -> Iterator[Path]:
+def file_aside(
+    path: Path, require: Callable[[Path], None] = ours.require_replaceable
+) -> Iterator[Path]:
     """A path to write to, which becomes `path` at the end and vanishes on any exception.
 
-    Folders on the way are made, and a new one that stays empty is taken away again.
+    Folders on the way are made, and a new one that stays empty is taken away again. HeapfitError
+    at once, and at the end, if `require` finds at `path` what is not to be replaced.
     """
+    require(path)
     is_new_folder = not path.parent.exists()
     try:
         with _temporary_beside(path) as aside:
             yield aside
             aside.chmod(0o666 & ~_umask())
+            ours.mark_ours(aside)
+            require(path)
             aside.replace(path)
+            ours.note(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error

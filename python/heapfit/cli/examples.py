@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two examples of each command, as help and the man page show them; tests run them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "fit": ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4"),
+        "check": (
+            "heapfit check run2.heap --plan plan.toml",
+            "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
+        ),
+        "verify": (
+            "heapfit verify plan.toml --qemu firmware.elf --build 'make HEAP={code}'",
+            "heapfit verify plan.toml --qemu firmware.elf --build ./build --times 3 -- {run}",
+        ),
+        "generate": (
+            "heapfit generate plan.toml",
+            "heapfit generate plan.toml --language c++ -o heap",
+        ),
+        "record": (
+            "heapfit record -o mine.parquet -- ls /",
+            "heapfit record --environment recordings",
+        ),
+        "import": (
+            "heapfit import run.heap -o imported.parquet",
+            "heapfit import capture.pcap --queue fifo:1000",
+        ),
+        "workload": (
+            "heapfit workload",
+            "heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet",
+        ),
+        "profile": ("heapfit profile run.heap", "heapfit profile run.heap --series live.parquet"),
+        "sites": ("heapfit sites run.heap", "heapfit sites run.heap --json"),
+        "compare": (
+            "heapfit compare run.heap tlsf first_fit:coalesce=0",
+            "heapfit compare run.heap run2.heap --plan plan.toml",
+        ),
+        "design": (
+            "heapfit design run.heap --search 0",
+            "heapfit design run.heap run2.heap --objective q90",
+        ),
+        "front": ("heapfit front run.heap tlsf", "heapfit front run.heap --by memory,time tlsf"),
+        "bounds": (
+            "heapfit bounds run.heap --effort 0",
+            "heapfit bounds run.heap --effort 1 --lifetimes run.csv",
+        ),
+        "adversary": (
+            "heapfit adversary run.heap tlsf --effort 1",
+            "heapfit adversary run.heap --plan plan.toml --effort 1",
+        ),
+        "allocators": ("heapfit allocators", "heapfit allocators tlsf"),
+        "size": (
+            "heapfit size run.heap",
+            "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
+        ),
+        "size settings": (
+            "heapfit size settings lwip run.heap",
+            "heapfit size settings freertos run.heap --assume alignment=4",
+        ),
+        "size traffic": (
+            "heapfit size traffic scenario.toml --admission 0.9",
+            "heapfit size traffic scenario.toml --json",
+        ),
+        "simulate": (
+            "heapfit simulate scenario.toml",
+            "heapfit simulate scenario.toml --exact --report curves.html",
+        ),
+    }
+)
+
+
+def examples_of(name: str, module: object) -> tuple[str, ...]:
+    """Of a command by what is typed; those of other packages stand in their modules."""
+    found: tuple[str, ...] = getattr(module, "EXAMPLES", EXAMPLES.get(name, ()))
+    return found

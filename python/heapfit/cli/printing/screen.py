@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first screen of `fit`: what to set, what that saves, beside what, and whether it will hold.
+
+    title                what was recorded
+    answer               bytes to set, the saving, the peak: in words that need no glossary
+    table                the answer beside heaps that its reader knows
+    will it hold         runs that were replayed in just this region
+    warnings, paths
+
+At most 24 lines of 80 columns. `--all` and `--verbose` have what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK
+from heapfit.fit_result import Answer, BesideRow, Fit, Held, Standing
+
+_RECORDED = "recorded on"
+_MOST_WARNINGS = 2
+_INDENT = "  "
+_BESIDE: tuple[Column[BesideRow], ...] = (
+    Column("title", "heap", shown=lambda row: row.title + _mark(row)),
+    Column("standing"),
+    Column("region", "bytes"),
+    Column("over_peak", "of peak"),
+    Column("mean", "a call ~", shown=lambda row: _whole(row.mean)),
+    Column("longest", "longest ~", shown=lambda row: _whole(row.longest)),
+    Column("flash", "flash"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is printed below the first screen."""
+
+    every_row: bool = False
+    reasons: bool = False
+
+
+FIRST_SCREEN = Told()
+
+
+def first_screen(fit: Fit, told: Told) -> Iterator[Part]:
+    """All of it; `told` decides what it points to."""
+    yield Line(_title(fit))
+    yield Line("")
+    yield from _assumed(fit)
+    yield from paragraph(" ".join(_answer(fit)), _INDENT)
+    yield Line("")
+    yield Table(_BESIDE, fit.beside, "beside", indent=len(_INDENT))
+    yield from _legend(fit, told.every_row)
+    yield Line("")
+    yield Fields({"held": fit.held})
+    yield from paragraph(_held(fit), _INDENT)
+    yield from _record_more(fit)
+    yield Line("")
+    yield from _warnings(fit, told.reasons)
+    yield from _paths(fit)
+
+
+def _title(fit: Fit) -> str:
+    profile = fit.profile
+    allocations = int(profile.operations[:3].sum())
+    events = (
+        f"{allocations:,} allocations of {len(profile.sizes):,} sizes in {profile.events:,} events"
+    )
+    if len(fit.runs) > 1:
+        return f"{len(fit.runs)} recordings; the one that needs most is {fit.shown.name}"
+    bits = fit.trace.info.pointer_bits
+    where = f", {_RECORDED} {bits} bit" if bits else ""
+    return f"{fit.name}: {events}{where}"
+
+
+def _assumed(fit: Fit) -> Iterator[Part]:
+    """How long packets stay decides the heap: said first where the user did not."""
+    info, given = fit.trace.info, fit.options.importing.queue
+    if info.kind != "packets":
+        return
+    is_assumed = given is None and fit.trace.path != fit.source
+    yield Fields({"queue": {"model": info.queue, "is_assumed": is_assumed}})
+    if is_assumed:
+        yield from paragraph(
+            "Assumed: 1,000 packets wait, then all leave. A capture does not show how long "
+            "packets stay; give --queue fifo:PACKETS_PER_S or link:BITS_PER_S.",
+            _INDENT,
+        )
+
+
+def _answer(fit: Fit) -> Iterator[str]:
+    """What to set, what it saves and what it is above: at most five lines."""
+    answer = fit.answer
+    if not answer.is_enough:
+        yield (
+            f"{_runs(answer.known.runs)} is too few for a heap below {SMALL_PEAK // 1024} KiB: "
+            f"record {ENOUGH_OF_SMALL} and fit them together."
+        )
+    yield _set_to(answer)
+    yield from _saving(fit)
+    size = answer.size
+    if size.peak > size.u_max:
+        yield f"It is for a peak of {size.peak:,} B; the recorded peak is {size.u_max:,} B."
+    else:
+        yield f"The most ever in use was {size.u_max:,} B."
+    if answer.asked_peak is not None and answer.asked_peak < size.u_max:
+        yield f"The peak of {answer.asked_peak:,} B that you gave is below it and changes nothing."
+
+
+def _set_to(answer: Answer) -> str:
+    sentence = f"set the heap to {_bytes(answer.size.region)}."
+    if answer.kept is not None:
+        setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
+        sentence = f"keep {answer.kept.name} and set {setting} to {_bytes(region)}."
+    return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
+
+
+def _bytes(size: int) -> str:
+    return f"{size:,} B ({size / 1024:,.1f} KiB)"
+
+
+def _runs(count: int) -> str:
+    return "1 recording" if count == 1 else f"{count} recordings"
+
+
+def _saving(fit: Fit) -> Iterator[str]:
+    """Against the heap of today; where it is unknown, against two that many have."""
+    if fit.today is not None:
+        yield _beside_today(fit)
+        return
+    region = fit.answer.size.region
+    found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
+    told = [
+        f"{abs(row.region - region):,} B ({_percent(1 - region / row.region)}) "
+        f"{'less' if region <= row.region else 'more'} than {row.title}"
+        for row in found
+        if row.region
+    ]
+    if told:
+        each = ", each" if len(told) > 1 else ""
+        margin = f"{fit.answer.size.margin:g} % margin"
+        yield f"That is {' and '.join(told)}{each} with the same {margin}."
+
+
+def _beside_today(fit: Fit) -> str:
+    today = fit.today
+    assert today is not None
+    now, fitted = (row.region for row in fit.beside[:2])
+    name = today.heap.name
+    if now is None or fitted is None or today.saved is None:
+        return f"{name} serves no region of these recordings." if now is None else ""
+    less = sum(pair.saves for pair in today.pairs)
+    change = f"{_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
+    found = f"needs {change} than {name}, and less on {less} of {_runs(len(today.pairs))}"
+    if today.is_kept:
+        return f"The fitted heap {found}: no reason to change."
+    return f"It replaces {name}: the fitted heap {found}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * abs(share):.1f} %"
+
+
+def _mark(row: BesideRow) -> str:
+    return " *" if row.standing is Standing.RULE else ""
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
+    rest = len(fit.comparison.rows) - 1
+    marks = ["" if is_whole else f"{rest} more: --all"]
+    if any(row.standing is Standing.RULE for row in fit.beside):
+        marks.append("* its rule, not its code")
+    marks.append("~ instructions, Cortex-M4 model")
+    yield Line(_INDENT + "   ".join(filter(None, marks)))
+
+
+def _held(fit: Fit) -> str:
+    """Of runs seen and drawn."""
+    held = fit.held
+    seen = "This run" if held.seen == 1 else f"These {held.seen} runs"
+    return f"Will it hold?  {seen}: replayed, {_refused(held.seen_refused)}. {_drawn(held)}"
+
+
+def _refused(count: int) -> str:
+    return "nothing refused" if count == 0 else f"{count} refused"
+
+
+def _drawn(held: Held) -> str:
+    if held.drawn == 0:
+        return "No others could be drawn from it: its length does not allow it."
+    origin = "it" if held.seen == 1 else "them"
+    refused = "none" if held.drawn_refused == 0 else str(held.drawn_refused)
+    advice = "Drawn runs vary chance, not load."
+    if held.drawn_refused > 0:
+        advice = "Record more runs, or give a larger --margin."
+    return f"{held.drawn} runs drawn from {origin}, not designed on: {refused} refused. {advice}"
+
+
+def _record_more(fit: Fit) -> Iterator[Part]:
+    if fit.answer.known.runs < ENOUGH_OF_SMALL:
+        yield Line(f"{_INDENT}Record more runs:  heapfit fit RUN1 RUN2 RUN3   (one heap for all)")
+
+
+def _warnings(fit: Fit, is_verbose: bool) -> Iterator[Part]:
+    shown = fit.warnings if is_verbose else fit.warnings[:_MOST_WARNINGS]
+    for warning in shown:
+        lines = [*paragraph(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)]
+        yield from lines if is_verbose else lines[:2]
+    rest = len(fit.warnings) - len(shown)
+    if rest:
+        yield Line(f"{_INDENT}! {rest} more: --verbose")
+
+
+def _paths(fit: Fit) -> Iterator[Part]:
+    paths = fit.paths
+    yield Fields({"paths": paths})
+    if paths.plan is None:
+        yield Line(f"{_INDENT}No plan and no code are written.")
+    for name, path in (("code", paths.code), ("plan", paths.plan), ("report", paths.report)):
+        if path is not None:
+            yield Line(f"{_INDENT}{name:7}{path}", is_copied=True)

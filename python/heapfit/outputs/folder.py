@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders whose contents appear together or not at all, and replace nothing of somebody else's."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from heapfit.errors import HeapfitError
+from heapfit.outputs import ours
+
+Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
+
+
+@contextlib.contextmanager
+def folder_aside(
+    folder: Path,
+    require: Require = ours.require_replaceable,
+    goes: Sequence[str] = (),
+) -> Iterator[Path]:
+    """A folder to write to, which becomes `folder` at the end and is gone on any exception.
+
+    Where `folder` is there, what was written is moved into it, beside what else it holds; entries
+    named in `goes` go even if there are no new ones. An exception meanwhile, Ctrl-C included, puts
+    back what was replaced. HeapfitError if an entry is not to be replaced; of `goes`, at once.
+    """
+    _require_entries(folder, goes, require)
+    is_there = folder.is_dir()  # beside it may be another disk
+    with _written(folder):
+        parent = folder if is_there else folder.parent
+        made = _missing(parent)
+        parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".heapfit-", dir=parent))
+    try:
+        new, old = scratch / "new", scratch / "old"
+        new.mkdir()
+        old.mkdir()
+        with ours.noted():  # what lies aside is not there yet
+            yield new
+        names = sorted(entry.name for entry in new.iterdir())
+        _require_entries(folder, [*goes, *names], require)
+        if names:
+            with _written(folder):
+                _put(new, folder, old, goes)
+            ours.note(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        _take_away(made)
+
+
+def _require_entries(folder: Path, names: Sequence[str], require: Require) -> None:
+    ours.require_no_link(folder)
+    if folder.exists() and not folder.is_dir():
+        raise HeapfitError(f"{folder}: is not a folder (choose another place)")
+    for name in names:
+        require(folder / name)
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The folders on the way that are still to be made, the deepest first."""
+    return [one for one in (folder, *folder.parents) if not one.exists()]
+
+
+def _take_away(made: Sequence[Path]) -> None:
+    """Of the folders on the way, those that have stayed empty."""
+    for one in made:
+        with contextlib.suppress(OSError):
+            one.rmdir()
+
+
+@contextlib.contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HeapfitError(
+            f"{folder}: cannot be written: {reason} (choose another place)"
+        ) from error
+
+
+def _put(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+    if folder.is_dir():
+        exchange(new, folder, old, goes)
+    else:
+        new.rename(folder)
+
+
+def exchange(new: Path, folder: Path, old: Path, goes: Sequence[str] = ()) -> None:
+    """Moves each entry of `new` into `folder`, and what had its name, or goes, into `old`."""
+    made = sorted(entry.name for entry in new.iterdir())
+    try:
+        for name in sorted({*goes, *made}):
+            if (folder / name).exists():
+                (folder / name).rename(old / name)
+            if name in made:
+                (new / name).rename(folder / name)
+    except BaseException:
+        _restore(made, new, folder, old)
+        raise
+
+
+def _restore(made: Sequence[str], new: Path, folder: Path, old: Path) -> None:
+    """Undoes an exchange, however far it came: what is no longer in `new` has been moved."""
+    for name in made:
+        if not (new / name).exists():
+            (folder / name).rename(new / name)
+    for entry in sorted(old.iterdir()):
+        entry.rename(folder / entry.name)

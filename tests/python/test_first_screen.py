@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first screen of `fit`: the answer, in words and figures that are those of the fit."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from time import process_time
+
+import pytest
+from small_traces import bimodal, heapfit, heapfit_json, table2
+
+from heapfit import _engine
+from heapfit.cli.fit import _parts
+from heapfit.cli.printing.parts import out_text
+from heapfit.cli.printing.screen import Told
+from heapfit.compare.today.heaps import heap_4
+from heapfit.compare.today.needs import memory_needed
+from heapfit.compare.today.requests import requests_of
+from heapfit.compare.trial import runs_in
+from heapfit.fit_result import Fit, FitOptions, Standing
+from heapfit.fitting.fit import fit
+from heapfit.fitting.held import DRAWN
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.model import fit_model
+
+ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
+OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")
+
+
+TOLD: list[tuple[float, float]] = []  # seconds of CPU and the share, as the fit of ECHO tells
+
+
+@pytest.fixture(scope="module")
+def echo(tmp_path_factory) -> Fit:
+    def tell(_step: str, share: float) -> None:
+        TOLD.append((process_time(), share))
+
+    return fit([ECHO], tmp_path_factory.mktemp("echo") / "out", None, tell)
+
+
+def printed(fitted: Fit, capsys, *, every_row: bool = False, reasons: bool = False) -> list[str]:
+    out_text(_parts(fitted, Told(every_row, reasons)))
+    return capsys.readouterr().out.splitlines()
+
+
+def require_a_screen(lines: list[str]) -> None:
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert not OURS.search("\n".join(lines[:6]))
+
+
+def beside(fitted: Fit, standing: Standing) -> int:
+    (row,) = (one for one in fitted.beside if one.standing is standing)
+    assert row.region is not None
+    return row.region
+
+
+def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo, capsys):
+    lines = printed(replace(echo, paths=replace(echo.paths, code=Path("out/code"))), capsys)
+    require_a_screen([line for line in lines if "/" not in line or "out/code" in line])
+    first, region = " ".join(" ".join(lines[:6]).split()), echo.answer.size.region
+    assert f"Set the heap to {region:,} B ({region / 1024:.1f} KiB)." in first
+    saved = beside(echo, Standing.RULE) - region
+    assert f"That is {saved:,} B ({100 * saved / (saved + region):.1f} %) less than" in first
+    assert f"The most ever in use was {echo.profile.u_max:,} B." in first
+
+
+def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
+    size, events = echo.answer.size, echo.trace.events()
+    requests = requests_of(echo.trace)
+    needed = memory_needed(heap_4(), requests, echo.trace.largest_alignment)
+    assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
+    assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
+    lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
+    rows = {row.title: row for row in echo.beside}
+    assert rows["Lea (dlmalloc)"].region == replace(size, r_safe=lea).region
+    (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
+    assert rows["TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
+    counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace)
+    assert beside(echo, Standing.COUNTED) == counted < size.region
+
+
+def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
+    assert (echo.held.seen, echo.held.seen_refused, echo.held.drawn) == (1, 0, DRAWN)
+    model, plan = fit_model(echo.trace), echo.winner.plan
+    refused = 0
+    for seed in range(1, DRAWN + 1):
+        drawn = draw_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
+        refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
+    assert echo.held.drawn_refused == refused
+
+
+def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_path, capsys):
+    source = bimodal(tmp_path / "packets.heap", events=1500)
+    fitted = fit([source], tmp_path / "out", FitOptions(margin=0))
+    assert fitted.held.seen_refused == 0
+    assert fitted.held.drawn_refused > 0
+    text = " ".join(" ".join(printed(fitted, capsys)).split())
+    assert f"not designed on: {fitted.held.drawn_refused} refused. Record more runs" in text
+
+
+def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
+    fitted = fit([table2(tmp_path / "short.heap", events=60)], tmp_path / "out")
+    assert fitted.held.drawn == 0
+    assert "No others could be drawn" in " ".join(printed(fitted, capsys))
+
+
+@pytest.mark.usefixtures("echo")
+def test_progress_never_falls_and_at_a_quarter_of_the_work_is_right_within_a_factor_of_two():
+    shares = [share for _, share in TOLD]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    begin, end = TOLD[0][0], TOLD[-1][0]
+    at_a_quarter = next(share for when, share in TOLD if when >= begin + (end - begin) / 4)
+    assert 1 / 8 <= at_a_quarter <= 1 / 2
+
+
+def test_todays_heap_comes_first_and_may_be_kept(tmp_path, capsys):
+    sources = [table2(tmp_path / f"run-{i}.heap", events=400, seed=i) for i in (1, 2)]
+    fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
+    lines = printed(fitted, capsys)
+    require_a_screen([line for line in lines if "/" not in line])
+    assert [row.standing for row in fitted.beside[:2]] == [Standing.TODAY, Standing.FITTED]
+    assert fitted.today is not None
+    assert fitted.today.is_kept == any("keep heap_4 and set config" in line for line in lines)
+    if fitted.today.is_kept:
+        assert fitted.held.seen_refused == 0
+
+
+def test_everything_else_is_there_when_asked_for(tmp_path):
+    table2(tmp_path / "four.heap", events=600)
+    words = ("fit", "four.heap", "-o", "out", "--all", "--verbose")
+    whole = heapfit(*words, folder=tmp_path).stdout
+    content = heapfit_json("fit", "four.heap", "-o", "out", folder=tmp_path)["fits"][0]
+    for row in content["rows"]:
+        assert f"\n{row['name']}" in whole
+    assert content["verdict"].split(" needs ")[0] in whole
+    assert content["held"]["drawn"] in (0, DRAWN)
+    assert content["beside"][0]["title"] == "this one"
+    assert max(map(len, whole.splitlines())) <= 80

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help, the man page and completion, made from one source; examples that run; 80 columns."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import small_scenarios
+from captures import ethernet, ipv4, pcap
+from small_traces import heapfit
+
+from heapfit.cli.examples import examples_of
+from heapfit.cli.main import CommandGroup
+
+ROOT = Path(__file__).parents[2]
+NAMES = list(CommandGroup().modules)
+EXAMPLES = [
+    one
+    for name in NAMES
+    for one in examples_of(name, sys.modules.get(CommandGroup().modules[name]))
+]
+NOT_RUN = ("heapfit verify ",)  # which needs a firmware: it is parsed
+WIDTH = 80
+PATH = re.compile(r"\S*(/|\.parquet|\.toml|\.c\b|\.html)")  # of a line that is to be copied
+PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
+TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
+FREES = "".join(f"f {i}\n" for i in range(0, 30, 2))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("examples")
+    (made / "run.heap").write_text(TRACE + FREES)
+    (made / "run2.heap").write_text(TRACE.replace("a 7 32", "a 7 40") + FREES)
+    (made / "plan.toml").write_text(PLAN)
+    (made / "recordings").mkdir()
+    packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
+    (made / "capture.pcap").write_bytes(pcap(packets))
+    few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
+    small_scenarios.small(made, *few).rename(made / "scenario.toml")
+    return made
+
+
+def wide_lines(text: str) -> list[str]:
+    """Those wider than the page that are no paths and no text to copy."""
+    return [line for line in text.splitlines() if len(line) > WIDTH and not PATH.search(line)]
+
+
+def test_every_command_has_two_examples():
+    for name in NAMES:
+        command = CommandGroup().get_command(None, name)
+        assert command.epilog.count("\n  heapfit ") == 2, name
+
+
+@pytest.mark.parametrize("example", [one for one in EXAMPLES if not one.startswith(NOT_RUN)])
+def test_an_example_runs_within_80_columns(example, folder):
+    program, *words = shlex.split(example)
+    done = heapfit(*words, folder=folder)
+    assert (program, done.returncode) == ("heapfit", 0), done.stderr
+    if "--json" not in words and "settings" not in words:
+        assert wide_lines(done.stdout) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
+    shown = heapfit(*name.split(), "--help", folder=folder).stdout
+    wide = [line for line in shown.splitlines() if len(line) > WIDTH]
+    assert [line for line in wide if "heapfit" not in line] == []
+    assert "\n  Examples:\n    heapfit " in shown
+
+
+def made_by(*words: str) -> str:
+    script = ROOT / "scripts" / "man_page.py"
+    done = subprocess.run(
+        [sys.executable, script, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_the_man_page_and_the_completion_are_those_of_the_code():
+    assert made_by() == (ROOT / "docs/heapfit.1").read_text()
+    assert made_by("bash") == (ROOT / "docs/heapfit.bash").read_text()
+
+
+def test_the_man_page_is_one():
+    groff = shutil.which("groff")
+    assert groff, "groff is in scripts/install-packages"
+    page = ROOT / "docs/heapfit.1"
+    words = [groff, "-man", "-Tutf8", "-ww", page]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    text = " ".join(re.sub(r".\x08|\x1b\[[0-9]*m", "", done.stdout).split())
+    for name in NAMES:
+        assert f"heapfit {name}" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("compare x.heap tls", "tlsf"),
+        ("workload t2_w", "t2_w1 t2_w2 t2_w3 t2_w4 t2_w5"),
+        ("size settings zep", "zephyr"),
+        ("fit --verb", "--verbose"),
+        ("fro", "front"),
+    ],
+)
+def test_a_name_is_completed(typed, offered, tmp_path):
+    words = ["heapfit", *typed.split()]
+    script = (
+        f"source {ROOT}/docs/heapfit.bash; COMP_WORDS=({' '.join(words)}); "
+        f'COMP_CWORD={len(words) - 1}; _heapfit; echo "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.split() == offered.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("profile nosuch.heap", 1, "nosuch.heap: "),
+        ("profile --nosuch", 2, "No such option"),
+        ("compare", 2, "give a trace"),
+        ("compar run.heap", 2, "is 'compare' meant?"),
+        ("generate nosuch.toml", 1, "nosuch.toml: "),
+        ("check run.heap --plan tight.toml", 3, None),
+    ],
+)
+def test_an_error_is_json_where_json_is_asked_for(words, status, message, folder):
+    (folder / "tight.toml").write_text(PLAN.replace("8192", "2048"))
+    done = heapfit(*words.split(), "--json", folder=folder)
+    assert done.returncode == status
+    told = json.loads(done.stdout)
+    assert told["schema"] == 1
+    if message is None:
+        assert "error" not in told
+    else:
+        assert told["error"]["status"] == status
+        assert any(message in one for one in told["error"]["messages"])
+
+
+def test_every_exit_code_is_on_its_page():
+    page = (ROOT / "docs/exit-codes.md").read_text()
+    assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]

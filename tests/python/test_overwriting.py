@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every output of every command: it replaces its own, and nothing of somebody else's."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import small_scenarios
+from small_traces import heapfit
+
+from heapfit.cli.main import _WRITTEN, CommandGroup
+from heapfit.errors import HeapfitError
+from heapfit.outputs import ours
+
+TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
+PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
+# A command with {} for what it writes, and of a folder the file in it that is somebody else's.
+FILES = [
+    "import small.heap -o {}",
+    "workload t2_w1:events=400 -o {}",
+    "record -o {} -- sh -c :",
+    "profile small.heap --series {}",
+    "bounds small.heap --effort 0 --lifetimes {}",
+    "check small.heap --plan plan.toml --markdown {}",
+    "simulate scenario.toml --exact -o {}",
+    "simulate scenario.toml --exact --report {}",
+    "size small.heap --report {}",
+    "slotbuf 10 10 -o slots --trace {}",
+    "reproduce 000-1 --small --report {}",
+]
+FOLDERS = [
+    ("fit small.heap -o {}", "report.html"),
+    ("fit small.heap -o {}", "plan.toml"),
+    ("fit small.heap -o {}", "small.parquet"),
+    ("fit small.heap -o {}", "code/mine.c"),
+    ("design small.heap --search 0 -o {}", "tlsf.toml"),
+    ("front small.heap tlsf -o {}", "front.html"),
+    ("generate plan.toml -o {}", "mine.c"),
+    ("slotbuf 10 10 -o {}", "dist.dat"),
+    ("slotbuf 10 10 -o {}", "slotbuf.html"),
+]
+REPEATED = {"report.html", "tlsf.toml", "front.html", "slotbuf.html"}  # each command once
+# Neither is run here: an attack that finds something takes long, firmware needs a compiler.
+OTHERS = {("adversary", "output"), ("verify", "output"), ("size traffic", "report")}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "small.heap").write_text(TRACE)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
+    small_scenarios.small(tmp_path, *few).rename(tmp_path / "scenario.toml")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_output_of_every_command_is_tried():
+    there = {
+        (name, param.name)
+        for name in CommandGroup().modules
+        for param in CommandGroup().get_command(None, name).params
+        if param.name in _WRITTEN
+    }
+    long = {"-o": "output", "--output": "output"}
+    words = [line.format("X").split() for line in (*FILES, *(line for line, _ in FOLDERS))]
+    tried = {(one[0], long.get(option, option.strip("-"))) for one in words for option in one[1:]}
+    assert there <= tried | OTHERS | {("size settings", "output")}
+    assert there >= OTHERS
+
+
+@pytest.mark.parametrize("line", FILES)
+def test_a_foreign_file_is_kept_and_its_own_replaced(line, folder):
+    words = line.format("result").split()
+    (folder / "result").write_text("mine\n")
+    before = contents(folder)
+    done = heapfit(*words, folder=folder)
+    assert done.returncode == 1
+    assert "result: was edited, or not written by this command" in done.stderr
+    assert contents(folder) == before
+    assert heapfit(words[0], "--force", *words[1:], folder=folder).returncode == 0
+    assert heapfit(*words, folder=folder).returncode == 0
+    (folder / "result").write_bytes((folder / "result").read_bytes() + b"\n")
+    assert heapfit(*words, folder=folder).returncode == 1
+
+
+@pytest.mark.parametrize(("line", "name"), FOLDERS)
+def test_a_foreign_file_in_a_folder_is_kept_with_all_beside_it(line, name, folder):
+    words = line.format("result").split()
+    mine = folder / "result" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    before = contents(folder)
+    done = heapfit(*words, folder=folder)
+    assert done.returncode == 1
+    assert f"{name}: was " in done.stderr
+    assert contents(folder) == before
+    mine.unlink()
+    if name in REPEATED:
+        for _ in range(2):
+            assert heapfit(*words, folder=folder).returncode == 0
+
+
+def test_a_link_is_refused_even_if_forced(folder):
+    (folder / "link").symlink_to("small.heap")
+    done = heapfit("import", "small.heap", "-o", "link", "--force", folder=folder)
+    assert done.returncode == 1
+    assert "link: is a symbolic link, which is not replaced" in done.stderr
+    assert (folder / "small.heap").read_text() == TRACE
+    (folder / "real").mkdir()
+    (folder / "folder").symlink_to("real")
+    done = heapfit("fit", "small.heap", "-o", "folder", "--force", folder=folder)
+    assert done.returncode == 1
+    assert list((folder / "real").iterdir()) == []
+
+
+@pytest.mark.parametrize("has_attributes", [True, False])
+def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, monkeypatch):
+    if not has_attributes:
+
+        def refuse(*_):
+            raise OSError
+
+        monkeypatch.setattr(os, "setxattr", refuse)
+        monkeypatch.setattr(os, "getxattr", refuse)
+    written = tmp_path / "a"
+    written.write_text("text")
+    ours.mark_ours(written)
+    ours.require_replaceable(written)
+    assert (tmp_path / ".a.sha256").exists() != has_attributes
+    shutil.copyfile(written, tmp_path / "b")
+    with pytest.raises(HeapfitError, match="not written by this command"):
+        ours.require_replaceable(tmp_path / "b")
+    with ours.replacing_all():
+        ours.require_replaceable(tmp_path / "b")
