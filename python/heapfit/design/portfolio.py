@@ -121,7 +121,13 @@ def _searched(brief: Brief) -> list[Made]:
     searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
         return [NotApplicable(name, "interrupted before any plan was measured")]
-    candidate = Candidate(name, searched.plan, searched.account, trained_on_this_trace=True)
+    candidate = Candidate(
+        name,
+        searched.plan,
+        searched.account,
+        trained_on_this_trace=True,
+        replayed=searched.replayed,
+    )
     return [once(candidate, brief.made)]
 
 
