@@ -19,6 +19,7 @@ class Candidate:
     reason: str  # why it is tried, one line
     trained_on_this_trace: bool  # made from the very trace it is measured on
     replayed: int = 0  # events, to find it
+    is_shown: bool = False  # beside every answer, whatever it needs
 
 
 @dataclass(frozen=True, slots=True)

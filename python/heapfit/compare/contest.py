@@ -19,9 +19,6 @@ from heapfit.compare.margin import UNIT, Known, heap_size, kind_of
 from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 
-# Shown beside every answer, whatever they need:
-ALWAYS = ("tlsf", "best_fit", "first_fit")
-
 
 @dataclass(slots=True)
 class Contest:
@@ -44,7 +41,7 @@ class Contest:
 
         A multiple of 8.
         """
-        if candidate.name in ALWAYS:
+        if candidate.is_shown:
             return None
         is_cut = _is_cut(candidate)
         least = self._least.get(is_cut)

@@ -41,6 +41,8 @@ from heapfit.trace.names import numbered
 _HOLE_LIMIT = 8  # curl-multi 1.32 -> 1.03; duktape-mix 1.05 -> 1.29, so none is tried, too
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
+_SHOWN = ("tlsf", "best_fit", "first_fit")  # beside every answer
+
 Made: TypeAlias = Candidate | NotApplicable
 Maker: TypeAlias = "Callable[[Brief], list[Made]]"
 
@@ -211,4 +213,5 @@ def _without_pools(
     if info.name == static_pools.EQUAL_BUFFERS:
         return equal_buffers(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
-    return Candidate(name, plan, info.title, trained_on_this_trace=False)
+    is_shown = name in _SHOWN
+    return Candidate(name, plan, info.title, trained_on_this_trace=False, is_shown=is_shown)
