@@ -27,10 +27,10 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.printing.console import out_table
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import counts_blocks
 from heapfit.compare.margin import LISTED, PLACED, PLAIN, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
 from heapfit.design.robust.joined_trace import join_traces
+from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace

@@ -63,7 +63,7 @@ constexpr std::array numbers = {
     &ReplayResult::resizes,       &ReplayResult::live_peak,     &ReplayResult::footprint,
     &ReplayResult::loads,         &ReplayResult::stores,        &ReplayResult::payload,
     &ReplayResult::refusals,      &ReplayResult::internal_peak, &ReplayResult::external_peak,
-    &ReplayResult::placement_hash};
+    &ReplayResult::blocks_walked, &ReplayResult::placement_hash};
 constexpr std::array sampled = {&ReplaySample::event, &ReplaySample::live, &ReplaySample::footprint,
                                 &ReplaySample::internal, &ReplaySample::external};
 
@@ -129,6 +129,8 @@ void bind_result(nb::module_ &module) {
         .def_prop_ro("failed_size", &failed_size)
         .def_ro("internal_peak", &ReplayResult::internal_peak)
         .def_ro("external_peak", &ReplayResult::external_peak)
+        .def_ro("blocks_walked", &ReplayResult::blocks_walked,
+                "Blocks looked at for the series, each time anew.")
         .def_prop_ro("series", &series_of,
                      "Arrays 'event', 'live', 'footprint', 'internal' and 'external'.")
         .def_ro("placement_hash", &ReplayResult::placement_hash,

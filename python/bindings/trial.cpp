@@ -72,7 +72,7 @@ RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, 
     };
     const SearchOptions options{.threads = 1, .progress = reporting_to(progress)};
     const nb::gil_scoped_release release;
-    return search_regions({smallest_region, u_max, false}, tried, options);
+    return search_regions({smallest_region, u_max}, tried, options);
 }
 
 TrialSeries find_first(const ArrayTrial &trial, std::uint64_t from, const PythonProgress &before) {
@@ -145,6 +145,8 @@ void bind_results(nb::module_ &module) {
         .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
         .def_ro("is_region", &TrialResult::is_region, "False: the plan takes none of this size.")
         .def_ro("footprint", &TrialResult::footprint)
+        .def_ro("reach", &TrialResult::reach,
+                "What it took of the region, where a larger one changes nothing; else 0.")
         .def_ro("events", &TrialResult::events, "Done.");
     nb::class_<TrialSeries>(module, "TrialSeries", "What a search found, and what it took.")
         .def_ro("region", &TrialSeries::region, "Bytes; None: no size that was tried works.")
@@ -195,6 +197,15 @@ void bind_trial(nb::module_ &module) {
         .def_prop_ro(
             "smallest_region", [](const ArrayTrial &trial) { return trial.plan.smallest_region(); },
             "Bytes; the plan takes no less.")
+        .def(
+            "region_for",
+            [](const ArrayTrial &trial, std::uint64_t reach) {
+                return trial.trial().region_for(reach);
+            },
+            nb::arg("reach"), "The smallest region above which all have room for such a run.")
+        .def_prop_ro(
+            "tells_reach", [](const ArrayTrial &trial) { return trial.trial().tells_reach(); },
+            "Whether R follows from one run, as long as no block is aligned beyond the plan.")
         .def(
             "run",
             [](const ArrayTrial &trial, std::uint64_t size) { return trial.trial().run(size); },

@@ -33,6 +33,7 @@ class FitOptions:
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
     effort: Effort = STANDARD_EFFORT  # on each plan's regions
+    whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
 
 

@@ -2,6 +2,7 @@
 // The search against allocators made up for it: monotone, not monotone, never working; and on real
 // ones.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -43,36 +44,36 @@ const SearchOptions every_size = {.every_size = true};
 void a_monotone_allocator_has_one_answer() {
     const Holes works{123456, {}};
     for (const SearchOptions &options : {SearchOptions{}, every_size}) {
-        const RegionSearch search = search_regions({64, 100000, false}, trial_of(works), options);
+        const RegionSearch search = search_regions({64, 100000}, trial_of(works), options);
         CHECK(search.searched && search.r_min == 123456u && search.r_safe == 123456u);
     }
-    const RegionSearch search = search_regions({64, 100000, false}, trial_of(works), {});
+    const RegionSearch search = search_regions({64, 100000}, trial_of(works), {});
     CHECK(search.step == 392); // 0.4 * 123,456 / 127 = 388.8, in whole 8 B
     CHECK(search.sizes.front() == 111112 && search.sizes.back() == 160496); // 0.9 and 1.3 times
 }
 
 void holes_above_r_min_raise_r_safe() {
     const Holes works{10000, {{10400, 11000}}};
-    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
+    const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
     CHECK(search.r_min == 10000u && search.r_safe == 11008u); // edges are closed in to 8 B
 }
 
 void a_failure_at_the_largest_scanned_size_makes_the_window_longer() {
     const Holes works{10000, {{12950, 14000}}};
-    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), {});
+    const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
     CHECK(search.r_min == 10000u && search.r_safe == 14008u && search.sizes.back() == 16904);
 }
 
 void a_success_below_the_bisected_size_makes_the_window_longer() {
     const Holes works{8000, {{8300, 9200}, {9400, 10000}}};
-    const RegionSearch search = search_regions({64, 9990, false}, trial_of(works), every_size);
+    const RegionSearch search = search_regions({64, 9990}, trial_of(works), every_size);
     CHECK(search.r_min == 8000u && search.r_safe == 10008u && search.sizes.front() == 7200);
 }
 
 void only_the_largest_region_failing_leaves_no_r_safe() {
     constexpr std::uint64_t size = 3'000'000'000;
     const Holes works{size, {{size + 1000, largest_region}}};
-    const RegionSearch search = search_regions({64, size, false}, trial_of(works), {});
+    const RegionSearch search = search_regions({64, size}, trial_of(works), {});
     CHECK(search.r_min == size && !search.r_safe && search.sizes.back() == largest_region);
 }
 
@@ -106,7 +107,7 @@ Holes drawn_holes(std::uint64_t seed) {
 void no_r_safe_lies_below_a_size_that_failed() {
     for (std::uint64_t seed = 1; seed <= 200; seed++) {
         Watched watched{drawn_holes(seed), {}, {}};
-        const RegionSearch search = search_regions({64, 7990, false}, watched.trial(), {});
+        const RegionSearch search = search_regions({64, 7990}, watched.trial(), {});
         std::optional<std::uint64_t> r_min;
         std::optional<std::uint64_t> r_safe;
         for (const auto &[size, times] : watched.tried) {
@@ -124,7 +125,7 @@ void no_r_safe_lies_below_a_size_that_failed() {
 void every_size_tried_gives_what_trying_all_there_are_gives() {
     for (std::uint64_t seed = 1; seed <= 200; seed++) {
         const Holes works = drawn_holes(seed);
-        const RegionSearch search = search_regions({64, 7990, false}, trial_of(works), every_size);
+        const RegionSearch search = search_regions({64, 7990}, trial_of(works), every_size);
         CHECK(search.step == 8 && search.events_left == 0);
         std::optional<std::uint64_t> r_safe;
         for (std::uint64_t size = search.sizes.front(); size <= search.sizes.back(); size += 8) {
@@ -138,7 +139,7 @@ void every_size_tried_gives_what_trying_all_there_are_gives() {
 
 void edges_are_closed_in_to_a_part_of_u_max() {
     const Holes works{1000000, {{1130000, 1140000}}};
-    const RegionSearch search = search_regions({64, 999000, false}, trial_of(works), {});
+    const RegionSearch search = search_regions({64, 999000}, trial_of(works), {});
     CHECK(search.step == 3152 && search.r_min == 1000000u);
     CHECK(*search.r_safe > 1140000 && *search.r_safe <= 1140000 + 999000 / 5000);
 }
@@ -147,8 +148,8 @@ void what_every_size_left_would_take_is_told() {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size >= 100000, .events = size >= 100000 ? 100u : 40u};
     };
-    const RegionSearch some = search_regions({64, 99000, false}, trial, {});
-    const RegionSearch all = search_regions({64, 99000, false}, trial, every_size);
+    const RegionSearch some = search_regions({64, 99000}, trial, {});
+    const RegionSearch all = search_regions({64, 99000}, trial, every_size);
     const std::uint64_t window = 100 * (30000 / 8 + 1) + 40 * (10000 / 8);
     CHECK(all.events_left == 0 && all.events >= window && all.events < window + 1000);
     const std::uint64_t guess = some.events + some.events_left;
@@ -157,19 +158,19 @@ void what_every_size_left_would_take_is_told() {
 
 void a_size_that_failed_elsewhere_is_below_r_safe() {
     const Holes works{10000, {{10996, 11010}, {19000, 19000}}};
-    const SearchSpace space{64, 9990, false};
+    const SearchSpace space{64, 9990};
     CHECK(search_regions(space, trial_of(works), {}).r_safe == 10000u);
     CHECK(search_regions(space, trial_of(works), {.also = 11000}).r_safe == 11016u);
     CHECK(search_regions(space, trial_of(works), {.also = 19000}).r_safe == 19008u);
     CHECK(search_regions(space, trial_of(works), {.also = 15000}).r_safe == 10000u);
     const TrialOf smallest = trial_of(Holes{64, {{80, 80}}});
-    CHECK(search_regions({64, 50, false}, smallest, {}).r_safe == 64u);
-    CHECK(search_regions({64, 50, false}, smallest, {.also = 80}).r_safe == 88u);
+    CHECK(search_regions({64, 50}, smallest, {}).r_safe == 64u);
+    CHECK(search_regions({64, 50}, smallest, {.also = 80}).r_safe == 88u);
 }
 
 void the_smallest_region_needs_no_search() {
     const RegionSearch search =
-        search_regions({1001, 500, false}, trial_of([](std::uint64_t) { return true; }), {});
+        search_regions({1001, 500}, trial_of([](std::uint64_t) { return true; }), {});
     CHECK(!search.searched && search.r_min == 1001u && search.r_safe == 1001u);
     CHECK(search.step == 0 && search.sizes == std::vector<std::uint64_t>{1001});
 }
@@ -180,7 +181,7 @@ void an_allocator_that_never_works_has_no_region() {
         largest = std::max(largest.load(), size);
         return TrialResult{};
     };
-    const RegionSearch search = search_regions({64, 1000, false}, trial, {});
+    const RegionSearch search = search_regions({64, 1000}, trial, {});
     CHECK(!search.r_min && !search.r_safe && !search.searched);
     CHECK(largest == (std::uint64_t{1} << 32) - 8);
 }
@@ -189,41 +190,54 @@ void live_bytes_of_4_gib_have_no_region_and_try_none() {
     const TrialOf trial = [](std::uint64_t, const std::stop_token &) -> TrialResult {
         throw std::logic_error("nothing is to be tried");
     };
-    const RegionSearch search = search_regions({64, std::uint64_t{1} << 32, false}, trial, {});
+    const RegionSearch search = search_regions({64, std::uint64_t{1} << 32}, trial, {});
     CHECK(!search.r_min && !search.r_safe && search.u_max == std::uint64_t{1} << 32);
+}
+
+SearchSpace reaching(std::uint64_t by_chance = 0) {
+    return {64, 3000, [](std::uint64_t reach) { return round_to_region(reach); }, by_chance};
 }
 
 void ignoring_the_end_gives_the_footprint_of_one_run() {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
-        return TrialResult{.runs = size >= 5003, .footprint = 5003};
+        return TrialResult{.runs = size >= 5003, .reach = 5003, .events = 10};
     };
-    const RegionSearch search = search_regions({64, 3000, true}, trial, {});
+    const RegionSearch search = search_regions(reaching(), trial, {});
     CHECK(search.r_min == 5008u && search.r_safe == 5008u && !search.searched);
+    CHECK(search.events == 10 * 4); // the smallest, 6,000, and both sides of R
 }
 
 void a_trace_that_also_runs_below_its_footprint_is_searched() {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         const bool runs = size >= 4800 && (size < 4850 || size > 4900);
-        return TrialResult{.runs = runs, .footprint = 5003};
+        return TrialResult{.runs = runs, .reach = 5003};
     };
-    const RegionSearch search = search_regions({64, 3000, true}, trial, {});
+    const RegionSearch search = search_regions(reaching(), trial, {});
     CHECK(search.searched && search.r_min == 4800u && search.r_safe == 4904u);
     CHECK(search.sizes.back() == 5008); // above it nothing can fail
 }
 
-void a_descriptor_that_wrongly_ignores_the_end_is_told() {
+void sizes_that_serve_by_chance_are_tried_one_by_one() {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
-        return TrialResult{.runs = size >= 6000, .footprint = 5000};
+        return TrialResult{.runs = size == 4984 || size >= 4992, .reach = 5003};
     };
-    CHECK(error_of([&] {
-              (void)search_regions({64, 3000, true}, trial, {});
-          }).starts_with("region: the trace does not run in the 5000 bytes"));
+    const RegionSearch near = search_regions(reaching(32), trial, {});
+    CHECK(!near.searched && near.r_safe == 4984u);
+    CHECK(search_regions(reaching(8), trial, {}).searched);
+}
+
+void a_reach_that_is_not_confirmed_is_searched() {
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        return TrialResult{.runs = size >= 6000, .reach = 5000};
+    };
+    const RegionSearch search = search_regions(reaching(), trial, {});
+    CHECK(search.searched && search.r_min == 6000u && search.r_safe == 6000u);
 }
 
 void threads_do_not_change_the_answer() {
     const auto works = [](std::uint64_t size) { return size >= 50000 && size % 24 != 0; };
-    const RegionSearch one = search_regions({64, 40000, false}, trial_of(works), {1, {}});
-    const RegionSearch four = search_regions({64, 40000, false}, trial_of(works), {4, {}});
+    const RegionSearch one = search_regions({64, 40000}, trial_of(works), {1, {}});
+    const RegionSearch four = search_regions({64, 40000}, trial_of(works), {4, {}});
     CHECK(one.sizes == four.sizes && one.succeeded == four.succeeded);
     CHECK(one.r_min == four.r_min && one.r_safe == four.r_safe);
 }
@@ -240,7 +254,7 @@ void a_callback_that_throws_stops_the_search() {
     };
     bool was_stopped = false;
     try {
-        (void)search_regions({64, 40000, false}, trial_of(works), {2, progress});
+        (void)search_regions({64, 40000}, trial_of(works), {2, progress});
     } catch (const Stop &) {
         was_stopped = true;
     }
@@ -255,7 +269,7 @@ void progress_ends_with_all_done() {
         last_total = total;
     };
     const auto works = [](std::uint64_t size) { return size >= 50000; };
-    (void)search_regions({64, 40000, false}, trial_of(works), {2, progress});
+    (void)search_regions({64, 40000}, trial_of(works), {2, progress});
     CHECK(last_done == last_total);
 }
 
@@ -332,6 +346,62 @@ void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
     CHECK(settled >= 3 * 6 * 4);
 }
 
+// Every layout and index of tailored, from one end and from two.
+std::vector<Plan> plans_that_tell_their_reach() {
+    std::vector<Plan> plans;
+    for (std::uint64_t number = 0; number < std::uint64_t{2} * 3 * 2 * 3; number++) {
+        const std::uint64_t high = std::array{0u, 0x0000ffffu, 0xffffff00u}[number / 12];
+        const Plan::Scalars scalars = {
+            {"alignment", 8 << number % 2}, {"layout", number / 2 % 3}, {"index", number / 6 % 2},
+            {"ends", high != 0 ? 2 : 1},    {"high_0", high},           {"high_1", high}};
+        plans.emplace_back("tailored", scalars, std::vector<PoolSpec>{}, std::nullopt);
+    }
+    return plans;
+}
+
+// Whether R was known from one run; then nothing fails from there on, and 8 bytes less do.
+bool is_reached(const Plan &plan, std::span<const Event> events) {
+    const Trial trial(plan, events);
+    const RegionSearch search = scan(trial, {.threads = 1});
+    CHECK(search.r_safe && trial.tells_reach());
+    if (search.searched) {
+        return false;
+    }
+    const std::uint64_t needed = *search.r_safe;
+    CHECK(!trial.run(needed - 8).runs);
+    for (std::uint64_t size = needed; size < needed + 640; size += 8) {
+        CHECK(trial.run(size).runs);
+    }
+    for (std::uint64_t size = needed; size < 2 * needed; size += 264) {
+        CHECK(trial.run(size).runs);
+    }
+    return true;
+}
+
+void plans_that_place_alike_wherever_there_is_room_need_no_search() {
+    std::uint64_t reached = 0;
+    std::uint64_t drawn = 0;
+    for (const Plan &plan : plans_that_tell_their_reach()) {
+        for (std::uint64_t seed = 1; seed <= 6; seed++) {
+            const RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 3 == 0};
+            reached += is_reached(plan, draw(wish)) ? 1 : 0;
+            drawn++;
+        }
+    }
+    CHECK(reached * 10 >= drawn * 6);
+}
+
+void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
+    CHECK(!Trial(Plan("tailored", {{"hole_limit", 4}}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(Plan("tlsf", {}, {}, {}), {}).tells_reach());
+    test::TraceBuilder trace;
+    for (int i = 0; i < 100; i++) {
+        trace.aligned(40, 6);
+    }
+    const Trial aligned(Plan("tailored", {}, {}, {}), trace.events, 64);
+    CHECK(aligned.tells_reach() && scan(aligned, {}).searched);
+}
+
 void pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched() {
     const Plan best("best_fit", {}, {}, {});
     CHECK(best.ignores_region_end());
@@ -365,13 +435,16 @@ int main() {
     RUN(live_bytes_of_4_gib_have_no_region_and_try_none);
     RUN(ignoring_the_end_gives_the_footprint_of_one_run);
     RUN(a_trace_that_also_runs_below_its_footprint_is_searched);
-    RUN(a_descriptor_that_wrongly_ignores_the_end_is_told);
+    RUN(sizes_that_serve_by_chance_are_tried_one_by_one);
+    RUN(a_reach_that_is_not_confirmed_is_searched);
     RUN(threads_do_not_change_the_answer);
     RUN(a_callback_that_throws_stops_the_search);
     RUN(progress_ends_with_all_done);
     RUN(what_a_real_search_finds_is_what_a_replay_confirms);
     RUN(pools_for_every_request_have_their_region_from_the_plan);
     RUN(pools_over_an_allocator_that_ignores_the_end_need_no_search);
+    RUN(plans_that_place_alike_wherever_there_is_room_need_no_search);
+    RUN(a_plan_that_looks_at_the_room_there_is_tells_no_reach);
     RUN(pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched);
     RUN(a_bad_trace_is_told_and_not_searched);
 }

@@ -121,6 +121,16 @@ typedef struct hfit_holes {
     bool is_by_address;      /* the lowest chunk that is large enough serves */
 } hfit_holes;
 
+/* How far a heap has filled its room for chunks, of which the region's size takes nothing but the
+ * bytes that control structures need. */
+typedef struct hfit_reach {
+    uint32_t most;  /* bytes in use at once at most, from both ends of the room, holes included */
+    uint32_t room;  /* bytes there are */
+    uint32_t chunk; /* bytes of the smallest chunk. With `most` and so much more of room, or `most`
+                     * alone, every block lies where it lay, counted from its own end; what is
+                     * between them may be given to a block that asked for less. */
+} hfit_reach;
+
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
     const char *title;  /* a few words for a table */
@@ -132,6 +142,11 @@ typedef struct hfit_allocator {
      * the smallest region: its footprint. (A resize that finds no room at the end of a smaller one
      * may find a hole elsewhere, so a trace that resizes may run in less.) */
     bool ignores_region_end;
+    /* For allocators whose control structures grow with the region, but which else place alike in
+     * every region with room enough, unless blocks are aligned beyond the plan; else NULL. One run
+     * in a large region then tells how much room is enough. False where this plan looks at how much
+     * room there is. */
+    bool (*reach)(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach);
     /* True if callers hand the size over, by free_sized and resize_sized. Below safety level 2 what
      * lacks it (free, resize) is refused, usable_size is 0, and `walk` tells of neighbouring blocks
      * as of one. */

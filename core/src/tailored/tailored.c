@@ -242,6 +242,15 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return has_two_ends(plan) ? chunks_end(heap) : load_word(heap, FOOTPRINT);
 }
 
+/* A limit on holes asks whether the top serves. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const uint32_t first = load_word(heap, CHUNKS_FIRST) << granule_shift(plan);
+    reach->most = load_word(heap, FOOTPRINT) - first;
+    reach->room = chunks_end(heap) - first;
+    reach->chunk = least_chunk(plan) << granule_shift(plan);
+    return own_plan(plan)->hole_limit == 0;
+}
+
 static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     (void)live;
     const uint32_t smallest = least_chunk(plan) << granule_shift(plan);
@@ -295,6 +304,7 @@ const hfit_allocator hfit_tailored_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_tailored_plan),
     .ignores_region_end = false,
+    .reach = reach_of,
     .alloc_at = hfit_tailored_alloc_at,
     .account =
         {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "heapfit/error.hpp"
+#include "heapfit/replay/meter.hpp"
 
 namespace heapfit {
 
@@ -58,6 +59,14 @@ std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &r
         return std::nullopt;
     }
     return HostHeap(plan, std::move(mapping), alignment, heap);
+}
+
+std::optional<hfit_reach> HostHeap::reach() const {
+    const UncountedAccesses uncounted;
+    hfit_reach reach{};
+    const auto tell = plan_.allocator().reach;
+    return tell != nullptr && tell(heap_, plan_.raw(), &reach) ? std::optional(reach)
+                                                               : std::nullopt;
 }
 
 HostHeap HostHeap::init(const Plan &plan, const RegionSpec &region) {

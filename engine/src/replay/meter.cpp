@@ -10,6 +10,7 @@ namespace {
 
 void add_block(void *context, const void *, std::size_t usable_size, bool is_used) {
     BlockSums &sums = *static_cast<BlockSums *>(context);
+    sums.blocks++;
     if (is_used) {
         sums.used += usable_size;
     } else {

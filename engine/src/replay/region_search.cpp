@@ -3,12 +3,10 @@
 #include "heapfit/replay/region_search.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <map>
 #include <string>
 
-#include "heapfit/error.hpp"
 #include "heapfit/profile/profile.hpp"
 #include "heapfit/replay/parallel_trials.hpp"
 
@@ -18,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t scanned_sizes = 128;     // docs/decisions/0005
 constexpr std::uint64_t doublings_expected = 32; // for progress, until it is known
+constexpr std::uint64_t two_chunks = 32;         // bytes, of the smallest
 constexpr std::uint64_t edge_parts = 5000;       // of U_max: an edge is known to 0.02 %
 
 constexpr std::uint64_t tenths(std::uint64_t size, std::uint64_t count) {
@@ -53,12 +52,12 @@ class Search {
         }
         const std::uint64_t least = std::max(space_.u_max, space_.smallest_region);
         const std::uint64_t from = is_broken ? std::max(least, also + region_unit) : least;
-        const TrialSeries large = first_success(once_, from, {});
+        const std::uint64_t roomy = space_.region_for ? std::min(2 * from, largest_region) : from;
+        const TrialSeries large = first_success(once_, roomy, {});
         if (!large.region) {
             return;
         }
-        if (space_.ignores_region_end) {
-            settle_by_footprint(large.footprint);
+        if (space_.region_for && large.reach != 0 && settle_by_reach(large.reach)) {
             return;
         }
         look_around(bisected(*large.region), largest_region);
@@ -93,21 +92,25 @@ class Search {
         search_.succeeded.assign(1, 1);
     }
 
-    // R of an allocator whose placement does not depend on the region's end, from its footprint in
-    // a larger region, where all it placed lies. A block that has no room to grow at the end of a
-    // smaller one may find a hole, so that a trace that resizes may run there, too.
-    void settle_by_footprint(std::uint64_t footprint) {
-        const std::uint64_t size = std::max(round_to_region(footprint), space_.smallest_region);
-        if (!tried(size).runs || failing_below(UINT64_MAX) > size) {
-            throw Error("region: the trace does not run in the " + std::to_string(size) +
-                        " bytes it needed of a larger region (the allocator's descriptor is wrong "
-                        "to say that it ignores the region's end: report it)");
+    // R of an allocator that places alike wherever there is room, from what a run in a larger
+    // region took. Below it each size is tried, as a last chunk may take more than it needs. A
+    // block that has no room to grow at the end may find a hole, so that a trace that resizes may
+    // run in far less, too. False if the trace does not run where it should.
+    bool settle_by_reach(std::uint64_t reach) {
+        const std::uint64_t most = std::max(space_.region_for(reach), space_.smallest_region);
+        if (most > largest_region || !tried(most).runs || failing_below(UINT64_MAX) > most) {
+            return false;
         }
-        if (size == space_.smallest_region || !tried(size - region_unit).runs) {
-            settle(size);
-            return;
+        std::uint64_t size = most;
+        while (size > space_.smallest_region && tried(size - region_unit).runs) {
+            if (most - size >= space_.by_chance) {
+                look_around(bisected(size), most);
+                return true;
+            }
+            size -= region_unit;
         }
-        look_around(bisected(size), size);
+        settle(size);
+        return true;
     }
 
     // The smallest size that works between `working` and the largest below it that fails, as far as
@@ -216,8 +219,11 @@ RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
 }
 
 RegionSearch scan(const Trial &trial, const SearchOptions &options) {
-    const SearchSpace space{trial.plan().smallest_region(), peak_live_bytes(trial.events()),
-                            trial.plan().ignores_region_end()};
+    SearchSpace space{trial.plan().smallest_region(), peak_live_bytes(trial.events())};
+    if (trial.tells_reach()) {
+        space.region_for = [&trial](std::uint64_t reach) { return trial.region_for(reach); };
+        space.by_chance = trial.plan().ignores_region_end() ? 0 : two_chunks;
+    }
     const TrialOf run = [&trial](std::uint64_t size, const std::stop_token &stop) {
         return trial.run(size, stop);
     };

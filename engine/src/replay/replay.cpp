@@ -75,6 +75,8 @@ struct Replay::Visitor {
             return nullptr;
         }
         if (event.alignment_log2 != 0) {
+            totals.largest_alignment_log2 =
+                std::max(totals.largest_alignment_log2, event.alignment_log2);
             return operations.alloc_aligned(heap, plan, std::size_t{1} << event.alignment_log2,
                                             event.size);
         }
@@ -172,7 +174,7 @@ void Replay::count_accesses(const heapfit_access_counts &before) {
 }
 
 void Replay::close_bucket() {
-    series_.push_back(sample());
+    series_.push_back(sample(blocks_walked_));
     if (!buckets_.must_join()) {
         return;
     }
@@ -182,11 +184,23 @@ void Replay::close_bucket() {
     series_.resize(series_.size() / 2);
 }
 
-ReplaySample Replay::sample() const {
+ReplaySample Replay::sample(std::uint64_t &walked) const {
     const UncountedAccesses uncounted;
     const BlockSums sums = sum_blocks(heap_);
+    walked += sums.blocks;
     return {events_, totals_.live, heap_.footprint(), sums.used - totals_.live,
             sums.external_fragmentation()};
+}
+
+std::uint64_t Replay::reach() const {
+    if (heap_.plan().ignores_region_end()) {
+        const UncountedAccesses uncounted;
+        return heap_.footprint();
+    }
+    const bool is_beyond =
+        totals_.largest_alignment_log2 > std::countr_zero(heap_.plan().alignment());
+    const std::optional<hfit_reach> reach = heap_.reach();
+    return reach && !is_beyond ? reach->most : 0;
 }
 
 ReplayResult Replay::result() const {
@@ -206,8 +220,9 @@ ReplayResult Replay::result() const {
     result.failure = failure_;
     result.placement_hash = totals_.placement_hash;
     result.series = series_;
+    result.blocks_walked = blocks_walked_;
     if (options_.samples > 0 && buckets_.is_partly_filled()) {
-        result.series.push_back(sample());
+        result.series.push_back(sample(result.blocks_walked));
     }
     for (const ReplaySample &point : result.series) {
         result.internal_peak = std::max(result.internal_peak, point.internal);

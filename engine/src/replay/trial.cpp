@@ -28,6 +28,7 @@ class Sequence {
         if (result.runs) {
             series_.region = size;
             series_.footprint = result.footprint;
+            series_.reach = result.reach;
         } else {
             series_.failing = size;
         }
@@ -160,8 +161,38 @@ TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) c
     const ReplayResult result = replay.result();
     return {.runs = runs,
             .footprint = result.footprint,
+            .reach = replay.reach(),
             .height = result.height,
             .events = result.events};
+}
+
+bool Trial::tells_reach() const {
+    if (plan_.ignores_region_end()) {
+        return true;
+    }
+    const auto heap = HostHeap::try_init(plan_, {plan_.smallest_region(), base_alignment_});
+    return plan_.allocator().reach != nullptr && heap && heap->reach();
+}
+
+// A region of `control_jump` bytes more has never less room: of so many bytes no more than that go
+// to control structures at once.
+std::uint64_t Trial::region_for(std::uint64_t reach) const {
+    constexpr std::uint64_t control_jump = 64;
+    if (plan_.ignores_region_end()) {
+        return round_to_region(reach);
+    }
+    const auto missing = [&](std::uint64_t size) {
+        const auto heap = HostHeap::try_init(plan_, {size, base_alignment_});
+        const std::optional<hfit_reach> there = heap ? heap->reach() : std::nullopt;
+        return there ? below(reach + there->chunk, there->room) : region_unit;
+    };
+    std::uint64_t region = round_to_region(reach);
+    for (std::uint64_t size = region; size <= region + control_jump && size <= largest_region;) {
+        const std::uint64_t lacks = missing(size);
+        size += std::max(round_to_region(lacks), region_unit);
+        region = lacks == 0 ? region : size;
+    }
+    return region;
 }
 
 std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {

@@ -135,6 +135,7 @@ def command(
         peak=peak,
         margin=margin,
         effort=effort_of(exact),
+        whole=every,
         now=now,
     )
     told = Told(every_row=every, reasons=verbose)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heapfit.compare.work import Work
 from heapfit.plan.plan import Plan
 
 
@@ -17,6 +18,8 @@ class Candidate:
     plan: Plan
     reason: str  # why it is tried, one line
     trained_on_this_trace: bool  # made from the very trace it is measured on
+    replayed: int = 0  # events, to find it
+    is_shown: bool = False  # beside every answer, whatever it needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class NotApplicable:
     name: str
     why: str  # one line
     same_as: str | None = None  # the candidate that has this plan already
+    replayed: int = 0  # events, to find that
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,17 @@ class Portfolio:
     candidates: tuple[Candidate, ...]
     not_applicable: tuple[NotApplicable, ...]
 
+    @property
+    def work(self) -> Work:
+        """What it took to make the plans."""
+        found = [one.replayed for one in self.candidates]
+        return Work(plans=sum(found) + sum(one.replayed for one in self.not_applicable))
+
 
 def once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
     """A candidate, unless its plan is there already."""
     for other in before:
         if isinstance(other, Candidate) and other.plan == one.plan:
-            return NotApplicable(one.name, f"the same plan as {other.name}", other.name)
+            same = f"the same plan as {other.name}"
+            return NotApplicable(one.name, same, other.name, one.replayed)
     return one

@@ -12,9 +12,11 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult, QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.compare.contest import Contest, cheapest_first
 from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
+from heapfit.compare.work import NO_WORK, Work, work_of
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, limit_of
+from heapfit.plan.allocators import counts_blocks, find_allocators
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
@@ -22,14 +24,6 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
-
-_COUNTED = ("blocks", "pools")  # limits of heaps that hold so many blocks of a size and no more
-
-
-def counts_blocks(plan: Plan) -> bool:
-    """Whether a plan holds so many blocks of a size: pools, budgets, zones, stacks."""
-    return limit_of(plan) in _COUNTED
-
 
 # What it may take to try every size: so many times the trace, and about a second of one core.
 TIMES_TO_TRY_ALL = 100
@@ -71,9 +65,12 @@ class Row:
     step: int  # between scanned regions; 0 where R follows from the plan or one run tells it
     u_max: int  # most live bytes of the trace
     trained_on_this_trace: bool
-    replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works
+    replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
+    # Its series is empty, but of rows that went through with_series.
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
+    r_safe_at_least: int | None = None  # bytes; of a plan that was left, as it cannot win
+    work: Work = NO_WORK  # that all this took
 
     @property
     def replay_region(self) -> int | None:
@@ -153,6 +150,7 @@ class Comparison(Tabular):
     rows: tuple[Row, ...]
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans left out, and why
     bounds: BesideResult | None = None  # None: not looked for
+    work: Work = NO_WORK  # that it took, the making of the plans included
 
     def __str__(self) -> str:
         best = self.rows[0]
@@ -190,14 +188,18 @@ def compare(
     portfolio: Portfolio,
     progress: Progress = no_progress,
     effort: Effort = STANDARD_EFFORT,
+    *,
+    is_whole: bool = True,
 ) -> Comparison:
     """Searches each plan's smallest regions and replays it once, metered, in R_safe.
 
-    HeapfitError if there is nothing to compare.
+    Unless `is_whole` a plan is left as soon as it is known to need more than the best of its kind
+    (contest.py): its row has `r_safe_at_least`, and no R_safe. HeapfitError if there is nothing to
+    compare.
     """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    return measure(loaded, portfolio, progress, effort)
+    return measure(loaded, portfolio, progress, effort, is_whole=is_whole)
 
 
 def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
@@ -211,19 +213,21 @@ def measure(
     portfolio: Portfolio,
     progress: Progress = no_progress,
     effort: Effort = STANDARD_EFFORT,
+    *,
+    is_whole: bool = True,
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
     bounds = quick_bounds(loaded)
     ground = ground_of(loaded, portfolio, bounds)
 
-    def row(one: Candidate, effort: Effort) -> Row:
-        return measure_candidate(one, loaded.events_for(one.plan), ground, effort, progress)
-
-    found = {i: row(one, effort) for i, one in enumerate(portfolio.candidates)}
-    while closer := to_look_at_closer(found, loaded.trace.info.events):
-        whole = replace(effort, every_size=True)
-        found |= {i: row(portfolio.candidates[i], whole) for i in closer}
-    rows = ranked(list(found.values()))
+    ring = _Ring(loaded, portfolio, ground, progress)
+    for i, one in cheapest_first(loaded, portfolio.candidates):
+        ring.measure(i, one, effort, is_whole)
+    while closer := to_look_at_closer(ring.found, loaded.trace.info.events):
+        for i in closer:
+            ring.measure(i, portfolio.candidates[i], replace(effort, every_size=True))
+        ring.reopen(effort)
+    rows = ranked(list(ring.found.values()))
     return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
 
 
@@ -250,7 +254,50 @@ def comparison_of(
         rows=rows,
         not_applicable=portfolio.not_applicable,
         bounds=bounds.beside(best, min(placed, default=bounds.packing)),
+        work=work_of([portfolio.work, *(row.work for row in rows)]),
     )
+
+
+class _Ring:
+    """The rows of one comparison, and what the rest have to beat."""
+
+    def __init__(
+        self, loaded: LoadedTrace, portfolio: Portfolio, ground: Ground, progress: Progress
+    ) -> None:
+        self.found: dict[int, Row] = {}
+        self._loaded = loaded
+        self._portfolio = portfolio
+        self._ground = ground
+        self._progress = progress
+        self._contest = Contest(ground.u_max)
+
+    def measure(self, i: int, one: Candidate, effort: Effort, is_whole: bool = True) -> None:
+        """A candidate's row, unless it cannot win; more is known of one that has a row already."""
+        events = self._loaded.events_for(one.plan)
+        limit = None if is_whole else self._contest.limit(one)
+        row = beaten(one, events, self._ground, limit) if limit is not None else None
+        if row is None or row.r_safe_at_least is None:
+            tried = row
+            row = measure_candidate(one, events, self._ground, effort, self._progress)
+            row = row if tried is None else with_work_of(row, tried)
+        before = self.found.get(i)
+        self.found[i] = row if before is None else with_work_of(row, before)
+        self._contest.note(one, row.r_safe)
+
+    def reopen(self, effort: Effort) -> None:
+        """Tries those again that may win now, since the best turned out to need more."""
+        self._contest = Contest(self._ground.u_max)
+        for i, row in self.found.items():
+            self._contest.note(self._portfolio.candidates[i], row.r_safe)
+        for i, row in self.found.items():
+            one, at_least = self._portfolio.candidates[i], row.r_safe_at_least
+            if at_least is not None and (self._contest.limit(one) or at_least) >= at_least:
+                self.measure(i, one, effort, is_whole=False)
+
+
+def with_work_of(row: Row, before: Row) -> Row:
+    """A row that was measured again, with what the first measurement took."""
+    return replace(row, work=before.work + row.work)
 
 
 def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
@@ -327,6 +374,7 @@ def measure_candidate(
     )
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
+    replay = None if region is None else _replay(plan, events, (region, ground.base_alignment))
     return Row(
         name=candidate.name,
         reason=candidate.reason,
@@ -337,9 +385,42 @@ def measure_candidate(
         step=search.step if search.searched else 0,
         u_max=ground.u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
-        replay=None if region is None else _replay(plan, events, region, ground.base_alignment),
+        replay=replay,
         events_left=search.events_left,
         placed=_lower_placement(candidate, events, trial, search, ground.packing),
+        work=_work_of(search, replay, effort),
+    )
+
+
+def beaten(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
+    """The row of a plan after one replay in a region: whether it needs more than that."""
+    plan = candidate.plan.engine()
+    tried = _engine.Trial(plan, events, ground.base_alignment).run(limit)
+    return Row(
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
+        alignment=plan.alignment,
+        r_min=None,
+        r_safe=None,
+        step=0,
+        u_max=ground.u_max,
+        trained_on_this_trace=candidate.trained_on_this_trace,
+        replay=None,
+        r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
+        work=Work(regions=tried.events),
+    )
+
+
+def _work_of(
+    search: _engine.RegionSearch, replay: _engine.ReplayResult | None, effort: Effort
+) -> Work:
+    is_whole = effort.every_size and search.searched
+    return Work(
+        regions=0 if is_whole else search.events,
+        every_size=search.events if is_whole else 0,
+        metered=0 if replay is None else replay.events,
+        walked=0 if replay is None else replay.blocks_walked,
     )
 
 
@@ -367,10 +448,26 @@ def _is_in_pieces(plan: Plan) -> bool:
 
 
 def _replay(
-    plan: _engine.Plan, events: _engine.EventArray, region: int, base_alignment: int
+    plan: _engine.Plan, events: _engine.EventArray, region: tuple[int, int], samples: int = 0
 ) -> _engine.ReplayResult:
+    size, base_alignment = region
     replay = _engine.Replay(
-        plan, region, base_alignment=base_alignment, samples=SAMPLES, expected_events=len(events)
+        plan, size, base_alignment=base_alignment, samples=samples, expected_events=len(events)
     )
     replay.feed(events)
     return replay.result()
+
+
+def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[Comparison, Row]:
+    """The comparison with one of its rows as a series over time, which is what a page draws.
+
+    It takes as long as some 5 to 40 replays, since all blocks are looked at a thousand times.
+    """
+    if row.replay_region is None:
+        return comparison, row
+    region = row.replay_region, comparison.base_alignment
+    replay = _replay(row.plan.engine(), loaded.events_for(row.plan), region, SAMPLES)
+    work = Work(metered=replay.events, walked=replay.blocks_walked)
+    drawn = replace(row, replay=replay, work=row.work + work)
+    rows = tuple(drawn if one is row else one for one in comparison.rows)
+    return replace(comparison, rows=rows, work=comparison.work + work), drawn

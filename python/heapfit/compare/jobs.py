@@ -27,6 +27,7 @@ from heapfit.compare.comparison import (
     measure_candidate,
     ranked,
     to_look_at_closer,
+    with_work_of,
 )
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
@@ -133,6 +134,10 @@ def _measured(asked: _Measurement, *paths: Path) -> Row:
     return measure_candidate(asked.candidate, events, asked.ground, asked.effort)
 
 
+def _added(row: Row, before: Row | None) -> Row:
+    return row if before is None else with_work_of(row, before)
+
+
 def measured_rows(
     prepared: Sequence[Prepared], effort: Effort, sweep: Sweep, progress: Progress
 ) -> list[list[Row]]:
@@ -147,7 +152,7 @@ def measured_rows(
         ]
         rows = iter(sweep.run("compare", jobs, progress))
         for its, numbers in zip(found, wanted, strict=True):
-            its |= {i: next(rows) for i in numbers}
+            its |= {i: _added(next(rows), its.get(i)) for i in numbers}
         wanted = [
             to_look_at_closer(its, one.info.events)
             for one, its in zip(prepared, found, strict=True)

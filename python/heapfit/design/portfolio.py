@@ -41,6 +41,8 @@ from heapfit.trace.names import numbered
 _HOLE_LIMIT = 8  # curl-multi 1.32 -> 1.03; duktape-mix 1.05 -> 1.29, so none is tried, too
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
+_SHOWN = ("tlsf", "best_fit", "first_fit")  # beside every answer
+
 Made: TypeAlias = Candidate | NotApplicable
 Maker: TypeAlias = "Callable[[Brief], list[Made]]"
 
@@ -121,7 +123,13 @@ def _searched(brief: Brief) -> list[Made]:
     searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
         return [NotApplicable(name, "no plan that it tried serves the trace")]
-    candidate = Candidate(name, searched.plan, searched.account, trained_on_this_trace=True)
+    candidate = Candidate(
+        name,
+        searched.plan,
+        searched.account,
+        trained_on_this_trace=True,
+        replayed=searched.replayed,
+    )
     return [once(candidate, brief.made)]
 
 
@@ -205,4 +213,5 @@ def _without_pools(
     if info.name == static_pools.EQUAL_BUFFERS:
         return equal_buffers(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
-    return Candidate(name, plan, info.title, trained_on_this_trace=False)
+    is_shown = name in _SHOWN
+    return Candidate(name, plan, info.title, trained_on_this_trace=False, is_shown=is_shown)

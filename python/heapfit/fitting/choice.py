@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, Row, compare
+from heapfit.compare.comparison import Comparison, Row, compare, with_series
 from heapfit.compare.margin import Known, heap_size
 from heapfit.compare.verdict import chosen_row, preferred_verdict, verdict
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
@@ -67,11 +67,14 @@ def choose_for_one(
     portfolio = standard_portfolio(loaded, wanted, whole.part("make plans", steps=2))
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)
-    comparison = compare(loaded, portfolio, compared, options.effort)
+    is_whole = options.whole or options.prefer is not Preference.MEMORY
+    comparison = compare(loaded, portfolio, compared, options.effort, is_whole=is_whole)
     comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
-    answer = _answer(winner.r_safe, winner.known, options)
+    r_safe = winner.r_safe
+    comparison, winner = with_series(comparison, winner, loaded)
+    answer = _answer(r_safe, winner.known, options)
     trained_on = trained_on_trace(loaded, name)
     return Choice(
         shown=loaded,
@@ -111,6 +114,7 @@ def choose_for_several(
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, options.effort)
     winner = next(one for one in comparison.rows if one.name == row.name)
+    comparison, winner = with_series(comparison, winner, shown)
     row = _looked_at_closer(row, most, winner.r_safe)
     if row.region is None:
         _refuse_all(names[0], designs.u_max_objective)

@@ -15,6 +15,7 @@ from heapfit.plan.plan import Plan
 
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
+_COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 
 
@@ -59,6 +60,11 @@ def limit_of(plan: Plan) -> str:
     """What is missing when the plan's allocator refuses a request (hfit/descriptor.h)."""
     (info,) = find_allocators([plan.allocator])
     return info.limit
+
+
+def counts_blocks(plan: Plan) -> bool:
+    """Whether a plan holds so many blocks of a size: pools, budgets, zones, stacks."""
+    return limit_of(plan) in _COUNTED
 
 
 @cache

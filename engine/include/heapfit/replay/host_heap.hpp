@@ -41,6 +41,10 @@ class HostHeap {
         return plan_.operations().footprint(heap_, plan_.raw());
     }
 
+    // What the allocator tells of it (hfit/descriptor.h); nothing if it does not. Counts no
+    // accesses.
+    [[nodiscard]] std::optional<hfit_reach> reach() const;
+
     // Gives back a block of which `size` bytes were asked for last, as the allocator wants to be
     // told.
     void free(void *block, Bytes size) const {

@@ -17,8 +17,9 @@
 // made for: R_safe lies above each size that failed in the doubling, the bisection or the window.
 //
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
-// (pools). A plan that ignores where the region ends, as pools over best_fit do, has its R at its
-// high-water mark, from one run, unless the trace runs in 8 bytes less as well.
+// (pools). A plan that places alike in every region with room enough, as best_fit and tailored do,
+// has its R where the room ends that one run took, or, where a last chunk may take more than it
+// needs, a few sizes below: each is tried until one fails.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,10 @@ struct RegionSearch {
 struct SearchSpace {
     std::uint64_t smallest_region; // that the plan accepts
     Bytes u_max;
-    bool ignores_region_end;
+    // Of a plan that places alike wherever there is room: a region above which all have room for a
+    // run of this reach (TrialResult). Empty for any other.
+    std::function<std::uint64_t(std::uint64_t reach)> region_for = {};
+    std::uint64_t by_chance = 0; // bytes below that region in which the same run may do, too
 };
 
 // The search itself, for any way of trying a size. The same answer for any number of threads.

@@ -55,6 +55,7 @@ struct ReplayResult {
     std::optional<Refusal> failure; // the first refusal
     Bytes internal_peak;            // over the samples
     Bytes external_peak;            // over the samples
+    std::uint64_t blocks_walked;    // for the samples
     std::vector<ReplaySample> series;
     // FNV-1a over the 32-bit offset of every block returned, in order: two replays with equal
     // hashes placed alike.
@@ -75,6 +76,10 @@ class Replay {
     // The heap as it is now: after a refusal that ended the replay, as that request found it.
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
     [[nodiscard]] Bytes live() const { return totals_.live; }
+
+    // Bytes of a region that the trace took, if every region with room for as many would do: the
+    // footprint, or what the allocator tells of its reach. Else 0.
+    [[nodiscard]] std::uint64_t reach() const;
 
     // Where each block of a byte or more was placed, resized ones again, from the region's start,
     // in the order of the trace's lifetimes (packing/lifetimes.hpp): of them all, if nothing was
@@ -98,6 +103,7 @@ class Replay {
         Bytes live = 0;
         Bytes live_peak = 0;
         Bytes zeroed = 0;
+        std::uint8_t largest_alignment_log2 = 0;          // of blocks that were served
         Bytes lowest = std::numeric_limits<Bytes>::max(); // of the bytes asked for
         Bytes highest = 0;                                // end of them
         std::uint64_t placement_hash = 0xcbf29ce484222325;
@@ -108,7 +114,7 @@ class Replay {
     void feed_bucket(std::span<const Event> events);
     void count_accesses(const heapfit_access_counts &before);
     void close_bucket();
-    [[nodiscard]] ReplaySample sample() const;
+    [[nodiscard]] ReplaySample sample(std::uint64_t &walked) const;
 
     HostHeap heap_;
     ReplayOptions options_;
@@ -120,6 +126,7 @@ class Replay {
     bool is_over_ = false;
     Buckets buckets_;
     std::vector<ReplaySample> series_;
+    std::uint64_t blocks_walked_ = 0;
     std::vector<Bytes> offsets_;
 };
 

@@ -36,6 +36,7 @@ struct TrialResult {
     bool runs = false;           // the whole trace, with no more refused than is allowed
     bool is_region = true;       // false: the plan takes none of this size; nothing was replayed
     std::uint64_t footprint = 0; // at the end
+    std::uint64_t reach = 0;     // that it took, where a larger region changes nothing: replay.hpp
     Bytes height = 0;            // of the placement it made: replay.hpp
     std::uint64_t events = 0;    // done; the refused one that ends a replay is not
 };
@@ -52,6 +53,7 @@ using BeforeReplay = std::function<void(std::uint64_t replays, std::uint64_t eve
 struct TrialSeries {
     std::optional<std::uint64_t> region; // in which the trace runs; none: in none that was tried
     std::uint64_t footprint = 0;         // of the trace in it
+    std::uint64_t reach = 0;             // likewise: TrialResult
     std::uint64_t failing = 0;           // the last size below it that was tried in vain; 0: none
     std::uint64_t replays = 0;
     std::uint64_t events = 0; // of all replays
@@ -106,6 +108,13 @@ class Trial {
     // The trace, up to its first refusal.
     [[nodiscard]] TrialResult run(std::uint64_t region_size,
                                   const std::stop_token &stop = {}) const;
+
+    // Whether a run tells of every larger region: TrialResult::reach.
+    [[nodiscard]] bool tells_reach() const;
+
+    // The smallest region above which all have room for a run of this reach. Below it some may,
+    // too, by chance.
+    [[nodiscard]] std::uint64_t region_for(std::uint64_t reach) const;
 
     // Where the trace's lifetimes lie in a region in which it runs, from the lowest of them, in the
     // order of Replay::offsets. Throws Error if it does not run.

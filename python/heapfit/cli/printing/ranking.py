@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult
@@ -38,13 +38,20 @@ def _of_replay(field: str) -> Column[Row]:
     return Column(field, value=value)
 
 
+def _region_shown(row: Row) -> object:
+    """What is known of a region, if only that it is larger than what would win."""
+    at_least = row.r_safe_at_least
+    return row.r_safe if at_least is None else f">= {at_least:,}"
+
+
 _FOOTPRINT: Column[Row] = Column("footprint", "high-water mark")
 _COLUMNS = (
     *_of_row(
         Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
         Column("reason"),
         Column("r_min", "R_min"),
-        Column("r_safe", "R_safe"),
+        Column("r_safe", "R_safe", shown=_region_shown),
+        Column("r_safe_at_least"),
         Column("step", "step", shown=lambda row: row.step or None),
         Column("is_exhaustive"),
         Column("alignment"),
@@ -111,10 +118,17 @@ def meanings(comparison: Comparison) -> Iterator[Part]:
     )
     if not _aligned(comparison) and comparison.rows:
         yield Line(f"Every block starts at a multiple of {comparison.rows[0].alignment} B.")
+    yield Fields({"bounds": comparison.bounds, "work": _work(comparison)})
     if comparison.bounds is not None:
         yield from map(Line, _bounds_told(comparison.bounds))
     yield from map(Line, _meanings(comparison.rows))
     yield from left_out(comparison.not_applicable)
+
+
+def _work(comparison: Comparison) -> dict[str, object]:
+    """What it took, by what for, and over the events of the trace."""
+    work, events = comparison.work, max(comparison.trace.events, 1)
+    return asdict(work) | {"events": work.events, "over_trace": round(work.events / events, 1)}
 
 
 def low_level(comparison: Comparison, granularity: int) -> Iterator[Part]:
@@ -182,5 +196,7 @@ def _meanings(rows: Sequence[Row]) -> Iterator[str]:
     if not all(row.is_exhaustive for row in rows):
         unit = _engine.REGION_UNIT
         yield f"step above {unit}: R_safe is the smallest found; --exact tries what lies between."
-    if any(row.r_safe is None for row in rows):
+    if any(row.r_safe_at_least is not None for row in rows):
+        yield "R_safe >=: it cannot win, so its region was not searched further."
+    if any(row.r_safe is None and row.r_safe_at_least is None for row in rows):
         yield "R_safe -: no region below 4 GiB was found above which none failed."

@@ -36,6 +36,10 @@ _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that
 # Of its first version, which 0013 measures; no other value was measured alone:
 LEAST_EVENTS = 5_000_000  # of the work
 _MISSES = 250  # tries in a row without a gain end it
+# A climb ends when so much work saved less than so small a part of U_max: docs/decisions/0013.
+_PATIENCE = 50  # times all events
+_LEAST_PATIENCE = 250_000  # events
+_PAYS = 1000
 _OVERHEAD = 1000  # events' worth of making a heap
 _NEAR = 25  # a layout is left out that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
@@ -80,6 +84,7 @@ class Placement:
     by_lifetime: Placed
     climbed: Placed
     tried: int  # plans
+    replayed: int  # events
 
 
 def learn_placement(
@@ -100,7 +105,7 @@ def learn_placement(
         return None
     limited = search.limited or search.plain
     by_lifetime = search.by_lifetime or limited
-    return Placement(search.plain, limited, by_lifetime, search.best, search.tried)
+    return Placement(search.plain, limited, by_lifetime, search.best, search.tried, search.replayed)
 
 
 def with_hole_limit(layout: Plan, limit: int) -> Plan:
@@ -139,6 +144,7 @@ class Search:
         self.by_lifetime: Placed | None = None
         self.best: Placed | None = None
         self.tried = 0
+        self.replayed = 0  # events
         self._loaded = loaded
         self._most_events = max(most_events, 1)
         self._events_left = most_events
@@ -148,6 +154,7 @@ class Search:
         self._grain *= _engine.REGION_UNIT
         self._above = [_rounded(loaded.profile.u_max // part) for part in _ABOVE]
         self._misses = 0
+        self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
     def run(self, layouts: Sequence[Plan]) -> None:
         """Size classes, from nothing."""
@@ -187,20 +194,23 @@ class Search:
             self.best = before
 
     def _least(self, placings: Sequence[Placed]) -> list[Placed]:
-        """The guesses that serve in least, by bisection over all of them at once."""
-        works = self.best.region - self._grain if self.best is not None else 0
-        fails = self._loaded.profile.u_max
+        """The guesses that serve in less than all before them, the least first.
+
+        Each is replayed once, where it has to be better; one that serves there tells the region
+        that the next has to do without.
+        """
+        least: list[Placed] = []
+        region = self.best.region if self.best is not None else 0
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
-        left, has_served = list(placings), False  # a round in which none serves is dear
-        while works - fails > self._grain and self._events_left > kept:
-            region = _rounded(works - (works - fails) // (2 if has_served else 4))
-            serving = self._serving(left, region)
-            has_served = has_served or bool(serving)
-            if serving:
-                left, works = serving, region
-            else:
-                fails = region
-        return left
+        for one in placings:
+            if self._events_left <= kept:
+                break
+            self.tried += 1
+            served = self._served(self._trial(one.plan), region - self._grain)
+            if served is not None:
+                region = served
+                least.insert(0, one)
+        return least
 
     def _serving(self, placings: Sequence[Placed], region: int) -> list[Placed]:
         """Those that serve in this region; once enough do, the others untried behind them."""
@@ -214,6 +224,7 @@ class Search:
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
+        self._mark()
         has_gained = True
         while has_gained:
             has_gained = False
@@ -236,7 +247,22 @@ class Search:
         return sum(1 << one for one in self._random.sample(classes, min(count, 3, len(classes))))
 
     def _has_work(self) -> bool:
-        return self._events_left > 0 and self._misses < _MISSES
+        return self._events_left > 0 and self._misses < _MISSES and self._pays()
+
+    def _mark(self) -> None:
+        """From here on it is asked whether the work pays."""
+        region = 0 if self.best is None else self.best.region
+        self._marked = self._events_left, region
+
+    def _pays(self) -> bool:
+        """Whether the last stretch of work saved enough, if it is over."""
+        if self._marked is None or self.best is None:
+            return True
+        before, region = self._marked
+        if before - self._events_left < max(_PATIENCE * len(self._loaded.events), _LEAST_PATIENCE):
+            return True
+        self._mark()
+        return region - self.best.region >= self._loaded.profile.u_max / _PAYS
 
     def _try(self, layout: Plan, high: int) -> bool:
         """True if it is the best from now on."""
@@ -246,8 +272,7 @@ class Search:
         start = self._first(trial) if self.best is None else self.best.region - self._grain
         if start is None:
             return False
-        descent = trial.descend(max(start, 0), self._grain, self._above, self._tell)
-        region = self._paid(descent).region
+        region = self._served(trial, max(start, 0), is_to_be_known=True)
         if region is None or (self.best is not None and region >= self.best.region):
             return False
         self.best = Placed(layout, high, region)
@@ -265,6 +290,7 @@ class Search:
         )
 
     def _paid(self, series: _engine.TrialSeries) -> _engine.TrialSeries:
+        self.replayed += series.events
         self._events_left -= series.events + _OVERHEAD * series.replays
         return series
 
@@ -273,12 +299,35 @@ class Search:
         left = max(self._events_left - events - _OVERHEAD * replays, 0)
         self._progress(_STEP, 1 - left / self._most_events)
 
+    def _served(
+        self, trial: _engine.Trial, region: int, *, is_to_be_known: bool = False
+    ) -> int | None:
+        """The region that is enough, if this one is; None if not.
+
+        One run tells it of most plans. Where `is_to_be_known` it is looked for of the others, and
+        below what one run took: a trace that resizes may do with less.
+        """
+        result = self._run(trial, region)
+        if not result.runs:
+            return None
+        if result.reach:
+            region = min(trial.region_for(result.reach), region)
+        if not is_to_be_known:
+            return region
+        if result.reach and not self._run(trial, max(region - self._grain, 0)).runs:
+            return region
+        return self._paid(trial.descend(region, self._grain, self._above, self._tell)).region
+
     def _runs(self, plan: Plan, region: int) -> bool:
         """Whether the trace runs in the region."""
+        return self._run(self._trial(plan), region).runs
+
+    def _run(self, trial: _engine.Trial, region: int) -> _engine.TrialResult:
         self._tell()
-        result = self._trial(plan).run(region)
+        result = trial.run(region)
+        self.replayed += result.events
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
-        return result.runs
+        return result
 
 
 def _rounded(region: int) -> int:

@@ -95,6 +95,7 @@ def tailored_candidates(
         before = BY_LIFETIME, learned.by_lifetime
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
+    two_ends = replace(two_ends, replayed=learned.replayed)  # of all three
     candidates += [hole_limit, by_lifetime, two_ends, _stacks(loaded, before, work)]
     if call_sites:
         return [*candidates, _by_site(loaded, learned.climbed, before, work)]

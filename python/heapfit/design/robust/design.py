@@ -20,7 +20,6 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
-from heapfit.compare.comparison import counts_blocks
 from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
 from heapfit.compare.verdict import are_worth_it
 from heapfit.design.plan_options import PlanOptions
@@ -28,6 +27,7 @@ from heapfit.design.robust.jobs import Fold, Replays, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.errors import HeapfitError
 from heapfit.outputs.folder import folder_aside
+from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile, SeenTrace, TrainedOn, require_unedited, save_plan
 from heapfit.progress import Progress, no_progress

@@ -45,6 +45,7 @@ class Searched:
     plan: Plan
     r_safe: int
     plans: int  # tried
+    replayed: int  # events
 
     @property
     def account(self) -> str:
@@ -70,7 +71,7 @@ def search_plans(
     if search.best is None:
         return None
     design, r_safe = search.best
-    return Searched(design.plan(loaded.alignment), r_safe, search.plans)
+    return Searched(design.plan(loaded.alignment), r_safe, search.plans, search.replayed)
 
 
 class _Search:
@@ -81,6 +82,7 @@ class _Search:
     ) -> None:
         self.best: tuple[PooledDesign, int] | None = None
         self.plans = 0
+        self.replayed = 0  # events
         self._loaded = loaded
         self._most_events = max(most_events, 1)
         self._events_left = most_events
@@ -145,6 +147,7 @@ class _Search:
         if trial is None:
             return None
         result = trial.run(limit)
+        self.replayed += result.events
         self._events_left -= result.events
         footprint = max(result.footprint, trial.smallest_region)
         return -(-footprint // _STEP) * _STEP if result.runs else None
@@ -175,6 +178,7 @@ class _Search:
         if trial is None:
             return best, limit
         lowered = trial.lower(limit, _DESCENT)
+        self.replayed += lowered.events
         self._events_left -= lowered.events
         if lowered.region is None:
             return best, limit
@@ -183,7 +187,9 @@ class _Search:
     def _settle(self, design: PooledDesign) -> None:
         """Measures R_safe, and keeps what needs less than the best."""
         self._events_left -= _SCAN * len(self._loaded.events)
-        r_safe = self._trial(design).scan().r_safe
+        search = self._trial(design).scan()
+        self.replayed += search.events
+        r_safe = search.r_safe
         if r_safe is not None and (self.best is None or r_safe < self.best[1]):
             self.best = design, r_safe
 

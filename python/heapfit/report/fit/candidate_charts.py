@@ -60,11 +60,15 @@ def _levels(winner: Row, events: Sequence[int]) -> list[Trace]:
     return levels
 
 
+def _has_series(row: Row) -> bool:
+    return row.replay is not None and len(row.replay.series["event"]) > 0
+
+
 def _footprints(rows: Sequence[Row]) -> list[Trace]:
     colours = cycle(OTHERS)
     curves = []
     for i, row in enumerate(rows[:MOST_CURVES]):
-        if row.replay is None:
+        if row.replay is None or not _has_series(row):
             continue
         series = row.replay.series
         curve = line(
@@ -83,7 +87,7 @@ def fragmentation_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
     colours = cycle(OTHERS[2:])
     data: list[Trace] = []
     for i, row in enumerate(rows[:MOST_CURVES]):
-        if row.replay is not None:
+        if _has_series(row):
             colour = None if i == 0 else next(colours)
             data += _fragmentation_pair(row, colour)
     return Chart(

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which candidates can still win: one replay tells of most that they cannot.
+
+What is known to fail in a region needs a larger one. So a candidate that fails in the largest
+region in which it would still be as good as the best so far is not searched: it needs more, and
+that is all that its row says. The best is found as if all had been searched. Plans whose blocks
+were counted on the trace have a best of their own (docs/decisions/0020), where it needs less than
+the best of the others does; otherwise none of them is taken, and no sentence names one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from heapfit import _engine
+from heapfit.compare.candidate import Candidate
+from heapfit.compare.margin import UNIT, Known, heap_size, kind_of
+from heapfit.plan.allocators import counts_blocks
+from heapfit.trace.loaded import LoadedTrace
+
+
+@dataclass(slots=True)
+class Contest:
+    """The least regions so far, margin included, by whether blocks were counted on the trace."""
+
+    u_max: int
+    _least: dict[bool, int] = field(default_factory=dict)
+    _plain: int | None = None  # R_safe, without a margin, of the best that may be chosen
+
+    def note(self, candidate: Candidate, r_safe: int | None) -> None:
+        """A candidate's region is known."""
+        if r_safe is not None:
+            is_cut, region = _is_cut(candidate), self._region(candidate, r_safe)
+            if not is_cut and region <= self._least.get(is_cut, region):
+                self._plain = r_safe
+            self._least[is_cut] = min(region, self._least.get(is_cut, region))
+
+    def limit(self, candidate: Candidate) -> int | None:
+        """The largest region in which it would be as good as the best; None: it must be searched.
+
+        A multiple of 8.
+        """
+        if candidate.is_shown:
+            return None
+        is_cut = _is_cut(candidate)
+        least = self._least.get(is_cut)
+        limits = [] if least is None else [self._largest_within(candidate, least)]
+        limits += [self._plain] if is_cut and self._plain is not None else []
+        return min(limits, default=None)
+
+    def _largest_within(self, candidate: Candidate, least: int) -> int:
+        """The largest R_safe that comes to no more with its margin."""
+        fits, exceeds = 0, least // UNIT + 1  # multiples: what fits with its margin, what does not
+        while exceeds - fits > 1:
+            middle = (fits + exceeds) // 2
+            is_in = self._region(candidate, middle * UNIT) <= least
+            fits, exceeds = (middle, exceeds) if is_in else (fits, middle)
+        return fits * UNIT
+
+    def _region(self, candidate: Candidate, r_safe: int) -> int:
+        kind = kind_of(candidate.plan, candidate.trained_on_this_trace)
+        return heap_size(r_safe, Known(1, self.u_max, kind)).region
+
+
+def _is_cut(candidate: Candidate) -> bool:
+    return candidate.trained_on_this_trace and counts_blocks(candidate.plan)
+
+
+def cheapest_first(
+    loaded: LoadedTrace, candidates: Sequence[Candidate]
+) -> list[tuple[int, Candidate]]:
+    """With their numbers: those whose region one run tells, so that there is one to beat.
+
+    Of these, and of the others, the last made first, as later makers build on earlier ones; plans
+    whose blocks were counted on the trace come last.
+    """
+
+    def cost(one: tuple[int, Candidate]) -> tuple[bool, bool, int]:
+        number, candidate = one
+        trial = _engine.Trial(candidate.plan.engine(), loaded.events)
+        return _is_cut(candidate), not trial.tells_reach, -number
+
+    return sorted(enumerate(candidates), key=cost)
