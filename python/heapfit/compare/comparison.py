@@ -74,6 +74,7 @@ class Row:
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
+    events_replayed: int = 0  # by the search for its regions
 
     @property
     def replay_region(self) -> int | None:
@@ -340,6 +341,7 @@ def measure_candidate(
         replay=None if region is None else _replay(plan, events, region, ground.base_alignment),
         events_left=search.events_left,
         placed=_lower_placement(candidate, events, trial, search, ground.packing),
+        events_replayed=search.events,
     )
 
 
