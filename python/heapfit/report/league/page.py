@@ -43,6 +43,7 @@ def render(league: League, standings: Sequence[Standing], command: str) -> str:
         recordings=league.recordings,
         entrants=league.entrants,
         rows=len(league.rows),
+        wide=len({row.recording for row in league.rows if row.recorded_bits == 64}),
         command=command,
     )
 
