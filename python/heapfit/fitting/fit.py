@@ -213,9 +213,7 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def write(
-    fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no_progress
-) -> None:
+def write(fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no_progress) -> None:
     """Writes plan, code and report into a folder that is there; `shown` is the run they show."""
     paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
     progress("write plan, code and report", 0.0)
