@@ -12,7 +12,7 @@ OTHER_RUN: Final = "another run"  # from another run of the same program
 
 CORE, BASELINE, DESIGN, PLUGIN = "core", "baseline", "design", "plug-in"
 KINDS: Final = (CORE, DESIGN, BASELINE, PLUGIN)
-UNSIZED, SIZED, IN_PIECES = "unsized", "sized", "in pieces"
+UNSIZED, SIZED, IN_PIECES = "unsized", "told sizes", "in pieces"
 
 
 @dataclass(frozen=True, slots=True)
