@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from memory import opened
-from rust_peers import chosen_traces, smallest_safe
+import numpy as np
+from memory import opened, recordings
 
 from heapfit.cli.printing.console import out_table
 from heapfit.compare.comparison import Ground, Row, measure_candidate
@@ -33,7 +33,44 @@ from heapfit.trace.stored import Trace, write_trace
 ROOT = Path(__file__).parents[1]
 ADAPTER = ROOT / "tests/python/plugins/core.c"
 PLANS = {"tlsf": "{{8},0,2}", "best_fit": "{{8}}"}  # the standard ones
+STEP = 8  # bytes
+FINEST = 4_000  # steps of U_max
+CONFIRMED = 24  # sizes above the smallest that serves
+CONFIRMED_TO = 1.06  # times that size
+LARGEST = 64  # times U_max; nothing is tried above
 COLUMNS = ("op", "object", "size", "alignment", "time", "thread", "site")
+
+
+def rounded(size: float, step: int) -> int:
+    return -(-int(size) // step) * step
+
+
+def smallest_safe(served: Callable[[int], bool], u_max: int) -> int | None:
+    """R_safe by bisection, confirmed above; None if nothing up to LARGEST times U_max serves."""
+    step = rounded(max(STEP, u_max / FINEST), STEP)
+    low, high = u_max - 1, rounded(u_max, step)
+    while not served(high):
+        low, high = high, 2 * high
+        if high > LARGEST * u_max + (1 << 16):
+            return None
+    while high - low > step:
+        middle = rounded((low + high) / 2, STEP)
+        if middle >= high:
+            break
+        low, high = (low, middle) if served(middle) else (middle, high)
+    above = {rounded(size, STEP) for size in np.linspace(high, CONFIRMED_TO * high, CONFIRMED + 1)}
+    sizes = sorted(above)
+    failed = [size for size in sizes[1:] if not served(size)]
+    return min((size for size in sizes if not failed or size > failed[-1]), default=None)
+
+
+def chosen_traces(word: str) -> dict[str, Path | None]:
+    """Of the corpus by name; without one, files of examples/, but of the open set."""
+    found: dict[str, Path | None] = dict.fromkeys(recordings())
+    if not found:
+        files = sorted((ROOT / "examples").glob("*/*.parquet"))
+        found = {str(file.relative_to(ROOT / "examples")): file for file in files}
+    return {name: path for name, path in found.items() if word in name}
 
 
 def own_plugin(name: str) -> Plugin:
@@ -61,7 +98,7 @@ def shortened(trace: Trace, events: int | None, folder: Path) -> Trace:
 
 
 def traces_of(wish: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Trace]]:
-    for name, path in chosen_traces(wish.only, is_small=False).items():
+    for name, path in chosen_traces(wish.only).items():
         trace = opened(name, folder) if path is None else Trace.open(path)
         yield name, shortened(trace, wish.events, folder)
 
@@ -93,7 +130,7 @@ def out_own(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def crate_ratio(built: Built, trace: Trace, alignment: int, folder: Path) -> float | None:
-    """R_min over U_max, searched as bench/rust_peers.py does."""
+    """R_min over U_max, searched as docs/peers.md says."""
     events = folder / "events"
     save_events(trace, events)
     u_max = profile_trace(trace).u_max

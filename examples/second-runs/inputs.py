@@ -148,6 +148,102 @@ def arithmetic(random: Random, lines: int, digits: int) -> Iterator[str]:
             yield f"s = s + v[{random.randrange(30)}] / 7; s"
 
 
+def graph(random: Random, nodes: int, lines: int, text: int) -> Iterator[str]:
+    """A drawing for Graphviz: a tree, and lines across it."""
+    yield "digraph plant {"
+    for number in range(nodes):
+        yield f'n{number} [label="{sentence(random, text)}"];'
+        if number:
+            yield f"n{random.randrange(number)} -> n{number};"
+    for _ in range(lines - nodes):
+        ends = f"n{random.randrange(nodes)} -> n{random.randrange(nodes)}"
+        yield f'{ends} [label="{sentence(random, 2)}"];'
+    yield "}"
+
+
+def grammar(random: Random, rules: int, choices: int, words: int) -> Iterator[str]:
+    """A grammar for bison, every choice of which begins with a token of its own."""
+    tokens = [f"T{number}" for number in range(rules * choices)]
+    yield "%token " + " ".join(tokens)
+    yield "%%"
+    for rule in range(rules):
+        told = []
+        for choice in range(random.randint(1, choices)):
+            parts = [tokens[rule * choices + choice]]
+            for _ in range(random.randrange(words)):
+                later = rule < rules - 1 and random.random() < 0.5
+                parts.append(
+                    f"r{random.randrange(rule + 1, rules)}" if later else random.choice(tokens)
+                )
+            told.append(" ".join(parts) + f" {{ $$ = {rule}; }}")
+        yield f"r{rule}: " + " | ".join(told) + ";"
+
+
+def markdown(random: Random, parts: int, text: int) -> Iterator[str]:
+    """Headings, paragraphs with emphasis and links, lists, quotes and code."""
+    for number in range(parts):
+        told = sentence(random, text)
+        kind = random.randrange(6)
+        if kind == 0:
+            yield f"{'#' * random.randint(1, 4)} {told}"
+        elif kind == 1:
+            yield from (f"{'  ' * random.randrange(2)}- {sentence(random, 8)}" for _ in range(4))
+        elif kind == 2:
+            yield f"> {told}"
+        elif kind == 3:
+            yield f"```\n{told}\n```"
+        else:
+            link = f"[{sentence(random, 2)}](page{number}.html)"
+            yield f"{told} *{sentence(random, 3)}* {link} {told}"
+        yield ""
+
+
+def assembly(random: Random, routines: int, lines: int) -> Iterator[str]:
+    """Routines for nasm with macros, labels and tables."""
+    yield "%macro put 2\n mov eax, %1\n add eax, %2\n%endmacro"
+    for number in range(routines):
+        yield f"routine{number}:"
+        for line in range(random.randint(1, lines)):
+            kind = random.randrange(4)
+            if kind == 0:
+                yield f" put {random.randrange(999)}, {random.choice(('ebx', 'ecx', 'edx'))}"
+            elif kind == 1:
+                yield f".at{line}: dec ecx\n jnz .at{line}"
+            elif kind == 2:
+                yield f" call routine{random.randrange(routines)}"
+            else:
+                yield f" mov [table{number} + {4 * random.randrange(8)}], eax"
+        yield f" ret\ntable{number}: times 8 dd {random.randrange(99)}"
+
+
+def macros(random: Random, lines: int, names: int, text: int) -> Iterator[str]:
+    """Settings defined, changed and used, for m4."""
+    for _ in range(lines):
+        name = f"SET_{random.choice(WORDS).upper()}_{random.randrange(names)}"
+        kind = random.randrange(4)
+        if kind == 0:
+            yield f"define(`{name}', `{sentence(random, text)} $1')dnl"
+        elif kind == 1:
+            yield f"pushdef(`{name}', `{sentence(random, text)}')dnl"
+        elif kind == 2:
+            yield f"ifdef(`{name}', `popdef(`{name}')', `no {name}')"
+        else:
+            yield f"{name}({random.randrange(99)}) eval({random.randrange(999)} * 3)"
+
+
+def html(random: Random, parts: int, text: int, depth: int) -> Iterator[str]:
+    """A page some of whose elements are never closed."""
+    yield "<!DOCTYPE html><html><head><title>stock</title></head><body>"
+    for number in range(parts):
+        names = random.choices(
+            ("div", "p", "b", "ul", "li", "td", "em"), k=random.randint(1, depth)
+        )
+        opened = "".join(f'<{name} class="c{number % 7}">' for name in names)
+        closed = "".join(f"</{name}>" for name in reversed(names) if random.random() < 0.8)
+        yield f'{opened}{sentence(random, text)}<a href="p{number}.html">{number}</a>{closed}'
+    yield "</body></html>"
+
+
 GENERATORS: dict[str, Callable[..., Iterator[str]]] = {
     "sql": sql,
     "readings": readings,
@@ -156,4 +252,10 @@ GENERATORS: dict[str, Callable[..., Iterator[str]]] = {
     "c_source": c_source,
     "git_stream": git_stream,
     "arithmetic": arithmetic,
+    "graph": graph,
+    "grammar": grammar,
+    "markdown": markdown,
+    "assembly": assembly,
+    "macros": macros,
+    "html": html,
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records each program of programs.toml under each of its loads, with `heapfit record`.
 
-NAME-1.parquet, NAME-2.parquet and NAME-3.parquet appear in the output folder. Nothing is installed:
---packages prints what Debian 12 has to have.
+NAME-1.parquet, NAME-2.parquet, ... appear in the output folder. Nothing is installed: --packages
+prints what Debian 12 has to have. --programs names another such file.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from heapfit.errors import HeapfitError
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 MOST_EVENTS = 250_000
 START_PATIENCE = 20.0  # seconds until a server listens
 
@@ -44,11 +45,11 @@ def record(entry: Table, load: Table, output: Path, depth: int) -> Trace:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
-        values = {**load, "port": port}
+        values = {**load, "port": port, "root": ROOT, "folder": folder}
         prepare(entry, load, values, folder)
         command = [sys.executable, "-m", "heapfit", "record", "-o", "trace"]
-        command += ["--site-depth", str(depth), "--"]
-        command += filled(entry["command"], values)
+        command += entry.get("recorded_by", ["--site-depth", str(depth)])
+        command += ["--", *filled(entry["command"], values)]
         is_fed = "input" in entry and "file" not in entry
         with (
             (folder / "input" if is_fed else Path(os.devnull)).open("rb") as source,
@@ -59,9 +60,9 @@ def record(entry: Table, load: Table, output: Path, depth: int) -> Trace:
         ):
             if "client" in entry:
                 serve(entry, load, recorder, port)
-        if recorder.returncode != 0:
+        if recorder.returncode not in entry.get("accepted", [0]):
             raise HeapfitError((folder / "output").read_text(errors="replace")[-500:])
-        return keep_first(Trace.open(folder / "trace"), output)
+        return keep_first(Trace.open(folder / "trace"), output, entry.get("events", MOST_EVENTS))
 
 
 def prepare(entry: Table, load: Table, values: Table, folder: Path) -> None:
@@ -71,7 +72,7 @@ def prepare(entry: Table, load: Table, values: Table, folder: Path) -> None:
         lines = GENERATORS[entry["input"]](random, **handed_on(entry, load))
         (folder / entry.get("file", "input")).write_text("\n".join(lines) + "\n")
     for name in entry.get("copied", []):
-        shutil.copy(HERE / name, folder)
+        shutil.copy(name, folder)
     for name, text in entry.get("files", {}).items():
         (folder / name).write_text(text.format_map(values))
     for number in range(load.get("pages", 0)):
@@ -126,11 +127,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def keep_first(trace: Trace, output: Path) -> Trace:
-    """The trace, without what comes after its first 250,000 events."""
+def keep_first(trace: Trace, output: Path, most: int) -> Trace:
+    """The trace, without what comes after its first events."""
 
     def batches() -> Iterator[dict[str, Any]]:
-        left = MOST_EVENTS
+        left = most
         for batch in trace.batches(tuple(COLUMNS)):
             if left > 0:
                 yield {name: values[:left] for name, values in batch.items()}
@@ -152,14 +153,25 @@ def record_all(entry: Table, folder: Path, depth: int) -> bool:
     return True
 
 
+def programs_of(file: Path) -> list[Table]:
+    """The programs of a file, whose folder has what they take along."""
+    table = tomllib.loads(file.read_text())
+    common = {"events": table.get("events", MOST_EVENTS)}
+    return [
+        {**common, **one, "copied": [file.parent / name for name in one.get("copied", [])]}
+        for one in table["program"]
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--programs", dest="file", type=Path, default=HERE / "programs.toml")
     parser.add_argument("-o", "--output", type=Path, default=Path(), help="folder of the traces")
     parser.add_argument("--site-depth", type=int, default=1, help="as of heapfit record")
     parser.add_argument("--packages", action="store_true", help="print Debian's packages and end")
     told = parser.parse_args()
-    entries = tomllib.loads((HERE / "programs.toml").read_text())["program"]
+    entries = programs_of(told.file)
     entries = [one for one in entries if not told.programs or one["name"] in told.programs]
     if told.packages:
         print(*sorted({package for entry in entries for package in entry["packages"]}))

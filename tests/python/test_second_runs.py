@@ -14,7 +14,8 @@ from heapfit.trace.stored import Trace
 
 HERE = Path(__file__).resolve().parents[2] / "examples/second-runs"
 PROGRAMS = tomllib.loads((HERE / "programs.toml").read_text())["program"]
-FED = [entry for entry in PROGRAMS if "input" in entry]
+OPEN_SET = tomllib.loads((HERE.parent / "recordings/programs.toml").read_text())["program"]
+FED = [entry for entry in [*PROGRAMS, *OPEN_SET] if "input" in entry]
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +70,9 @@ def test_a_program_that_fails_leaves_no_trace(
     assert not any(tmp_path.iterdir())
 
 
-def test_what_comes_after_the_most_events_is_cut(
-    recorder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recorder, "MOST_EVENTS", 100)
+def test_what_comes_after_the_most_events_is_cut(recorder: ModuleType, tmp_path: Path) -> None:
     whole = Trace.open(HERE / "traces/device-1.parquet")
-    kept = recorder.keep_first(whole, tmp_path / "cut.parquet")
+    kept = recorder.keep_first(whole, tmp_path / "cut.parquet", 100)
     assert kept.info.events == 100
     first = next(iter(whole.batches(("size",))))["size"][:100]
     assert [*next(iter(kept.batches(("size",))))["size"]] == [*first]

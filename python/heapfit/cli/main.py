@@ -35,6 +35,7 @@ GROUPS = {
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
     "Compare, search and prove": (
         "compare",
+        "league",
         "design",
         "front",
         "bounds",

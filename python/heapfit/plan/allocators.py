@@ -37,6 +37,11 @@ def takes_pools(info: _engine.AllocatorInfo) -> bool:
     return any(tunable.kind == "pools" for tunable in info.tunables)
 
 
+def takes_shared(info: _engine.AllocatorInfo) -> bool:
+    """Whether another allocator can serve what its pools do not."""
+    return any(tunable.kind == "shared" for tunable in info.tunables)
+
+
 def is_for_any_program(info: _engine.AllocatorInfo) -> bool:
     """Whether it ships and any program can be given it.
 

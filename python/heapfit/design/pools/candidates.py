@@ -9,6 +9,7 @@ from dataclasses import replace
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
+from heapfit.plan.allocators import find_allocators, takes_shared
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.loaded import LoadedTrace
 
@@ -58,6 +59,10 @@ def for_worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplic
             f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
         )
     plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
+    (info,) = find_allocators([allocator])
+    if plan.shared is not None and not takes_shared(info):
+        why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
+        return NotApplicable(allocator, why)
     reason = "every size set aside for its own worst case"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of core's allocators, of baselines, and of the designs made from recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from heapfit import _engine
+from heapfit.bounds.trace_bounds import quick_bounds
+from heapfit.compare.candidate import Candidate
+from heapfit.compare.comparison import Comparison, Ground, Row, measure_candidate, ranked
+from heapfit.compare.verdict import chosen_row
+from heapfit.design.placement.tailored_plans import layouts
+from heapfit.design.portfolio import named_portfolio, standard_portfolio
+from heapfit.front.measures import measures_of
+from heapfit.league.recordings import Recording
+from heapfit.league.rows import (
+    BASELINE,
+    CORE,
+    DESIGN,
+    IN_PIECES,
+    OTHER_RUN,
+    PLAIN,
+    SIZED,
+    THIS_RUN,
+    UNSIZED,
+    LeagueRow,
+)
+from heapfit.league.stamps import own_stamp
+from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.energy import load_sram
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
+
+FIT = "heapfit fit"  # the plan that fit would take of all that it tries
+_BITS = 32  # metadata are 32-bit offsets on every machine
+
+
+@dataclass(frozen=True, slots=True)
+class PlainJob:
+    """Every allocator of ours that is named, as it is, on one recording."""
+
+    recording: Recording
+    alignment: int
+    allocators: tuple[str, ...]  # that take no pools
+
+
+@dataclass(frozen=True, slots=True)
+class DesignJob:
+    """Every design that one run of a program gives, on that run and on others."""
+
+    learned_from: Recording
+    others: tuple[Recording, ...]
+    alignment: int
+    allocators: tuple[str, ...]  # whose designs are wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """A recording that plans are measured on."""
+
+    recording: Recording
+    loaded: LoadedTrace
+    packing: int
+
+    @classmethod
+    def of(cls, recording: Recording, alignment: int) -> _Ground:
+        loaded = load_trace(Trace.open(recording.path), alignment)
+        return cls(recording, loaded, quick_bounds(loaded).packing)
+
+    def measured(self, candidate: Candidate) -> Row:
+        base = max(self.loaded.trace.largest_alignment, candidate.plan.alignment)
+        ground = Ground(self.loaded.profile.u_max, base)
+        return measure_candidate(candidate, self.loaded.events_for(candidate.plan), ground)
+
+    def row(self, measured: Row, learned: str, learned_from: str) -> LeagueRow:
+        """A measured plan as the league has it."""
+        (info,) = find_allocators([measured.plan.allocator])
+        base = max(self.loaded.trace.largest_alignment, measured.plan.alignment)
+        figures = measures_of(measured, self.loaded, load_sram(None), base)
+        return LeagueRow(
+            recording=self.recording.name,
+            content=self.recording.content,
+            recorded_bits=self.loaded.trace.info.pointer_bits,
+            events=self.recording.events,
+            alignment=self.loaded.alignment,
+            kind=_kind(info, learned),
+            entrant=measured.name,
+            interface=_interface(info),
+            bits=_BITS,
+            learned=learned,
+            learned_from=learned_from,
+            u_max=self.loaded.profile.u_max,
+            packing=self.packing,
+            r_min=measured.r_min,
+            r_safe=measured.r_safe,
+            step=measured.step,
+            accesses=measured.accesses_per_operation,
+            instructions=figures.time,
+            code=figures.size,
+            worst_case=info.worst_case,
+            faults="",
+            note="" if measured.r_safe else "no region is safe",
+            events_replayed=measured.work.events,
+            stamp=own_stamp(),
+        )
+
+
+def _kind(info: _engine.AllocatorInfo, learned: str) -> str:
+    if learned != PLAIN:
+        return DESIGN
+    return CORE if info.ships else BASELINE
+
+
+def _interface(info: _engine.AllocatorInfo) -> str:
+    if info.in_pieces:
+        return IN_PIECES
+    return SIZED if info.needs_size else UNSIZED
+
+
+def plain_rows(job: PlainJob) -> list[LeagueRow]:
+    """A row for each allocator, and for each layout of tailored."""
+    ground = _Ground.of(job.recording, job.alignment)
+    named = named_portfolio(ground.loaded, job.allocators, []).candidates
+    wanted = {one.plan.allocator for one in named}
+    more = [
+        Candidate(name, plan, "a layout", trained_on_this_trace=False)
+        for name, plan in layouts(job.alignment).items()
+        if plan.allocator in wanted and name not in {one.name for one in named}
+    ]
+    return [ground.row(ground.measured(one), PLAIN, "") for one in [*named, *more]]
+
+
+def design_rows(job: DesignJob) -> list[LeagueRow]:
+    """What was learned from one run, measured there and on runs that it has not seen."""
+    first = _Ground.of(job.learned_from, job.alignment)
+    measured = [first.measured(one) for one in _candidates(first.loaded, job.allocators)]
+    designs = [row for row in measured if row.trained_on_this_trace]
+    chosen = _chosen(first, measured)
+    taken = [*designs, *([] if chosen is None else [chosen])]
+    name = job.learned_from.name
+    rows = [first.row(row, THIS_RUN, name) for row in taken]
+    for recording in job.others:
+        other = _Ground.of(recording, job.alignment)
+        again = (other.measured(_as_candidate(row)) for row in taken)
+        rows += [other.row(row, OTHER_RUN, name) for row in again]
+    return rows
+
+
+def _candidates(loaded: LoadedTrace, allocators: Sequence[str]) -> list[Candidate]:
+    """Those of fit, then those made for allocators of pools by name; each plan once."""
+    pools = [info.name for info in find_allocators(allocators) if takes_pools(info)]
+    made = [*standard_portfolio(loaded).candidates, *named_portfolio(loaded, pools, []).candidates]
+    return list(_each_once(one for one in made if one.plan.allocator in allocators))
+
+
+def _each_once(made: Iterable[Candidate]) -> Iterable[Candidate]:
+    known: list[Candidate] = []
+    for one in made:
+        if all(other.plan != one.plan and other.name != one.name for other in known):
+            known.append(one)
+    return known
+
+
+def _chosen(ground: _Ground, measured: Sequence[Row]) -> Row | None:
+    """What fit would take of these, under a name of its own."""
+    shipped = [row for row in measured if find_allocators([row.plan.allocator])[0].ships]
+    unsized = [row for row in shipped if not row.needs_size and not row.is_in_pieces]
+    if not unsized:
+        return None
+    info, u_max = ground.loaded.trace.info, ground.loaded.profile.u_max
+    comparison = Comparison(info, u_max, ground.loaded.alignment, ranked(unsized), ())
+    return replace(chosen_row(comparison), name=FIT)
+
+
+def _as_candidate(row: Row) -> Candidate:
+    return Candidate(row.name, row.plan, row.reason, trained_on_this_trace=False)

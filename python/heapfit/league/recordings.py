@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings of a league: files and folders of them, and which are runs of one program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_any
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.content import content_hash
+from heapfit.trace.names import different_names
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
+
+_RUN = re.compile(r"(.+)-\d+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A stored trace by the name that the league has for it."""
+
+    name: str
+    path: Path
+    content: str  # hash of what decides a replay
+    events: int
+
+    @property
+    def program(self) -> str:
+        """Runs of one program differ in a number at their name's end.
+
+        >>> Recording("nginx-2", Path("nginx-2.parquet"), "", 0).program
+        'nginx'
+        """
+        told = _RUN.fullmatch(self.name)
+        return told[1] if told else self.name
+
+
+def opened_recordings(
+    sources: Sequence[Path],
+    folder: Path,
+    events: int | None = None,
+    progress: Progress = no_progress,
+) -> tuple[Recording, ...]:
+    """All recordings of the files and folders, imported to `folder` where they are not stored.
+
+    With `events`, only the first so many of each. HeapfitError names the file that is none.
+    """
+    files = [file for source in sources for file in _files_of(source)]
+    found = []
+    for number, (file, name) in enumerate(zip(files, different_names(files), strict=True)):
+        progress("open recordings", number / len(files))
+        trace = open_any(file, ImportOptions(), folder, name=f"whole-{name}")
+        if events is not None and trace.info.events > events:
+            trace = _first(trace, events, folder / f"{name}.parquet")
+        found.append(Recording(name, trace.path, content_hash(trace), trace.info.events))
+    progress("open recordings", 1.0)
+    return tuple(found)
+
+
+def _files_of(source: Path) -> list[Path]:
+    if not source.is_dir():
+        return [source]
+    files = sorted(
+        file for file in source.iterdir() if file.is_file() and not file.name.startswith(".")
+    )
+    if not files:
+        raise HeapfitError(f"{source}: no recording in this folder")
+    return files
+
+
+def _first(trace: Trace, events: int, path: Path) -> Trace:
+    def batches() -> Iterator[dict[str, Any]]:
+        left = events
+        for batch in trace.batches(tuple(COLUMNS)):
+            if left > 0:
+                yield {name: column[:left] for name, column in batch.items()}
+                left -= len(batch["op"])
+
+    return write_trace(path, batches(), replace(trace.info, notes=()))
+
+
+def other_runs(recordings: Sequence[Recording]) -> dict[Recording, tuple[Recording, ...]]:
+    """Of each program its first run, with the others."""
+    programs: dict[str, list[Recording]] = {}
+    for one in recordings:
+        programs.setdefault(one.program, []).append(one)
+    return {runs[0]: tuple(runs[1:]) for runs in programs.values()}

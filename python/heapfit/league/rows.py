@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One figure set of the league: an entrant on a recording, as it is or learned from a run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+PLAIN: Final = "plain"  # nothing of any recording is in it
+THIS_RUN: Final = "this run"  # learned from the recording that it is measured on
+OTHER_RUN: Final = "another run"  # from another run of the same program
+
+CORE, BASELINE, DESIGN, PLUGIN = "core", "baseline", "design", "plug-in"
+KINDS: Final = (CORE, DESIGN, BASELINE, PLUGIN)
+UNSIZED, SIZED, IN_PIECES = "unsized", "told sizes", "in pieces"
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueRow:
+    """Sizes in bytes. What is None was not measured, or there is none; `note` says which."""
+
+    recording: str
+    content: str  # hash of what decides a replay
+    recorded_bits: int  # of a pointer of the recorded program; 0: unknown
+    events: int  # of the recording
+    alignment: int  # of every block
+    kind: str  # of KINDS
+    entrant: str
+    interface: str  # what callers hand over or follow: UNSIZED, SIZED, IN_PIECES
+    bits: int  # of a pointer of the allocator's build; core's layout is that of 32
+    learned: str  # PLAIN, THIS_RUN, OTHER_RUN
+    learned_from: str  # that run's name; "" of plain ones
+    u_max: int  # most live bytes of the recording
+    packing: int  # height of a placement with all lifetimes known: no promise that less exists
+    r_min: int | None  # smallest region that succeeds
+    r_safe: int | None  # smallest that succeeds above all that failed
+    step: int  # between scanned regions; 0: none was scanned
+    accesses: float | None  # loads and stores of metadata, an operation
+    instructions: float | None  # a call on a Cortex-M4 at -O2, by the model of instructions
+    code: int | None  # of init, alloc, free on a Cortex-M4 at -Os, safety level 1
+    worst_case: str  # of a call, in the allocator's own words; "" where it tells none
+    faults: str  # of a plug-in, by name, parted by "; "
+    note: str
+    events_replayed: int  # by the search for its regions: what the row cost
+    stamp: str  # begins the hash of the code that was measured
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe / U_max; no allocator can get below 1."""
+        return None if self.r_safe is None else self.r_safe / max(self.u_max, 1)
+
+
+FIELDS: Final = tuple(field.name for field in fields(LeagueRow))
+
+
+def row_order(row: LeagueRow) -> tuple[str, int, int, str, str, str]:
+    """Rows are told in this order, whoever measured them first."""
+    kind = KINDS.index(row.kind)
+    return (row.recording, row.alignment, kind, row.entrant, row.learned, row.learned_from)
+
+
+def to_plain(row: LeagueRow) -> dict[str, Any]:
+    """As JSON has it."""
+    return asdict(row)
+
+
+def from_plain(values: dict[str, Any]) -> LeagueRow:
+    """Back; TypeError or ValueError if these are no row's values."""
+    if values.keys() != set(FIELDS):
+        raise ValueError("not the fields of a row")
+    return LeagueRow(**values)
