@@ -45,6 +45,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit design run.heap run2.heap --objective q90",
         ),
         "front": ("heapfit front run.heap tlsf", "heapfit front run.heap --by memory,time tlsf"),
+        "league": (
+            "heapfit league run.heap --allocators tlsf,best_fit --no-designs",
+            "heapfit league run.heap run2.heap --allocators tlsf --alignment 4",
+        ),
         "bounds": (
             "heapfit bounds run.heap --effort 0",
             "heapfit bounds run.heap --effort 1 --lifetimes run.csv",

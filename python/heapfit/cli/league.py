@@ -48,17 +48,20 @@ _Crates: TypeAlias = Annotated[
     typer.Option("--crates", help="Also four crates of Rust that have an adapter; cargo builds."),
 ]
 _Bits: TypeAlias = Annotated[
-    PointerBits, typer.Option("--bits", help="Of plug-ins: pointers of 32 bit are a board's.")
+    PointerBits, typer.Option("--bits", help="Pointer size of plug-ins, in bits; boards have 32.")
 ]
 _CFlags: TypeAlias = Annotated[
-    str, typer.Option("--cflags", help="Of plug-ins: more options for the compiler.")
+    str, typer.Option("--cflags", help="More compiler options for plug-ins.")
 ]
 _Alignments: TypeAlias = Annotated[
     list[Alignment] | None,
-    typer.Option("--alignment", help="Of every block, in bytes; may be given many times [4 8]."),
+    typer.Option(
+        "--alignment", help="Alignment of every block, in bytes; may be given many times [4 8]."
+    ),
 ]
 _Allocators: TypeAlias = Annotated[
-    str, typer.Option("--allocators", help="Of ours only these, parted by commas [all].")
+    str,
+    typer.Option("--allocators", help="Only these of our allocators, separated by commas [all]."),
 ]
 _Designs: TypeAlias = Annotated[
     bool, typer.Option("--designs/--no-designs", help="Also what is learned from the recordings.")
