@@ -45,7 +45,7 @@ def with_table(page: str, table: Iterator[str]) -> str:
     before, _, rest = page.partition(HEAD)
     behind = rest.partition("\n\n")[2]
     lines = "\n".join(table)
-    return f"{before}{lines}\n\n{behind}"
+    return f"{before}{lines}\n" + (f"\n{behind}" if behind else "")
 
 
 def main() -> None:
