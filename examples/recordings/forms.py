@@ -17,7 +17,6 @@ from typing import Any
 
 from heapfit.outputs.file import file_aside
 from heapfit.outputs.ours import replacing_all
-
 from heapfit.trace.content import content_hash
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
