@@ -10,6 +10,7 @@ from pathlib import Path
 
 from heapfit.league.rows import LeagueRow, from_plain, to_plain
 from heapfit.outputs.file import file_aside
+from heapfit.outputs.ours import replacing_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,9 @@ class Kept:
             return None
 
     def keep(self, key: str, rows: Sequence[LeagueRow]) -> None:
-        """The file appears whole or not at all."""
+        """The file appears whole or not at all; a damaged one is replaced."""
         text = json.dumps([to_plain(row) for row in rows], indent=0)
-        with file_aside(self._file(key)) as aside:
+        with replacing_all(), file_aside(self._file(key)) as aside:
             aside.write_text(text, encoding="utf-8")
 
     def _file(self, key: str) -> Path:
