@@ -146,5 +146,5 @@ def test_an_error_is_json_where_json_is_asked_for(words, status, message, folder
 
 
 def test_every_exit_code_is_on_its_page():
-    page = (ROOT / "docs/exit-codes.md").read_text()
+    page = (ROOT / "docs/commands.md").read_text()
     assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]

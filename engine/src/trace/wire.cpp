@@ -125,7 +125,7 @@ void WireTrace::check_layout(const hfit_wire_header &header) const {
                     " (record again)");
     }
     const std::uint32_t least = sizeof(hfit_wire_record_1);
-    const std::uint32_t most = header.version == 1 ? least : HFIT_WIRE_LARGEST_CHUNK;
+    const std::uint32_t most = header.version == 1 ? least : std::uint32_t{HFIT_WIRE_LARGEST_CHUNK};
     if (header.header_size < sizeof(header) || header.header_size > longest_header ||
         header.header_size % least != 0 || header.unit_size < least || header.unit_size > most ||
         header.unit_size % least != 0) {

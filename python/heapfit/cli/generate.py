@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.arguments import AsJson, Platforms, Prefix
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
 from heapfit.generate.options import GenerateOptions, region_warning
-from heapfit.generate.platforms import Platform
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
@@ -28,9 +27,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
     ] = None,
-    prefix: Annotated[
-        str, typer.Option("--prefix", help="Beginning of every function's name.")
-    ] = "app",
+    prefix: Prefix = "app",
     language: Annotated[
         Language,
         typer.Option(
@@ -38,12 +35,9 @@ def command(
             help="Language of the program that calls the heap, whose core is always C.",
         ),
     ] = Language.C,
-    platforms: Annotated[
-        list[Platform] | None,
-        typer.Option("--for", help="Adds what this platform calls and builds. Repeatable."),
-    ] = None,
+    platforms: Platforms = None,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Keeps live and most live bytes, and refusals.")
+        bool, typer.Option("--counts", help="Keep live and most live bytes, and refusals.")
     ] = False,
     region: Annotated[
         str | None,
@@ -54,7 +48,7 @@ def command(
         ),
     ] = None,
     amalgamate: Annotated[
-        bool, typer.Option("--amalgamate", help="Writes all C as one file beside the header.")
+        bool, typer.Option("--amalgamate", help="Write all C as one file beside the header.")
     ] = False,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")

@@ -12,12 +12,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, InstructionCount, Machine
+from heapfit.cli.arguments import AsJson, InstructionCount, Machine, Platforms, Prefix
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
-from heapfit.generate.platforms import Platform
 from heapfit.importers.target_log import Emulation
 from heapfit.trace.names import source_name
 
@@ -53,13 +52,8 @@ def command(
         int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
     ] = 10,
     recordings: _Recordings = None,
-    prefix: Annotated[
-        str, typer.Option("--prefix", help="Beginning of every name in the heap's C.")
-    ] = "app",
-    platforms: Annotated[
-        list[Platform] | None,
-        typer.Option("--for", help="What the heap's C is for, as generate has it. Repeatable."),
-    ] = None,
+    prefix: Prefix = "app",
+    platforms: Platforms = None,
     machine: Machine = None,
     icount: InstructionCount = None,
     seconds: Annotated[

@@ -9,7 +9,7 @@ from dataclasses import replace
 from heapfit import _engine
 from heapfit.compare.comparison import Row
 from heapfit.compare.margin import HeapSize
-from heapfit.compare.today.heaps import SystemHeap, heap_4
+from heapfit.compare.today.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
 from heapfit.compare.today.needs import Needs, memories_needed
 from heapfit.compare.today.requests import requests_of
 from heapfit.errors import HeapfitError
@@ -23,7 +23,6 @@ from heapfit.trace.stored import Trace
 
 FITTED = "this one"
 COUNTED = "were all runs this one"
-_TLSF = "tlsf"
 
 
 def heaps_beside(
@@ -37,11 +36,11 @@ def heaps_beside(
     size = choice.answer.size
     rows = [] if today is None else [_system(today.heap, today.most, size, Standing.TODAY)]
     rows.append(_measured(choice.winner, choice, Standing.FITTED, FITTED))
-    rows.append(_plain("Lea (dlmalloc)", _needed("lea", choice, traces, progress), size))
+    rows.append(_plain("Lea (dlmalloc)", _needed(DLMALLOC, choice, traces, progress), size))
     known = None if today is None else today.heap.name
     if known != "heap_4":
         rows += _rule(traces, size, progress)
-    if _TLSF not in (known, choice.winner.name):
+    if TLSF not in (known, choice.winner.name):
         rows.append(_tlsf(choice, traces, progress))
     rows += _counted(choice)
     return tuple(rows)
@@ -83,10 +82,10 @@ def _rule(traces: Sequence[Trace], size: HeapSize, progress: Progress) -> Iterat
 
 
 def _tlsf(choice: Choice, traces: Sequence[Trace], progress: Progress) -> BesideRow:
-    row = next((one for one in choice.comparison.rows if one.name == _TLSF), None)
-    if row is not None and choice.needs.get(_TLSF) is not None:
+    row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
+    if row is not None and choice.needs.get(TLSF) is not None:
         return _measured(row, choice, Standing.OTHER, "TLSF")
-    return _plain("TLSF", _needed(_TLSF, choice, traces, progress), choice.answer.size)
+    return _plain("TLSF", _needed(TLSF, choice, traces, progress), choice.answer.size)
 
 
 def _counted(choice: Choice) -> Iterator[BesideRow]:

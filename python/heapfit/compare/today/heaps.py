@@ -24,6 +24,10 @@ from heapfit.plan.plan import Plan
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
 
+# Allocators that answers stand beside, whatever heap there is today.
+DLMALLOC: Final = "lea"
+TLSF: Final = "tlsf"
+
 
 class Resizes(StrEnum):
     """What becomes of a request for another size."""
