@@ -11,7 +11,6 @@ import typer
 
 from heapfit.compare.comparison import EXACT, STANDARD_EFFORT, Effort
 from heapfit.front.preference import Preference
-from heapfit.generate.platforms import Platform
 from heapfit.importers import ImportOptions
 
 
@@ -134,13 +133,6 @@ InstructionCount: TypeAlias = Annotated[
         "--icount",
         help="Make --qemu count time in instructions, in QEMU's words (shift=6,sleep=off).",
     ),
-]
-Prefix: TypeAlias = Annotated[
-    str, typer.Option("--prefix", help="Beginning of every name in the heap's C.")
-]
-Platforms: TypeAlias = Annotated[
-    list[Platform] | None,
-    typer.Option("--for", help="Add what this platform calls and builds. Repeatable."),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -6,20 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, Platforms, Prefix
+from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
 from heapfit.generate.options import GenerateOptions, region_warning
+from heapfit.generate.platforms import Platform
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 
 _GIVEN = "given"
+
+
+Prefix: TypeAlias = Annotated[
+    str, typer.Option("--prefix", help="Beginning of every name in the heap's C.")
+]
+Platforms: TypeAlias = Annotated[
+    list[Platform] | None,
+    typer.Option("--for", help="Add what this platform calls and builds. Repeatable."),
+]
 
 
 def command(

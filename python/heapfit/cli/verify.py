@@ -12,7 +12,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, InstructionCount, Machine, Platforms, Prefix
+from heapfit.cli.arguments import AsJson, InstructionCount, Machine
+from heapfit.cli.generate import Platforms, Prefix
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bars
 from heapfit.fitting.verify.firmware import Firmware
