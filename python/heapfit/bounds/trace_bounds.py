@@ -53,7 +53,7 @@ class Bounds(Tabular):
 
     def __str__(self) -> str:
         return (
-            f"bounds: {self.packing.height:,} B were all lifetimes known; "
+            f"bounds: {self.packing.height:,} B if every lifetime were known; "
             f"{self.u_max:,} B are live at most"
         )
 

@@ -28,7 +28,11 @@ Prefix: TypeAlias = Annotated[
 ]
 Platforms: TypeAlias = Annotated[
     list[Platform] | None,
-    typer.Option("--for", help="Add what this platform calls and builds. Repeatable."),
+    typer.Option(
+        "--for",
+        metavar="PLATFORM",
+        help=f"Add what a platform calls and builds: {', '.join(Platform)}. Repeatable.",
+    ),
 ]
 
 

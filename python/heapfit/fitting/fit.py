@@ -30,8 +30,9 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
-# What takes how much of the time, measured on redis; on several recordings `choose` takes more.
-WORK = {"import": 1, "now": 4, "choose": 78, "firmer": 5, "beside": 7, "hold": 7, "write": 3}
+# What takes how much of the time, measured on lwip-echo and a run of gawk; on several recordings
+# `choose` takes more.
+WORK = {"import": 3, "now": 5, "choose": 38, "firmer": 4, "beside": 9, "hold": 10, "write": 36}
 
 
 @dataclass(frozen=True, slots=True)
