@@ -34,7 +34,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"read": 18, "make plans": 34, "compare": 48}
+_ONE = {"read": 30, "make plans": 28, "compare": 42}
 _SEVERAL = {"design": 88, "read": 1, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
