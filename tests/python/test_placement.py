@@ -205,7 +205,7 @@ def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTr
     assert {plan.scalars["alignment"] for plan in layouts(8).values()} == {8}
     (learned,) = [one for one in tailored_candidates(shifted) if one.name == BY_LIFETIME]
     assert isinstance(learned, Candidate)
-    assert "points of U_max" in learned.reason
+    assert "% of U_max over" in learned.reason
 
 
 def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
