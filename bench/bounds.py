@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from heapfit.bounds.trace_bounds import quick_bounds
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.comparison import compare
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.importers import ImportOptions, open_any
@@ -57,7 +57,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--only", default="", help="recordings in which this word occurs")
     found = [line(recording) for recording in recordings(arguments.parse_args().only)]
-    out_table(("recording", "bound", "least R_min", "packing alone", ""), found)
+    console.out_table(
+        ("recording", "bound", "least R_min", "packing alone", ""), found, width=console.WIDE
+    )
     above = sum(one[-1] == "ABOVE" for one in found)
     print(f"\n{above} of {len(found)} above")
     sys.exit(above > 0)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.check.check import Check, CheckOptions, Finding, check_recordings
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.plan.plan_file import load_plan
 
 RUN = Path(__file__).parents[1] / "examples/check/run"
@@ -66,7 +66,7 @@ def groups(folder: Path) -> Iterator[Group]:
 
 def print_groups(found: list[Group]) -> None:
     columns = ("recordings", "number", "red", "replayed / n", "peak over base", "needs / heap")
-    out_table(
+    console.out_table(
         columns,
         [
             (
@@ -79,6 +79,7 @@ def print_groups(found: list[Group]) -> None:
             )
             for one in found
         ],
+        width=console.WIDE,
     )
 
 

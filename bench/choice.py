@@ -26,7 +26,7 @@ from typing import TypeVar
 from memory import opened, recordings
 
 from heapfit import _engine
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.cli.printing.robust import verdicts
 from heapfit.compare.comparison import Comparison, compare
 from heapfit.compare.trial import runs_in
@@ -190,7 +190,7 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
 
 
 def print_unseen(found: Sequence[Unseen]) -> None:
-    out_table(
+    console.out_table(
         (f"{DRAWS} draws, unseen", "tlsf", "first row", "", "chosen", "", "share", ""),
         [
             (
@@ -205,11 +205,12 @@ def print_unseen(found: Sequence[Unseen]) -> None:
             )
             for one in found
         ],
+        width=console.WIDE,
     )
 
 
 def print_choices(choices: Sequence[Choice]) -> None:
-    out_table(
+    console.out_table(
         ("trace", "tlsf", "best single", "", "chosen", "", "share", "counted", "", "share", "s"),
         [
             (
@@ -227,6 +228,7 @@ def print_choices(choices: Sequence[Choice]) -> None:
             )
             for one in choices
         ],
+        width=console.WIDE,
     )
 
 

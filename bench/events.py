@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.work import BLOCKS_AN_EVENT
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import Choice, choose_for_one
@@ -93,7 +93,7 @@ def main() -> None:
         for row in one.choice.comparison.rows if asked.plans else ():
             print(one.name, row.name, row.r_safe, one.over(row.work.events), sep="\t", flush=True)
     heads = ("recording", "events", "plans", "regions", "metered", "walks", "every 8 B", "all")
-    out_table((*heads, "winner"), table)
+    console.out_table((*heads, "winner"), table, width=console.WIDE)
 
 
 if __name__ == "__main__":

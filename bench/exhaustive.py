@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.comparison import Row, compare
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
@@ -123,7 +123,7 @@ def main() -> None:
     print(f"traces: {os.environ.get('HEAPFIT_CORPUS') or f'own generators, seed {SEED}'}")
     found = [case for workload in WORKLOADS for case in cases(workload, word)]
     columns = ("trace", "plan", "R_min found", "there is", "R_safe found", "there is", "")
-    out_table(
+    console.out_table(
         columns,
         [
             (
@@ -137,6 +137,7 @@ def main() -> None:
             )
             for case in found
         ],
+        width=console.WIDE,
     )
     wrong = sum(not case.is_right for case in found)
     print(f"\n{wrong} of {len(found)} wrong")

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.target_log import Emulation, run_emulated
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -134,7 +134,9 @@ def main() -> None:
             heaps.append(Heap(plan.name, code_of, options.system, build, list(seeds)))
         title = f"{options.seeds} seeds from {options.first}, {options.system}"
         print(f"smallest region in which all but {MOST_REFUSED} live, B: {title}")
-        out_table(("heap", "region", "ratio", "one step above"), rows(heaps))
+        console.out_table(
+            ("heap", "region", "ratio", "one step above"), rows(heaps), width=console.WIDE
+        )
 
 
 if __name__ == "__main__":

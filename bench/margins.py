@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate
 from heapfit.compare.margin import LISTED, PLACED, PLAIN, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
@@ -128,7 +128,7 @@ def print_most(needs: Sequence[Need], known: int) -> None:
             where = f"{most.program}, {most.plan}, aligned to {most.alignment}"
             rows.append((kind, upper, len(some), f"{most.percent:.1f}", where))
     print(f"From {known} known runs, the most that another needed beyond its load's growth:")
-    out_table(("kind", "peak below", "cases", "percent", "by"), rows)
+    console.out_table(("kind", "peak below", "cases", "percent", "by"), rows, width=console.WIDE)
 
 
 def main() -> None:

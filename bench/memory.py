@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.comparison import Row, compare
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
@@ -206,7 +206,7 @@ def main() -> None:
     print(f"traces: {corpus() or f'own generators, seed {SEED}'}")
     rows = sorted(lines(there), key=lambda one: (one[0].partition("_")[0], one[6], one[2]))
     columns = ("plan", "alignment", "trace", "R_min/U", "R_safe/U", "at most", "from", "")
-    out_table(columns, rows)
+    console.out_table(columns, rows, width=console.WIDE)
     for plan, _, trace, *_, verdict in rows:
         if verdict == "not reached" and (plan, trace) in TRIED:
             print(f"{plan} on {trace}, tried: {TRIED[plan, trace]}")
@@ -214,7 +214,9 @@ def main() -> None:
         print(f"{missing}: not registered, or what it is compared with is not")
     smallest = list(smallest_regions())
     print("\nsmallest region that serves a block of 8 B")
-    out_table(("allocator", "alignment", "bytes", "at most", ""), smallest)
+    console.out_table(
+        ("allocator", "alignment", "bytes", "at most", ""), smallest, width=console.WIDE
+    )
     verdicts = [one[-1] for one in [*rows, *smallest]]
     print(f"\n{verdicts.count('reached')} of {len(verdicts)} reached")
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import Row, compare
 from heapfit.design.budgets.certified import certified_budgets
@@ -113,7 +113,11 @@ def design(row: Row, loaded: LoadedTrace) -> Design:
 
 def print_designs(queue: str, designs: Mapping[str, Design]) -> None:
     columns = ("pools", "waste %", "R_safe/U_max", "accesses/operation")
-    out_table((f"queue {queue}", *columns), [(one.name, *cells(one)) for one in designs.values()])
+    console.out_table(
+        (f"queue {queue}", *columns),
+        [(one.name, *cells(one)) for one in designs.values()],
+        width=console.WIDE,
+    )
 
 
 def cells(one: Design) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from memory import opened, recordings
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.comparison import Ground, Row, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, build, measure, plugin_of
@@ -160,7 +160,7 @@ def out_crates(wish: argparse.Namespace, folder: Path) -> None:
             rows[name] += [] if ratio is None else [ratio]
             print(f"{label:28} {name:24} {ratio}", flush=True)
     cells = [[name, f"{statistics.median(found):.4f}"] for name, found in rows.items() if found]
-    out_table(["crate", "median"], cells)
+    console.out_table(["crate", "median"], cells, width=console.WIDE)
 
 
 def main() -> None:

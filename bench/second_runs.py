@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate
 from heapfit.compare.margin import HeapSize
 from heapfit.compare.trial import runs_in
@@ -241,7 +241,7 @@ def promise(
 def print_promises(found: Sequence[Promise]) -> None:
     columns = ("program", "known", "unseen", "plan", "margin", "peak over known",
                "needed", "joint R / U_max", "held")  # fmt: skip
-    out_table(
+    console.out_table(
         columns,
         [
             (
@@ -257,6 +257,7 @@ def print_promises(found: Sequence[Promise]) -> None:
             )
             for one in found
         ],
+        width=console.WIDE,
     )
     out = sum(not one.held for one in found)
     joint = [one.joint for one in found]
@@ -284,7 +285,7 @@ def print_rows(rows: list[Row]) -> None:
     columns = ("program", "peak 2 / 1", "best rival", "best_fit", "tailored", "two ends",
                "by site", "two ends are", "budgets", "on run 2 alone",
                "from both", "stacks", "third, from both", "third, stacks")  # fmt: skip
-    out_table(
+    console.out_table(
         columns,
         [
             (
@@ -305,6 +306,7 @@ def print_rows(rows: list[Row]) -> None:
             )
             for one in rows
         ],
+        width=console.WIDE,
     )
     for name in ("rival", "best_fit", "plain", "two_ends", "by_site", "budgets",
                  "from_both", "stacks", "third", "third_stacks"):  # fmt: skip

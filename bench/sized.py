@@ -18,7 +18,7 @@ from pathlib import Path
 
 from memory import opened, recordings
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.comparison import compare
 from heapfit.design.portfolio import named_portfolio
 from heapfit.trace.loaded import load_trace
@@ -57,9 +57,10 @@ def main() -> None:
     if not names:
         sys.exit("no recordings: set HEAPFIT_CORPUS to the folder that has heap/*.heap.gz")
     found = {name.split(".heap")[0]: {a: ratio(name, a) for a in AIMS} for name in names}
-    out_table(
+    console.out_table(
         ["program", "4 B", "8 B"],
         [[name, *(f"{value:.4f}" for value in by.values())] for name, by in found.items()],
+        width=console.WIDE,
     )
     for alignment, aim in AIMS.items():
         median = statistics.median(by[alignment] for by in found.values())

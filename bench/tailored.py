@@ -21,7 +21,7 @@ from pathlib import Path
 
 from memory import measured, opened, recordings
 
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import compare
 from heapfit.design.placement.tailored_plans import (
@@ -136,7 +136,7 @@ def print_programs(programs: list[Program]) -> None:
         )
         for one in programs
     ]
-    out_table(("program", *columns), rows)
+    console.out_table(("program", *columns), rows, width=console.WIDE)
 
 
 def print_aims(programs: list[Program]) -> None:
@@ -162,7 +162,7 @@ def print_aims(programs: list[Program]) -> None:
         for one in programs
         if one.name in SMALL
     ]
-    out_table(("aim", "found", "at most, or at least", ""), rows)
+    console.out_table(("aim", "found", "at most, or at least", ""), rows, width=console.WIDE)
 
 
 def print_synthetic(names: list[str]) -> None:
@@ -180,7 +180,9 @@ def print_synthetic(names: list[str]) -> None:
         rows.append(
             (name, figure(two_ends), figure(best), whole.name, figure(most), verdict(best <= most))
         )
-    out_table(("workload", "two ends", "best", "which", "at most", ""), rows)
+    console.out_table(
+        ("workload", "two ends", "best", "which", "at most", ""), rows, width=console.WIDE
+    )
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, Verification, verify
 from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.cli.printing.console import out_table
+from heapfit.cli.printing import console
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -236,21 +236,25 @@ def main() -> None:
             print(name, file=sys.stderr, flush=True)
             loaded = load_trace(opened(name, Path(scratch)))
             print(f"\n{name}: instructions a call at -O2, mean/p99.9/worst; accesses a call")
-            out_table(
-                columns, [*trace_rows(workbench, loaded, wish.events, measured), *peer_rows(name)]
+            console.out_table(
+                columns,
+                [*trace_rows(workbench, loaded, wish.events, measured), *peer_rows(name)],
+                width=console.WIDE,
             )
         loaded = load_trace(opened(FOUR_SIZES, Path(scratch)))
         print("\nworst instructions of a call, cortex-m4 -O2; pools: all blocks set aside")
         pools = dedicated(workbench, loaded, wish.events)
         speed = list(speed_rows(measured, pools))
-        out_table(("allocator", "operation", "level", "worst", "at most", ""), speed)
+        console.out_table(
+            ("allocator", "operation", "level", "worst", "at most", ""), speed, width=console.WIDE
+        )
         print("\ncode of init, alloc and free, -Os, bytes at level 0/1/2")
         sizes = list(size_rows(workbench, size_plans(loaded)))
-        out_table(("allocator", *BOARDS, "at most 0/1", ""), sizes)
+        console.out_table(("allocator", *BOARDS, "at most 0/1", ""), sizes, width=console.WIDE)
         print("\nstack of alloc and free, -O2: the deepest byte touched below the caller's")
         names = dict.fromkeys(name for name, _ in measured.stack)
         stacks = [(one, *(measured.stack.get((one, board)) for board in BOARDS)) for one in names]
-        out_table(("allocator", *BOARDS), stacks)
+        console.out_table(("allocator", *BOARDS), stacks, width=console.WIDE)
         if wish.contract:
             for board in BOARDS.values():
                 image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)

@@ -40,7 +40,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "HOME
 Table = Mapping[str, Any]
 
 
-def record(entry: Table, load: Table, output: Path, depth: int) -> Trace:
+def record(entry: Table, load: Table, output: Path, depth: int = 1) -> Trace:
     """One run of the program under one load; `depth` is --site-depth."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
@@ -140,7 +140,7 @@ def keep_first(trace: Trace, output: Path, most: int) -> Trace:
     return write_trace(output, batches(), trace.info, lambda: trace.chains)
 
 
-def record_all(entry: Table, folder: Path, depth: int) -> bool:
+def record_all(entry: Table, folder: Path, depth: int = 1) -> bool:
     """Whether all runs were recorded."""
     for number, load in enumerate(entry["loads"], 1):
         output = folder / f"{entry['name']}-{number}.parquet"

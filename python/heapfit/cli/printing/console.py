@@ -19,6 +19,7 @@ from heapfit.cli.printing.table import TableColumn, table_lines
 
 JSON_SCHEMA = 1
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
+WIDE = 200  # of what bench/ prints, for people and for programs
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -76,15 +77,22 @@ def _plain(value: object) -> object:
 
 
 def out_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], indent: int = 0, keys: int = 1
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    indent: int = 0,
+    keys: int = 1,
+    width: int = WIDTH,
 ) -> None:
-    """Aligned columns under their names: text to the left, numbers to the right, None as "-"."""
+    """Aligned columns under their names: text to the left, numbers to the right, None as "-".
+
+    What is wider than `width` columns in all is broken into panels.
+    """
     values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
     laid = [
         TableColumn((name,), tuple((cell(one),) for one in column), is_right(column))
         for name, column in zip(columns, values, strict=True)
     ]
-    for line in table_lines(laid, WIDTH - indent, keys):
+    for line in table_lines(laid, width - indent, keys):
         print(f"{' ' * indent}{line}".rstrip())
 
 
