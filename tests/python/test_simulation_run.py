@@ -53,10 +53,11 @@ def test_a_worker_that_dies_changes_nothing(scenario, found):
         assert simulate(scenario, sweep, kill_a_child_once()) == found
 
 
-def children():
-    """Processes that this one began."""
+def workers():
+    """The sweep's processes among those that this one began."""
     listed = Path("/proc/self/task").glob("*/children")
-    return [int(word) for task in listed for word in task.read_text().split()]
+    children = [int(word) for task in listed for word in task.read_text().split()]
+    return [one for one in children if b"sweep" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def kill_a_child_once():
@@ -64,7 +65,7 @@ def kill_a_child_once():
 
     def progress(_step, done):
         if 0 < done < 1 and not killed:
-            killed.append(children()[0])
+            killed.append(workers()[0])
             os.kill(killed[0], signal.SIGKILL)
 
     return progress
