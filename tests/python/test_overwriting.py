@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every output of every command: it replaces its own, and nothing of somebody else's."""
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -12,6 +13,8 @@ from small_traces import heapfit
 from heapfit.cli.main import _WRITTEN, CommandGroup
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
+from heapfit.outputs.file import file_aside
+from heapfit.outputs.folder import folder_aside
 
 TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
@@ -141,3 +144,22 @@ def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, monkeypatch):
         ours.require_replaceable(tmp_path / "b")
     with ours.replacing_all():
         ours.require_replaceable(tmp_path / "b")
+
+
+def test_without_attributes_files_and_folders_replace_their_own(tmp_path, monkeypatch):
+    def refused(*_arguments):
+        raise OSError(errno.ENOTSUP, "no attributes")
+
+    monkeypatch.setattr(os, "setxattr", refused)
+    monkeypatch.setattr(os, "getxattr", refused)
+    for text in ("first", "second"):
+        with file_aside(tmp_path / "a") as aside:
+            aside.write_text(text)
+        with folder_aside(tmp_path / "folder") as new, file_aside(new / "b") as aside:
+            aside.write_text(text)
+    assert (tmp_path / "a").read_text() == (tmp_path / "folder/b").read_text() == "second"
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".a.sha256", "a", "folder"]
+    assert sorted(one.name for one in (tmp_path / "folder").iterdir()) == [".b.sha256", "b"]
+    (tmp_path / "a").write_text("edited")
+    with pytest.raises(HeapfitError, match="was edited"), file_aside(tmp_path / "a"):
+        pass

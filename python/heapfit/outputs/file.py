@@ -34,6 +34,7 @@ def file_aside(
             ours.mark_ours(aside)
             require(path)
             aside.replace(path)
+            ours.move_mark(aside, path)
             ours.note(path)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -54,6 +55,7 @@ def _temporary_beside(path: Path) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+        ours.drop_mark(temporary)
 
 
 def _umask() -> int:

@@ -57,7 +57,8 @@ def _require_entries(folder: Path, names: Sequence[str], require: Require) -> No
     if folder.exists() and not folder.is_dir():
         raise HeapfitError(f"{folder}: is not a folder (choose another place)")
     for name in names:
-        require(folder / name)
+        if not ours.is_mark(name):
+            require(folder / name)
 
 
 def _missing(folder: Path) -> list[Path]:

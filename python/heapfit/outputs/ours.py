@@ -89,6 +89,28 @@ def mark_ours(path: Path) -> None:
         _beside(path).write_text(told, "ascii")
 
 
+def move_mark(source: Path, target: Path) -> None:
+    """What is noted beside `source` stands beside `target` from now on, which it was renamed to."""
+    if _beside(source).is_file():
+        _beside(source).replace(_beside(target))
+    else:
+        _beside(target).unlink(missing_ok=True)
+
+
+def drop_mark(path: Path) -> None:
+    """Takes away what is noted beside a file that is gone."""
+    _beside(path).unlink(missing_ok=True)
+
+
+def is_mark(name: str) -> bool:
+    """Whether a file of this name is a note beside another one.
+
+    >>> is_mark(".report.html.sha256"), is_mark("report.html")
+    (True, False)
+    """
+    return name.startswith(".") and name.endswith(".sha256")
+
+
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
