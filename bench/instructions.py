@@ -87,6 +87,7 @@ WORKS: Mapping[str, Work] = {
     "trial of TLSF": Work(trial("tlsf"), EVENTS),
     "trial of tailored": Work(trial("tailored"), EVENTS),
     "profile": Work(profile, EVENTS, 55),
+    "U_max": Work(_engine.u_max, EVENTS, 25),
     "bare loop": Work(bare_loop, REQUESTS),
     "contiguous, 8192 x 64": Work(contiguous, REQUESTS),
 }
