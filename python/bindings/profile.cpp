@@ -9,6 +9,7 @@
 #include "heapfit/profile/live_changes.hpp"
 #include "heapfit/profile/profile.hpp"
 #include "heapfit/profile/size_series.hpp"
+#include "heapfit/profile/u_max.hpp"
 #include "heapfit/trace/event_array.hpp"
 
 namespace nb = nanobind;
@@ -142,6 +143,10 @@ void bind_profile(nb::module_ &module) {
         .def("feed", &feed<SizeSeries>, nb::arg("events"))
         .def("result", &SizeSeries::result);
     bind_live_changes(module);
+    module.def(
+        "u_max", [](const EventArray &events) { return u_max_of(events.events()); },
+        nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
+        "The most bytes live at once, without the rest of a profile.");
 }
 
 } // namespace heapfit::bindings

@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "heapfit/profile/profile.hpp"
+#include "heapfit/profile/u_max.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;
@@ -50,7 +51,7 @@ void live_bytes_and_peaks_are_those_of_the_model() {
         const Model model(events);
         const ProfileResult result = profile_of(events);
         const auto highest = std::ranges::max_element(model.live_bytes);
-        CHECK(result.u_max == *highest);
+        CHECK(result.u_max == *highest && u_max_of(events) == *highest);
         CHECK(result.u_max_event == static_cast<std::uint64_t>(highest - model.live_bytes.begin()));
         CHECK(result.live_blocks_max == *std::ranges::max_element(model.live_blocks));
         CHECK(result.never_freed == model.live_blocks.back());
@@ -155,8 +156,21 @@ void live_bytes_of_2_to_the_63_are_refused() {
     for (int i = 0; i < 1 << 16; i++) {
         trace.alloc(largest_request);
     }
-    CHECK(error_of([&] { (void)profile_of(trace.events); }) ==
-          "event 65535: the live bytes reach 2^63 (no program holds as much)");
+    const std::string told = "event 65535: the live bytes reach 2^63 (no program holds as much)";
+    CHECK(error_of([&] { (void)profile_of(trace.events); }) == told);
+    CHECK(error_of([&] { (void)u_max_of(trace.events); }) == told);
+}
+
+void u_max_alone_is_refused_where_a_profile_is() {
+    const Event resized_too_late{8, 0, Op::resize, 0, 0};
+    for (const Event &bad : {Event{8, 0, Op::alloc, 0, 0}, Event{8, 3, Op::alloc, 0, 0},
+                             Event{0, 1, Op::free, 0, 0}, resized_too_late}) {
+        test::TraceBuilder trace;
+        trace.free(trace.alloc(8));
+        trace.events.push_back(bad);
+        const std::string told = error_of([&] { (void)profile_of(trace.events); });
+        CHECK(!told.empty() && error_of([&] { (void)u_max_of(trace.events); }) == told);
+    }
 }
 
 } // namespace
@@ -170,4 +184,5 @@ int main() {
     RUN(an_empty_trace_has_an_empty_profile);
     RUN(more_sizes_than_are_kept_are_counted_coarsely);
     RUN(live_bytes_of_2_to_the_63_are_refused);
+    RUN(u_max_alone_is_refused_where_a_profile_is);
 }

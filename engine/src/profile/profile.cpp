@@ -10,11 +10,10 @@
 
 namespace heapfit {
 
-namespace {
-
-constexpr Bytes live_bytes_limit = Bytes{1} << 63;
-
-} // namespace
+void throw_too_many_live_bytes(std::uint64_t event) {
+    throw Error("event " + std::to_string(event) +
+                ": the live bytes reach 2^63 (no program holds as much)");
+}
 
 struct Profile::Visitor {
     SizeIndex &sizes;
@@ -113,8 +112,7 @@ void Profile::feed_bucket(std::span<const Event> events) {
         throw_bad_event(events_ + followed.count, events[followed.count], objects_.next());
     }
     if (followed.count < events.size()) {
-        throw Error("event " + std::to_string(events_ + followed.count) +
-                    ": the live bytes reach 2^63 (no program holds as much)");
+        throw_too_many_live_bytes(events_ + followed.count);
     }
     totals_ = visitor.totals;
     events_ += events.size();

@@ -5,9 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 
 #include "baselines/registry.h"
 #include "heapfit/error.hpp"
+
+// The registries of the build for trials, which its CMakeLists.txt names so.
+extern "C" {
+const hfit_allocator *const *heapfit_trial_allocators(size_t *count);
+const hfit_allocator *const *heapfit_trial_baselines(size_t *count);
+}
 
 namespace heapfit {
 
@@ -17,6 +24,22 @@ std::span<const hfit_allocator *const> listed(const hfit_allocator *const *(*reg
     std::size_t count = 0;
     const hfit_allocator *const *const first = registry(&count);
     return {first, count};
+}
+
+std::vector<const hfit_allocator *> joined(std::span<const hfit_allocator *const> core,
+                                           std::span<const hfit_allocator *const> baselines) {
+    std::vector<const hfit_allocator *> both(core.begin(), core.end());
+    both.insert(both.end(), baselines.begin(), baselines.end());
+    return both;
+}
+
+// The allocator of the same name in the build for trials. Both builds have the same registries.
+const hfit_allocator &twin_for_trials(const hfit_allocator &allocator) {
+    static const auto twins =
+        joined(listed(heapfit_trial_allocators), listed(heapfit_trial_baselines));
+    const std::string_view name = allocator.name;
+    const auto is_twin = [name](const hfit_allocator *twin) { return twin->name == name; };
+    return **std::ranges::find_if(twins, is_twin);
 }
 
 std::span<const hfit_tunable> tunables_of(const hfit_allocator &allocator) {
@@ -137,10 +160,13 @@ LaidOut lay_out(const hfit_allocator &allocator, const std::vector<PoolSpec> &sp
 struct Plan::Parts {
     const hfit_allocator *allocator;
     Scalars scalars;
+    std::vector<PoolSpec> specs;
     std::vector<hfit_pool> pools;
     std::vector<std::uint8_t> index; // the table that finds a request's pool
     std::optional<Plan> shared;
     std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
+    mutable std::once_flag has_twin;
+    mutable std::optional<Plan> twin; // for trials
 
     template <typename Value> void write(const hfit_tunable &tunable, const Value &value) {
         std::memcpy(reinterpret_cast<std::byte *>(plan.data()) + tunable.offset, &value,
@@ -218,9 +244,14 @@ void Plan::Parts::write_shared() {
 }
 
 Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector<PoolSpec> &pools,
-           const std::optional<Plan> &shared) {
+           const std::optional<Plan> &shared)
+    : Plan(find_allocator(allocator), scalars, pools, shared) {}
+
+Plan::Plan(const hfit_allocator &allocator, const Scalars &scalars,
+           const std::vector<PoolSpec> &pools, const std::optional<Plan> &shared) {
     const auto parts = std::make_shared<Parts>();
-    parts->allocator = &find_allocator(allocator);
+    parts->allocator = &allocator;
+    parts->specs = pools;
     parts->shared = shared;
     parts->plan.resize((parts->allocator->plan_size + 7) / 8);
     parts->write_scalars(scalars);
@@ -231,6 +262,15 @@ Plan::Plan(std::string_view allocator, const Scalars &scalars, const std::vector
         refuse_combination(*parts->allocator, parts->scalars);
     }
     parts_ = parts;
+}
+
+const Plan &Plan::for_trials() const {
+    std::call_once(parts_->has_twin, [this] {
+        const auto shared =
+            parts_->shared ? std::optional(parts_->shared->for_trials()) : std::nullopt;
+        parts_->twin = Plan(twin_for_trials(allocator()), parts_->scalars, parts_->specs, shared);
+    });
+    return *parts_->twin;
 }
 
 const hfit_allocator &Plan::allocator() const {
@@ -280,13 +320,7 @@ bool Plan::tries_other_pools() const {
 }
 
 std::span<const hfit_allocator *const> registered_allocators() {
-    static const std::vector<const hfit_allocator *> all = [] {
-        const auto core = listed(hfit_allocators);
-        const auto baselines = listed(hfit_baselines);
-        std::vector<const hfit_allocator *> both(core.begin(), core.end());
-        both.insert(both.end(), baselines.begin(), baselines.end());
-        return both;
-    }();
+    static const auto all = joined(listed(hfit_allocators), listed(hfit_baselines));
     return all;
 }
 

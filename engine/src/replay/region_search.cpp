@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "heapfit/profile/profile.hpp"
+#include "heapfit/profile/u_max.hpp"
 #include "heapfit/replay/parallel_trials.hpp"
 
 namespace heapfit {
@@ -205,12 +205,6 @@ class Search {
     RegionSearch search_;
 };
 
-Bytes peak_live_bytes(std::span<const Event> events) {
-    Profile profile(1);
-    profile.feed(events);
-    return profile.result().u_max;
-}
-
 } // namespace
 
 RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
@@ -219,7 +213,7 @@ RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
 }
 
 RegionSearch scan(const Trial &trial, const SearchOptions &options) {
-    SearchSpace space{trial.plan().smallest_region(), peak_live_bytes(trial.events())};
+    SearchSpace space{trial.plan().smallest_region(), u_max_of(trial.events())};
     if (trial.tells_reach()) {
         space.region_for = [&trial](std::uint64_t reach) { return trial.region_for(reach); };
         space.by_chance = trial.plan().ignores_region_end() ? 0 : two_chunks;

@@ -150,8 +150,11 @@ TrialSeries bisect(const TrialOf &trial, const Bisection &bisection, const Befor
     return series;
 }
 
+Trial::Trial(const Plan &plan, std::span<const Event> events, std::uint64_t base_alignment)
+    : plan_(plan), quick_(plan.for_trials()), events_(events), base_alignment_(base_alignment) {}
+
 TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) const {
-    std::optional<HostHeap> heap = HostHeap::try_init(plan_, {region_size, base_alignment_});
+    std::optional<HostHeap> heap = HostHeap::try_init(quick_, {region_size, base_alignment_});
     if (!heap) {
         return {.is_region = false};
     }
@@ -167,22 +170,22 @@ TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) c
 }
 
 bool Trial::tells_reach() const {
-    if (plan_.ignores_region_end()) {
+    if (quick_.ignores_region_end()) {
         return true;
     }
-    const auto heap = HostHeap::try_init(plan_, {plan_.smallest_region(), base_alignment_});
-    return plan_.allocator().reach != nullptr && heap && heap->reach();
+    const auto heap = HostHeap::try_init(quick_, {quick_.smallest_region(), base_alignment_});
+    return quick_.allocator().reach != nullptr && heap && heap->reach();
 }
 
 // A region of `control_jump` bytes more has never less room: of so many bytes no more than that go
 // to control structures at once.
 std::uint64_t Trial::region_for(std::uint64_t reach) const {
     constexpr std::uint64_t control_jump = 64;
-    if (plan_.ignores_region_end()) {
+    if (quick_.ignores_region_end()) {
         return round_to_region(reach);
     }
     const auto missing = [&](std::uint64_t size) {
-        const auto heap = HostHeap::try_init(plan_, {size, base_alignment_});
+        const auto heap = HostHeap::try_init(quick_, {size, base_alignment_});
         const std::optional<hfit_reach> there = heap ? heap->reach() : std::nullopt;
         return there ? below(reach + there->chunk, there->room) : region_unit;
     };
@@ -196,7 +199,7 @@ std::uint64_t Trial::region_for(std::uint64_t reach) const {
 }
 
 std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {
-    Replay replay(HostHeap::init(plan_, {region_size, base_alignment_}), {.keep_offsets = true});
+    Replay replay(HostHeap::init(quick_, {region_size, base_alignment_}), {.keep_offsets = true});
     if (!replay.feed(events_)) {
         throw Error("placement: the trace does not run in " + std::to_string(region_size) +
                     " bytes");
@@ -211,7 +214,7 @@ std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {
 }
 
 TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {
-    std::optional<HostHeap> heap = HostHeap::try_init(plan_, {region_size, base_alignment_});
+    std::optional<HostHeap> heap = HostHeap::try_init(quick_, {region_size, base_alignment_});
     if (!heap) {
         return {.is_region = false};
     }

@@ -46,6 +46,12 @@ struct ProfileResult {
     std::vector<Extremes> live_bytes; // of each bucket, in order
 };
 
+// Live bytes stay below it: no program holds as many.
+inline constexpr Bytes live_bytes_limit = Bytes{1} << 63;
+
+// Throws the Error that tells that they reached it at an event.
+[[noreturn]] void throw_too_many_live_bytes(std::uint64_t event);
+
 class Profile {
   public:
     // `samples` is how many buckets the series of live bytes shall have at least.

@@ -48,6 +48,10 @@ class Plan {
     Plan(std::string_view allocator, const Scalars &scalars, const std::vector<PoolSpec> &pools,
          const std::optional<Plan> &shared);
 
+    // The same plan over the build of core for trials: it places alike, and nothing is counted or
+    // checked (trial_config.h). Made at the first call; from several threads at once, too.
+    [[nodiscard]] const Plan &for_trials() const;
+
     [[nodiscard]] const hfit_allocator &allocator() const;
     [[nodiscard]] const hfit_operations &operations() const { return *allocator().operations; }
     [[nodiscard]] const hfit_plan *raw() const;
@@ -80,6 +84,9 @@ class Plan {
 
   private:
     struct Parts;
+    Plan(const hfit_allocator &allocator, const Scalars &scalars,
+         const std::vector<PoolSpec> &pools, const std::optional<Plan> &shared);
+
     std::shared_ptr<const Parts> parts_;
 };
 

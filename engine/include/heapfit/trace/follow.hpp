@@ -21,11 +21,12 @@ struct Followed {
     bool is_bad;       // the event at `count` breaks the rules: see throw_bad_event
 };
 
-// Follows `events` until the visitor says stop or an event breaks the rules. Neither throws nor
-// allocates, the table's pages aside.
-template <typename Value, typename Visitor>
-[[nodiscard, gnu::always_inline]] inline Followed
-follow(std::span<const Event> events, ObjectTable<Value> &objects, Visitor &visitor) {
+// Follows `events` until the visitor says stop or an event breaks the rules. `objects` is an
+// ObjectTable or what has its begin, find and end. Neither throws nor allocates, the table's pages
+// aside.
+template <typename Objects, typename Visitor>
+[[nodiscard, gnu::always_inline]] inline Followed follow(std::span<const Event> events,
+                                                         Objects &objects, Visitor &visitor) {
     for (std::size_t i = 0; i < events.size(); i++) {
         const Event &event = events[i];
         const bool is_allocation = event.op < Op::resize;
