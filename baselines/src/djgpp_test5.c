@@ -2,6 +2,7 @@
 /* As test4, with a map of the lists. See baselines/djgpp_test5.h. */
 #include "baselines/djgpp_test5.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_djgpp_test5_##operation
@@ -37,7 +38,7 @@ static inline bool keeps_bin(void) {
 
 static uint32_t next_bin(const hfit_heap *heap, uint32_t bin) {
     const uint32_t filled = bin < BIN_COUNT ? load_word(heap, BIN_MAP) & (~0u << bin) : 0;
-    return filled == 0 ? BIN_COUNT : (uint32_t)__builtin_ctz(filled);
+    return filled == 0 ? BIN_COUNT : hfit_trailing_zeros(filled);
 }
 
 static inline void bin_changed(hfit_heap *heap, uint32_t bin, bool is_empty) {

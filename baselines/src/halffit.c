@@ -15,6 +15,7 @@
  */
 #include "baselines/halffit.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_halffit_##operation
@@ -113,7 +114,7 @@ static uint32_t take_fragment(hfit_heap *heap, uint32_t size) {
     if (enough == 0) {
         return NO_OFFSET;
     }
-    const uint32_t bin = (uint32_t)__builtin_ctz(enough);
+    const uint32_t bin = hfit_trailing_zeros(enough);
     uint32_t tag;
     if (list_pop(heap, BINS + 4 * bin, &tag)) {
         store_word(heap, BIN_MAP, map & ~(1u << bin));

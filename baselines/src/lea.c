@@ -2,6 +2,7 @@
 /* Lea's allocator. See baselines/lea.h; the region is drawn in src/lea_bins.h. */
 #include "baselines/lea.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_lea_##operation
@@ -70,7 +71,7 @@ static uint32_t take_small(hfit_heap *heap, const hfit_plan *plan, uint32_t need
     const uint32_t larger = load_word(heap, SMALL_MAP) >> bin << bin;
     const uint32_t without_rest = plan->alignment < CHUNK_LEAST ? 3u : 1u;
     if ((larger >> bin & without_rest) != 0) {
-        const uint32_t chunk = pop_small(heap, (uint32_t)__builtin_ctz(larger));
+        const uint32_t chunk = pop_small(heap, hfit_trailing_zeros(larger));
         (void)use_chunk(heap, chunk, needed);
         return chunk;
     }
@@ -78,7 +79,7 @@ static uint32_t take_small(hfit_heap *heap, const hfit_plan *plan, uint32_t need
         return NO_OFFSET;
     }
     if (larger != 0) {
-        const uint32_t chunk = pop_small(heap, (uint32_t)__builtin_ctz(larger));
+        const uint32_t chunk = pop_small(heap, hfit_trailing_zeros(larger));
         return use_for_victim(heap, plan, chunk, needed);
     }
     const uint32_t chunk = least_from_tree(heap, 0);

@@ -17,6 +17,8 @@
 #ifndef BASELINES_LEA_BINS_H
 #define BASELINES_LEA_BINS_H
 
+#include "hfit/compiler.h"
+
 #include "src/region.h"
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
@@ -40,7 +42,7 @@ enum {
 };
 
 static inline uint32_t alignment_log2(const hfit_plan *plan) {
-    return (uint32_t)__builtin_ctz(plan->alignment);
+    return hfit_trailing_zeros(plan->alignment);
 }
 
 /* log2 of the least size that is kept in trees. */
@@ -250,7 +252,7 @@ static uint32_t best_in_tree(const hfit_heap *heap, uint32_t tree, uint32_t size
 static uint32_t least_from_tree(const hfit_heap *heap, uint32_t tree) {
     const uint32_t map = tree < TREES ? load_word(heap, TREE_MAP) & (~0u << tree) : 0;
     return map == 0 ? NO_OFFSET
-                    : least_of(heap, load_word(heap, root_of((uint32_t)__builtin_ctz(map))));
+                    : least_of(heap, load_word(heap, root_of(hfit_trailing_zeros(map))));
 }
 
 /* The oldest chunk of the least size from `size` on, NO_OFFSET if there is none. */

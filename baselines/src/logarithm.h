@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#include "hfit/compiler.h"
+
 static inline uint32_t log2_down(uint32_t n) {
-    return 31u - (uint32_t)__builtin_clz(n);
+    return 31u - hfit_leading_zeros(n);
 }
 
 static inline uint32_t log2_up(uint32_t n) {

@@ -8,6 +8,7 @@
 #ifndef HFIT_REGION_H
 #define HFIT_REGION_H
 
+#include "hfit/compiler.h"
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
@@ -16,27 +17,23 @@
 /* Offset 0 is the heap's own first word, never a block or a chunk, so it can stand for "none". */
 #define NO_OFFSET 0u
 
-#define LIKELY(condition) __builtin_expect((condition), 1)
-
-/* Whether a build asks for few bytes; if not, some code is there twice that need not be. What is
+/* Where a build does not ask for few bytes, some code is there twice that need not be. What is
  * loaded and stored is the same. */
-#ifdef __OPTIMIZE_SIZE__
-#define IS_FOR_SIZE 1
+#if HFIT_IS_FOR_SIZE
 #define INLINE_FOR_SPEED inline
-#define CALL_FOR_SIZE __attribute__((noinline))
+#define CALL_FOR_SIZE HFIT_NOT_INLINE
 #else
-#define IS_FOR_SIZE 0
 #define INLINE_FOR_SPEED FORCE_INLINE
 #define CALL_FOR_SIZE FORCE_INLINE
 #endif
 
 /* Metadata share memory with payloads of any type. Volatile, so that a target makes just the
  * accesses that the host counts: the compiler neither merges nor drops any. */
-typedef volatile uint32_t __attribute__((may_alias)) metadata_word;
+typedef volatile uint32_t HFIT_MAY_ALIAS metadata_word;
 
 enum { MOST_FIELDS = 8 };
 
-typedef struct __attribute__((may_alias)) metadata_words {
+typedef struct HFIT_MAY_ALIAS metadata_words {
     metadata_word at[MOST_FIELDS];
 } metadata_words;
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hfit/compiler.h"
 #include "hfit/config.h"
 
 /* The largest block size in bytes: sums of two stay below 2^32. */
@@ -16,7 +17,7 @@
 
 /* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
  * free, and measured instructions or bytes say that it must not. */
-#define FORCE_INLINE inline __attribute__((always_inline))
+#define FORCE_INLINE inline HFIT_ALWAYS_INLINE
 
 static FORCE_INLINE bool is_power_of_two(size_t n) {
     return n != 0 && (n & (n - 1)) == 0;

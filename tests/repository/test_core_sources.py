@@ -45,6 +45,11 @@ def identifiers(source: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", code_of(source)))
 
 
+def compiler_words(source: str) -> set[str]:
+    words = {name for name in identifiers(source) if name.startswith("__") or name == "_Pragma"}
+    return words - {"__cplusplus"} | set(re.findall(r"#\s*pragma\b", code_of(source)))
+
+
 def compile_core(root: Path, folder: Path, *options: str) -> list[Path]:
     """Objects as firmware builds them: not position-independent, so const tables stay ROM."""
     objects = []
@@ -189,6 +194,28 @@ def test_core_computes_without_floats(core_texts: dict[str, str]) -> None:
     for name, text in core_texts.items():
         assert not identifiers(text) & FLOATS, name
         assert not FLOAT_LITERAL.search(code_of(text)), name
+
+
+def test_core_speaks_of_compilers_in_one_file_alone(core_texts: dict[str, str]) -> None:
+    """What begins with two underscores is a compiler's, and so are pragmas."""
+    found = {name: compiler_words(text) for name, text in core_texts.items()}
+    assert found.pop("core/include/hfit/compiler.h")
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_core_compiles_as_plain_c(root: Path) -> None:
+    """As gcc does, told that it is another compiler; tcc is tried in tests/python."""
+    for source in sorted(file for name in FOLDERS for file in (root / name / "src").rglob("*.c")):
+        command = ["gcc", "-U__GNUC__", "-std=c11", "-ffreestanding", "-fsyntax-only", "-Wall",
+                   "-Wextra", "-Wconversion", "-Werror", *include_options(root)]  # fmt: skip
+        subprocess.run([*command, source], check=True)
+
+
+def test_generated_code_asks_compilers_for_nothing_that_core_does_not(root: Path) -> None:
+    templates = [*(root / "python/heapfit/generate/templates").glob("*.[ch].j2")]
+    assert templates
+    for template in templates:
+        assert not compiler_words(template.read_text()), template
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@
 #ifndef HFIT_CANARY_H
 #define HFIT_CANARY_H
 
+#include "hfit/compiler.h"
 #include "hfit/config.h"
 #include "hfit/contract.h"
 
@@ -104,7 +105,7 @@ static inline bool clear_bytes(unsigned char *bytes, uint32_t position, uint32_t
 /* True if all bytes are 0. Those of a piece up to a block's room are whole words. */
 static inline bool are_clear(unsigned char *bytes, uint32_t position, uint32_t count,
                              uint32_t key) {
-    typedef uint32_t __attribute__((may_alias)) word;
+    typedef uint32_t HFIT_MAY_ALIAS word;
     const word *words = (const word *)(const void *)bytes;
     (void)position, (void)key;
     for (uint32_t i = 0; i < count / 4; i++) {

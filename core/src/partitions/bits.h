@@ -15,6 +15,8 @@
 #ifndef HFIT_PARTITION_BITS_H
 #define HFIT_PARTITION_BITS_H
 
+#include "hfit/compiler.h"
+
 #include "src/region.h"
 #include "src/partitions/partitions.h"
 #include "src/partitions/run.h"
@@ -50,7 +52,7 @@ static inline uint32_t find_bit(const hfit_heap *heap, bit_kind kind, uint32_t f
         }
         word = load_word(heap, bit_word(first, kind)) ^ flip;
     }
-    const uint32_t found = first + (uint32_t)__builtin_ctz(word);
+    const uint32_t found = first + hfit_trailing_zeros(word);
     return found < limit ? found : limit;
 }
 
@@ -132,7 +134,7 @@ static inline bool try_run(const run_request *request, uint32_t end, bits_search
 static inline bool try_word(const run_request *request, uint32_t used, uint32_t changes,
                             uint32_t first, bits_search *search) {
     for (; changes != 0; changes &= changes - 1) {
-        const uint32_t bit = (uint32_t)__builtin_ctz(changes);
+        const uint32_t bit = hfit_trailing_zeros(changes);
         if ((used >> bit & 1u) == 0) {
             search->start = first + bit;
         } else if (try_run(request, first + bit, search)) {

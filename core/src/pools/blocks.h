@@ -12,6 +12,8 @@
 #ifndef HFIT_POOL_BLOCKS_H
 #define HFIT_POOL_BLOCKS_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/pools/layout.h"
@@ -56,7 +58,7 @@ static inline uint32_t first_unused(const hfit_heap *heap, const block_run *run)
         const used_bit bit = used_bit_of(run, number);
         const uint32_t unused = ~load_word(heap, bit.word) & (bit.mask * 2 - 1);
         if (unused != 0) {
-            number += (uint32_t)(__builtin_clz(unused) - __builtin_clz(bit.mask));
+            number += hfit_leading_zeros(unused) - hfit_leading_zeros(bit.mask);
             return number < run->count ? number : run->count;
         }
         number += 32u - (run->first + number) % 32;

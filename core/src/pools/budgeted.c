@@ -2,6 +2,7 @@
 /* Budgeted: only the pool of just the request's size may serve it. See hfit/budgeted.h. */
 #include "hfit/budgeted.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_budgeted_##operation
@@ -30,7 +31,7 @@ static FORCE_INLINE bool quick_pool(const hfit_pools_plan *plan, size_t size, ui
         return false;
     }
     *pool = plan->index.table[entry_of(&plan->index, block_size)];
-    return LIKELY(serves(plan, *pool, block_size));
+    return HFIT_LIKELY(serves(plan, *pool, block_size));
 }
 
 static inline bool knows_first(const hfit_pools_plan *plan) {

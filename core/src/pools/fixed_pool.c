@@ -12,6 +12,7 @@
  */
 #include "hfit/fixed_pool.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_fixed_pool_##operation
@@ -152,7 +153,7 @@ static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, siz
     const block_run run = all_blocks(heap, plan);
     const uint32_t stride = stride_of(plan);
     const uint32_t number = load_word(heap, FREE_LIST);
-    return LIKELY(take_linked(heap, FREE_LIST, &run, stride, number))
+    return HFIT_LIKELY(take_linked(heap, FREE_LIST, &run, stride, number))
                ? block_at(heap, offset_in_run(&run, stride, number))
                : none_free(heap, number);
 }

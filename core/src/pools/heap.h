@@ -16,6 +16,8 @@
 #ifndef HFIT_POOL_HEAP_H
 #define HFIT_POOL_HEAP_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -59,7 +61,7 @@ static FORCE_INLINE void give_block(hfit_heap *heap, const hfit_pools_plan *plan
 static FORCE_INLINE const hfit_pool *pool_around(const hfit_pools_plan *plan, uint32_t offset) {
     HFIT_ASSERT(plan->pools.count != 0);
     const hfit_pool *low = plan->pools.items;
-    uint32_t step = 1u << 31 >> __builtin_clz(plan->pools.count);
+    uint32_t step = 1u << 31 >> hfit_leading_zeros(plan->pools.count);
     /* The last `step` pools or the first ones: either holds the pool looked for. */
     if (plan->pools.count > step && low[plan->pools.count - step].base <= offset) {
         low += plan->pools.count - step;
@@ -292,7 +294,7 @@ static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, siz
         return alloc_otherwise(heap, pools, NULL, size);
     }
     const hfit_pool *pool = &pools->pools.items[number];
-    if (LIKELY(take_own(heap, pool, free_list_at(number), &offset))) {
+    if (HFIT_LIKELY(take_own(heap, pool, free_list_at(number), &offset))) {
         return block_at(heap, offset);
     }
     return alloc_otherwise(heap, pools, pool, size);
@@ -315,7 +317,7 @@ static APART void free_behind(hfit_heap *heap, const hfit_pools_plan *plan, void
 
 static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     block_place place;
-    if (LIKELY(find_own_block(pools_plan(plan), distance_of(heap, block), &place))) {
+    if (HFIT_LIKELY(find_own_block(pools_plan(plan), distance_of(heap, block), &place))) {
         give_block(heap, pools_plan(plan), &place);
     } else {
         free_behind(heap, pools_plan(plan), block);

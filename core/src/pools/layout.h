@@ -12,6 +12,7 @@
 #ifndef HFIT_POOL_LAYOUT_H
 #define HFIT_POOL_LAYOUT_H
 
+#include "hfit/compiler.h"
 #include "hfit/plan_of_build.h"
 #include "hfit/pools.h"
 
@@ -107,7 +108,7 @@ static inline uint32_t rotate_right(uint32_t word, uint32_t places) {
 /* log2 of the largest power of two that divides `n`, which is not 0. */
 static inline uint32_t even_part_log2(uint32_t n) {
     HFIT_ASSERT(n != 0);
-    return (uint32_t)__builtin_ctz(n);
+    return hfit_trailing_zeros(n);
 }
 
 /* The number that gives 1, modulo 2^32, when multiplied with `odd`. Newton's step doubles the bits

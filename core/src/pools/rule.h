@@ -9,6 +9,7 @@
 #ifndef HFIT_POOL_RULE_H
 #define HFIT_POOL_RULE_H
 
+#include "hfit/compiler.h"
 #include "hfit/config.h"
 #include "hfit/plan_of_build.h"
 #include "hfit/pools.h"
@@ -56,12 +57,12 @@ static bool is_rule_sound(const hfit_pools_plan *plan);
 
 /* Keeps what is seldom needed out of the few steps that are taken each time, where it would cost
  * saved registers. */
-#define APART __attribute__((noinline))
+#define APART HFIT_NOT_INLINE
 
 /* Before the loop that searches the pools: where their number is known, its few steps are taken one
  * after the other, which is both faster and shorter. */
-#if HFIT_HAS_PLAN_OF_BUILD && defined __GNUC__
-#define STEP_BY_STEP _Pragma("GCC unroll 12")
+#if HFIT_HAS_PLAN_OF_BUILD
+#define STEP_BY_STEP HFIT_STEP_BY_STEP(12)
 #else
 #define STEP_BY_STEP
 #endif

@@ -17,6 +17,8 @@
 #ifndef HFIT_SIZED_BY_SIZE_H
 #define HFIT_SIZED_BY_SIZE_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/sized/heap.h"
@@ -34,7 +36,7 @@ static FORCE_INLINE uint32_t sizes_root(bool above) {
 
 /* The bits of a size by which the tree branches, moved to the top. */
 static FORCE_INLINE uint32_t size_turns(uint32_t size) {
-    const uint32_t zeros = (uint32_t)__builtin_clz(size);
+    const uint32_t zeros = hfit_leading_zeros(size);
     return (31 - zeros) << (32 - LOG_BITS) | size << zeros << 1 >> LOG_BITS;
 }
 

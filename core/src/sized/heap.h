@@ -13,6 +13,7 @@
 #ifndef HFIT_SIZED_HEAP_H
 #define HFIT_SIZED_HEAP_H
 
+#include "hfit/compiler.h"
 #include "hfit/sized.h"
 
 #include "src/size.h"
@@ -52,7 +53,7 @@ static FORCE_INLINE bool has_two_ends(const hfit_plan *plan) {
 
 /* log2 of the bytes of a granule. */
 static FORCE_INLINE uint32_t granule_shift(const hfit_plan *plan) {
-    return (uint32_t)__builtin_ctz(plan->alignment);
+    return hfit_trailing_zeros(plan->alignment);
 }
 
 /* Granules of so many bytes, one at least. */
@@ -95,7 +96,7 @@ static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *pl
 
 /* The bits of a granule number or a size in granules by which trees branch, moved to the top. */
 static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t number) {
-    return number << (uint32_t)__builtin_clz(load_word(heap, END));
+    return number << hfit_leading_zeros(load_word(heap, END));
 }
 
 /* The last granule at which a chunk of so many can begin, from safety level 1 on. */

@@ -8,6 +8,8 @@
 #ifndef HFIT_SIZED_LIVE_MAP_H
 #define HFIT_SIZED_LIVE_MAP_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/sized/heap.h"
@@ -45,7 +47,7 @@ static inline uint32_t next_live(const hfit_heap *heap, const hfit_plan *plan, u
     while (from < limit) {
         const uint32_t bits = load_word(heap, live_word(heap, plan, from)) >> from % 32;
         if (bits != 0) {
-            const uint32_t found = from + (uint32_t)__builtin_ctz(bits);
+            const uint32_t found = from + hfit_trailing_zeros(bits);
             return found < limit ? found : limit;
         }
         from = (from | 31u) + 1;

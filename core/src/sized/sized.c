@@ -4,6 +4,7 @@
  * (by_address.h) and by size (by_size.h); what happens to both when memory is used or freed is in
  * chunks.h.
  */
+#include "hfit/compiler.h"
 #include "hfit/sized.h"
 
 #include "hfit/descriptor.h"
@@ -82,7 +83,7 @@ static FORCE_INLINE uint32_t size_number(uint32_t size) {
     if (size < 16) {
         return size;
     }
-    const uint32_t log = 31u - (uint32_t)__builtin_clz(size);
+    const uint32_t log = 31u - hfit_leading_zeros(size);
     return 4 * log + (size >> (log - 2) & 3);
 }
 

@@ -14,6 +14,8 @@
 #ifndef HFIT_TAILORED_CHUNKS_H
 #define HFIT_TAILORED_CHUNKS_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tiling/trie.h"
@@ -150,7 +152,7 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
         found.offset = last.offset; /* word by word: a copy of a struct may call memcpy */
         found.size = last.size;
         const bool is_found = found.offset != NO_OFFSET;
-        if (LIKELY(is_found && !(above == high && is_too_large(plan, found.size, size)))) {
+        if (HFIT_LIKELY(is_found && !(above == high && is_too_large(plan, found.size, size)))) {
             break;
         }
         at->start = load_word(heap, TOP);

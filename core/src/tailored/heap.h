@@ -20,6 +20,7 @@
 #ifndef HFIT_TAILORED_HEAP_H
 #define HFIT_TAILORED_HEAP_H
 
+#include "hfit/compiler.h"
 #include "hfit/tailored.h"
 
 #include "src/size.h"
@@ -62,7 +63,7 @@ static FORCE_INLINE bool is_good_fit(const hfit_plan *plan) {
 
 /* log2 of the bytes of a granule. */
 static FORCE_INLINE uint32_t granule_shift(const hfit_plan *plan) {
-    return (uint32_t)__builtin_ctz(plan->alignment);
+    return hfit_trailing_zeros(plan->alignment);
 }
 
 /* Bytes of a chunk that the caller cannot have. */
@@ -112,7 +113,7 @@ static FORCE_INLINE uint32_t size_number(uint32_t size) {
     if (size < 16) {
         return size;
     }
-    const uint32_t log = 31u - (uint32_t)__builtin_clz(size);
+    const uint32_t log = 31u - hfit_leading_zeros(size);
     return 4 * log + (size >> (log - 2) & 3);
 }
 

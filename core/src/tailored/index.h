@@ -28,6 +28,8 @@
 #ifndef HFIT_TAILORED_INDEX_H
 #define HFIT_TAILORED_INDEX_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tiling/coded.h"
@@ -201,7 +203,7 @@ static INLINE_FOR_SPEED sized_chunk find_larger(const hfit_heap *heap, const hfi
         }
         map = load_word(heap, index_word(plan, number, above));
     }
-    const uint32_t larger = number * 32 + (uint32_t)__builtin_ctz(map);
+    const uint32_t larger = number * 32 + hfit_trailing_zeros(map);
     const uint32_t entry = load_link(heap, word_of(plan, larger, above));
     const uint32_t size = larger + least_chunk(plan);
     return (sized_chunk){entry, is_alone(plan, size) ? size : listed_at(heap, plan, entry)};
@@ -240,7 +242,7 @@ static INLINE_FOR_SPEED sized_chunk find_best(const hfit_heap *heap, const hfit_
         if (way.best.offset != NO_OFFSET || map == 0) {
             return way.best;
         }
-        const uint32_t larger = (uint32_t)__builtin_ctz(map);
+        const uint32_t larger = hfit_trailing_zeros(map);
         way.above = word_of(plan, larger, above);
         if (larger + least_chunk(plan) < 1u << FIRST_TRIE) {
             return (sized_chunk){load_link(heap, way.above), larger + least_chunk(plan)};

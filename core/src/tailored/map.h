@@ -33,6 +33,8 @@
 #ifndef HFIT_TAILORED_MAP_H
 #define HFIT_TAILORED_MAP_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tailored/heap.h"
@@ -136,7 +138,7 @@ static INLINE_FOR_SPEED uint32_t next_mark(const hfit_heap *heap, uint32_t map, 
             word = load_word(heap, map + number * 4);
         }
     }
-    return number * 32 + (uint32_t)__builtin_ctz(word);
+    return number * 32 + hfit_trailing_zeros(word);
 }
 
 /* The last mark before a granule that is marked, behind the first chunk's. */
@@ -151,7 +153,7 @@ static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t map, uint32
             word = load_word(heap, map + number * 4);
         }
     }
-    return number * 32 + 31 - (uint32_t)__builtin_clz(word);
+    return number * 32 + 31 - hfit_leading_zeros(word);
 }
 
 static FORCE_INLINE uint32_t marks_of(uint32_t word) {
@@ -173,7 +175,7 @@ static inline uint32_t marks_around(const hfit_heap *heap, uint32_t granule) {
 
 /* How many marks follow each other from any granule on, five at most. */
 static inline uint32_t run_from(const hfit_heap *heap, uint32_t granule) {
-    return (uint32_t)__builtin_ctz(~marks_from(heap, granule) | 1u << 5);
+    return hfit_trailing_zeros(~marks_from(heap, granule) | 1u << 5);
 }
 
 /* The granule behind a free chunk. */
@@ -369,7 +371,7 @@ static uint32_t scan_for_mark(const hfit_heap *heap, uint32_t granule, uint32_t 
         const uint32_t word = load_word(heap, map + number * 4);
         const uint32_t marks = (is_skip(word) && (word & 1) == 0 ? 0 : word) & mask;
         if (marks != 0) {
-            return number * 32 + (uint32_t)__builtin_ctz(marks);
+            return number * 32 + hfit_trailing_zeros(marks);
         }
         mask = UINT32_MAX;
     }

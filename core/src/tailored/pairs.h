@@ -27,6 +27,8 @@
 #ifndef HFIT_TAILORED_PAIRS_H
 #define HFIT_TAILORED_PAIRS_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tailored/heap.h"
@@ -176,7 +178,7 @@ static INLINE_FOR_SPEED uint32_t next_beginning(const hfit_heap *heap, uint32_t 
         }
         pairs = pairs_of(&found);
     }
-    const uint32_t next = (uint32_t)__builtin_ctz(pairs);
+    const uint32_t next = hfit_trailing_zeros(pairs);
     return (number << GROUP_SHIFT) + 2 * next + ((firsts(&found) >> next & 1u) == 0);
 }
 
@@ -199,7 +201,7 @@ static INLINE_FOR_SPEED uint32_t previous_beginning(const hfit_heap *heap, uint3
         }
         pairs = pairs_of(&found);
     }
-    const uint32_t last = 31u - (uint32_t)__builtin_clz(pairs);
+    const uint32_t last = 31u - hfit_leading_zeros(pairs);
     return (number << GROUP_SHIFT) + 2 * last + (seconds(&found) >> last & 1u);
 }
 
@@ -296,7 +298,7 @@ static uint32_t scan_for_beginning(const hfit_heap *heap, uint32_t granule, uint
         }
         const uint32_t pairs = pairs_of(&found) & (~0u << pair) << (from & 1);
         if (pairs != 0) {
-            const uint32_t next = (uint32_t)__builtin_ctz(pairs);
+            const uint32_t next = hfit_trailing_zeros(pairs);
             return (from & ~63u) + 2 * next + ((firsts(&found) >> next & 1u) == 0);
         }
     }

@@ -16,6 +16,7 @@
  */
 #include "hfit/best_fit.h"
 
+#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_best_fit_##operation
@@ -59,7 +60,7 @@ static inline bool has_bin(const hfit_plan *plan, uint32_t size) {
 
 static inline uint32_t bin_class(const hfit_plan *plan, uint32_t size) {
     HFIT_ASSERT(size != 0 && has_bin(plan, size));
-    return size >> (uint32_t)__builtin_ctz(plan->alignment);
+    return size >> hfit_trailing_zeros(plan->alignment);
 }
 
 static inline uint32_t trie_class(uint32_t size) {
@@ -148,7 +149,7 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
         if (map == 0) {
             return find_top(heap, size, end);
         }
-        class = (uint32_t)__builtin_ctz(map);
+        class = hfit_trailing_zeros(map);
         way.above = word_of(class);
         if (class < BIN_COUNT) {
             return sound_offset(load_link(heap, way.above), end);

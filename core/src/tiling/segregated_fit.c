@@ -8,6 +8,7 @@
  *   | map | heads of the exact lists      | general list |
  *   +-----+-------------------------------+--------------+
  */
+#include "hfit/compiler.h"
 #include "hfit/segregated_fit.h"
 
 #include "hfit/descriptor.h"
@@ -86,7 +87,7 @@ static bool find_exact(const hfit_heap *heap, uint32_t list, uint32_t end, uint3
     if (lists == 0) {
         return false;
     }
-    *chunk = sound_offset(load_link(heap, head_of((uint32_t)__builtin_ctz(lists))), end);
+    *chunk = sound_offset(load_link(heap, head_of(hfit_trailing_zeros(lists))), end);
     return true;
 }
 

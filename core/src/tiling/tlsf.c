@@ -14,6 +14,7 @@
  * level of them; below 2^second level there is one class a granule. There are bins from the class
  * of the smallest chunk to that of the whole region.
  */
+#include "hfit/compiler.h"
 #include "hfit/tlsf.h"
 
 #include "hfit/descriptor.h"
@@ -40,7 +41,7 @@ enum {
 /* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {
     HFIT_ASSERT(word != 0);
-    return (uint32_t)__builtin_ctz(word);
+    return hfit_trailing_zeros(word);
 }
 
 static inline uint32_t second_level_of(uint32_t shape) {
@@ -54,7 +55,7 @@ static inline uint32_t alignment_log2(uint32_t shape) {
 /* log2 of the granules between the bounds of the class that a chunk with such a payload is in. What
  * counts is the payload: then a power of two is a bound. */
 static inline uint32_t width_log2(uint32_t shape, uint32_t payload) {
-    const int32_t width = (int32_t)(shape >> 16 & 0xff) - __builtin_clz(payload);
+    const int32_t width = (int32_t)(shape >> 16 & 0xff) - (int32_t)hfit_leading_zeros(payload);
     return width < 0 ? 0 : (uint32_t)width;
 }
 

@@ -26,6 +26,8 @@
 #ifndef HFIT_TRIE_H
 #define HFIT_TRIE_H
 
+#include "hfit/compiler.h"
+
 #include "src/size.h"
 #include "src/region.h"
 #include "src/tiling/coded.h"
@@ -76,13 +78,13 @@ static FORCE_INLINE bool is_in_last_trie(const trie_form *form, uint32_t size) {
 
 static FORCE_INLINE uint32_t trie_of(const trie_form *form, uint32_t size) {
     HFIT_ASSERT(size != 0);
-    return is_in_last_trie(form, size) ? form->last : 31u - (uint32_t)__builtin_clz(size);
+    return is_in_last_trie(form, size) ? form->last : 31u - hfit_leading_zeros(size);
 }
 
 /* The bits of a size that may differ from those of its trie, moved to the top. */
 static FORCE_INLINE uint32_t turns_of(const trie_form *form, uint32_t size) {
     HFIT_ASSERT(size != 0);
-    return is_in_last_trie(form, size) ? size : size << (uint32_t)__builtin_clz(size) << 1;
+    return is_in_last_trie(form, size) ? size : size << hfit_leading_zeros(size) << 1;
 }
 
 /* The child slot of `entry` that the topmost turn leads to. */

@@ -23,11 +23,11 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _ENUM = re.compile(r"\benum\b\s*\w*\s*\{([^}]*)\}")
 _TYPE = re.compile(r"^\}\s*(\w+);|^typedef\b[^;{]*?(?:\(\*(\w+)\)\([^;]*\)|\b(\w+));", re.MULTILINE)
-_TAG = re.compile(r"\b(?:struct|enum|union)\s+(?:__attribute__\(\(\w+\)\)\s*)?(\w+)\s*\{")
+_TAG = re.compile(r"\b(?:struct|enum|union)\s+(?:HFIT_MAY_ALIAS\s+)?(\w+)\s*\{")
 _FUNCTION_OR_TABLE = re.compile(r"^(?!typedef)[a-z][\w \t*]*?\b(\w+)(?=[(\[]| =)", re.MULTILINE)
 _PASTED = re.compile(r"\b(?!hfit_)(\w+_)##operation\b")  # such as heap_##operation
 _FOR_ALL = {"src/region.h", "src/size.h"}  # beside hfit/ and the plan
-_NO_NAMES = {"_Static_assert", "HFIT_THIS", "__attribute__", "enum"}
+_NO_NAMES = {"_Static_assert", "HFIT_THIS", "HFIT_MAY_ALIAS", "enum"}
 
 # The plan is there before any allocator, and for all of them.
 _BEFORE_PLAN = """
