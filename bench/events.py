@@ -18,8 +18,8 @@ from pathlib import Path
 
 from heapfit.cli.printing import console
 from heapfit.compare.work import BLOCKS_AN_EVENT
-from heapfit.fit_result import FitOptions
-from heapfit.fitting.choice import Choice, choose_for_one
+from heapfit.fit_result import Fit
+from heapfit.fitting.fit import fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.stored import COLUMNS, Columns, Trace, write_trace
 
@@ -34,7 +34,7 @@ class Fitted:
 
     name: str
     events: int
-    choice: Choice
+    fit: Fit
 
     def over(self, events: int) -> float:
         return round(events / max(self.events, 1), 1)
@@ -64,13 +64,13 @@ def cut(trace: Trace, events: int, path: Path) -> Trace:
 
 
 def fitted(source: Path, events: int) -> Fitted:
-    """As `heapfit fit` chooses, nothing written."""
+    """As `heapfit fit` does it."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         name = source.name.split(".")[0]
         trace = open_any(source, ImportOptions(), Path(folder))
         if trace.info.events > events:
             trace = cut(trace, events, Path(folder) / "cut.parquet")
-        return Fitted(name, trace.info.events, choose_for_one(trace, name, FitOptions()))
+        return Fitted(name, trace.info.events, fit([trace.path], Path(folder) / "out"))
 
 
 def main() -> None:
@@ -86,13 +86,15 @@ def main() -> None:
         if asked.only not in source.name:
             continue
         one = fitted(source, asked.events)
-        work = one.choice.comparison.work
-        parts = (work.plans, work.regions, work.metered, work.walked // BLOCKS_AN_EVENT)
+        work = one.fit.work
+        parts = (work.plans, work.regions, work.beside, work.judged, work.metered)
+        parts += (work.walked // BLOCKS_AN_EVENT,)
         shown = [f"{one.over(part):,.1f}" for part in (*parts, work.every_size, work.events)]
-        table.append([one.name, f"{one.events:,}", *shown, one.choice.winner.name])
-        for row in one.choice.comparison.rows if asked.plans else ():
+        table.append([one.name, f"{one.events:,}", *shown, one.fit.winner.name])
+        for row in one.fit.comparison.rows if asked.plans else ():
             print(one.name, row.name, row.r_safe, one.over(row.work.events), sep="\t", flush=True)
-    heads = ("recording", "events", "plans", "regions", "metered", "walks", "every 8 B", "all")
+    heads = ("recording", "events", "plans", "regions", "beside", "judged", "metered", "walks")
+    heads += ("every 8 B", "all")
     console.out_table((*heads, "winner"), table, width=console.WIDE)
 
 

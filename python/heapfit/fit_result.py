@@ -12,6 +12,7 @@ from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Effort, Row
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
 from heapfit.compare.today.comparison import Today
 from heapfit.compare.today.heaps import SystemHeap
+from heapfit.compare.work import NO_WORK, Work
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 from heapfit.plan.plan_file import PlanFile
@@ -141,6 +142,7 @@ class Held:
     seen_refused: int  # of these
     drawn: int  # runs drawn from the recordings, which took no part in the choice; 0: none
     drawn_refused: int
+    events: int  # replayed for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class Fit:
     beside: tuple[BesideRow, ...]  # today's heap and the fitted one first, then others
     held: Held
     today: Today | None = None  # the heap that there is, where it was named
+    work: Work = NO_WORK  # that all of it took, pictures aside
 
     @property
     def source(self) -> Path:

@@ -27,7 +27,7 @@ WAYS = {
     "first_fit": (
         Plan("first_fit"),
         Plan("first_fit", {"list": 2}),
-        Plan("first_fit", {"list": 1}),
+        Plan("first_fit", {"list": 1, "header_size": 8, "least_split": 17}),  # heap_4
     ),
     "segregated_fit": (Plan("segregated_fit"), Plan("segregated_fit", {"upward": 1})),
     "tlsf": (Plan("tlsf"), Plan("tlsf", {"alignment": 4, "second_level": 3})),

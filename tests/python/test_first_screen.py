@@ -14,7 +14,7 @@ from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import out_text
 from heapfit.cli.printing.screen import Told
 from heapfit.compare.today.heaps import heap_4
-from heapfit.compare.today.needs import memory_needed
+from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import requests_of
 from heapfit.compare.trial import runs_in
 from heapfit.fit_result import Fit, FitOptions, Standing
@@ -68,7 +68,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
 def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
     requests = requests_of(echo.trace)
-    needed = memory_needed(heap_4(), requests, echo.trace.largest_alignment)
+    _, (needed,), _ = memories_needed(heap_4(), [requests], [echo.trace.largest_alignment])
     assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
     assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe

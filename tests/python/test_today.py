@@ -19,7 +19,7 @@ from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, out_text
 from heapfit.compare.today.comparison import HeapCost, Pair, Today
 from heapfit.compare.today.heaps import LONG_HEADER, Resizes, lwip_mem, parse_system_heap
-from heapfit.compare.today.needs import memories_needed, memory_needed, permanent
+from heapfit.compare.today.needs import memories_needed, permanent
 from heapfit.compare.today.requests import Requests, requests_of, without
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
@@ -74,6 +74,10 @@ class Rule:
         """Of the highest chunk in use in the last region, from its start."""
         used = [start + size for start, size, free in self.chunks if not free]
         return max(0, max(used, default=0) - self.last)
+
+
+def memory_needed(heap, requests: Requests, base: int) -> int | None:
+    return memories_needed(heap, [requests], [base])[1][0]
 
 
 def walk(seed: int, events: int = 300) -> Requests:
@@ -146,7 +150,7 @@ def test_lwips_heap_has_long_headers_where_its_size_takes_them():
     one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
     small, large = replace(one, size=one.size + 60_000), replace(one, size=one.size + 70_000)
     assert memories_needed(lwip_mem(4), [small], [4])[0] == lwip_mem(4)
-    heap, needs = memories_needed(lwip_mem(4), [small, large], [4, 4])
+    heap, needs, _ = memories_needed(lwip_mem(4), [small, large], [4, 4])
     assert heap == lwip_mem(4, LONG_HEADER)
     for need, size in zip(needs, (60_000, 70_000), strict=True):
         assert size + 3 * 12 <= need < size + 3 * 12 + 8
@@ -193,12 +197,13 @@ def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
     heap = parse_system_heap("heap_4", 8)
     runs = [begun([40, 20, 64, 8]), begun([40, 20, 64, 9], freed=1)]
     needs = [memory_needed(heap, one, 8) for one in runs]
-    found = permanent(heap, runs, [8, 8], needs)
+    found, events = permanent(heap, runs, [8, 8], needs)
+    assert events > 0
     assert found is not None
     assert found.objects == (0, 2)  # 20 is freed in one run, 8 differs
     assert (found.size, found.static) == (104, 104)
     assert found.saved == 2 * 8  # their headers
-    assert permanent(heap, [begun([]), begun([40])], [8, 8], needs) is None
+    assert permanent(heap, [begun([]), begun([40])], [8, 8], needs) == (None, 0)
 
 
 def today(*pairs: tuple[int, int], wanted: int = 1) -> Today:
@@ -293,6 +298,6 @@ def test_the_rules_give_the_figures_of_the_systems_own_sources(
         return
     trace = open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path)
     base = max(8, trace.largest_alignment)
-    _, (needed,) = memories_needed(parse_system_heap(heap, 8), [requests_of(trace)], [base])
+    _, (needed,), _ = memories_needed(parse_system_heap(heap, 8), [requests_of(trace)], [base])
     assert needed is not None
     assert abs(needed / figure - 1) <= within

@@ -148,6 +148,16 @@ static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     return own(plan)->coalesce != 0;
 }
 
+/* By address the chunk that the region's end cuts is tried last. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const uint32_t first = load_word(heap, TILING_FIRST);
+    const uint32_t smallest = smallest_chunk(plan);
+    reach->most = load_word(heap, TILING_FOOTPRINT) - WORD_SIZE - first;
+    reach->room = load_word(heap, TILING_END) - first;
+    reach->chunk = smallest < least_split(plan) ? least_split(plan) : smallest;
+    return own(plan)->list != HFIT_FIRST_FIT_LIFO;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"coalesce", "1: join a freed chunk with its free neighbours; 0: never.", HFIT_SCALAR,
@@ -169,6 +179,7 @@ const hfit_allocator hfit_first_fit_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_first_fit_plan),
     .ignores_region_end = false,
+    .reach = reach_of,
     .free_sizes = hfit_first_fit_free_sizes,
     .account =
         {

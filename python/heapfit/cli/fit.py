@@ -196,7 +196,7 @@ def _parts(outcome: Fit | Failure, told: Told = FIRST_SCREEN) -> Iterator[Part]:
 def _reasons(outcome: Fit) -> Iterator[Part]:
     """Why this plan, what the figures mean, and what was left out."""
     yield from paragraph(outcome.verdict)
-    yield from meanings(outcome.comparison)
+    yield from meanings(outcome.comparison, outcome.work)
     if outcome.firmer:
         yield from paragraph(f"What would make the answer firmer: {'; '.join(outcome.firmer)}.")
     for path in outcome.paths.traces:

@@ -24,6 +24,8 @@ class Work:
     every_size: int = 0  # likewise, of the few of which each multiple of 8 B is tried
     metered: int = 0  # to count accesses
     walked: int = 0  # blocks, for what is drawn over time
+    beside: int = 0  # for the heaps that an answer stands beside
+    judged: int = 0  # to see which runs its region serves
 
     def __add__(self, other: Work) -> Work:
         """Both together.
@@ -40,8 +42,8 @@ class Work:
         >>> Work(regions=10, walked=16).events
         12
         """
-        replayed = self.plans + self.regions + self.every_size + self.metered
-        return replayed + self.walked // BLOCKS_AN_EVENT
+        searched = self.plans + self.regions + self.every_size + self.metered
+        return searched + self.beside + self.judged + self.walked // BLOCKS_AN_EVENT
 
 
 NO_WORK = Work()

@@ -27,23 +27,26 @@ COUNTED = "were all runs this one"
 
 def heaps_beside(
     choice: Choice, traces: Sequence[Trace], today: Needs | None, progress: Progress
-) -> tuple[BesideRow, ...]:
+) -> tuple[tuple[BesideRow, ...], int]:
     """Today's heap where it is known, the fitted one, dlmalloc, heap_4's rule, TLSF, and the least.
 
-    The least is that of a plan whose blocks are counted on the recordings. It costs two searches
-    of each recording.
+    The least is that of a plan whose blocks are counted on the recordings. Then the events that
+    were replayed for it: a search of each recording for each heap.
     """
     size = choice.answer.size
     rows = [] if today is None else [_system(today.heap, today.most, size, Standing.TODAY)]
     rows.append(_measured(choice.winner, choice, Standing.FITTED, FITTED))
-    rows.append(_plain("Lea (dlmalloc)", _needed(DLMALLOC, choice, traces, progress), size))
+    needed, events = _needed(DLMALLOC, choice, traces, progress)
+    rows.append(_plain("Lea (dlmalloc)", needed, size))
     known = None if today is None else today.heap.name
+    others = []
     if known != "heap_4":
-        rows += _rule(traces, size, progress)
+        others.append(_rule(traces, size, progress))
     if TLSF not in (known, choice.winner.name):
-        rows.append(_tlsf(choice, traces, progress))
+        others.append(_tlsf(choice, traces, progress))
+    rows += [row for row, _ in others if row is not None]
     rows += _counted(choice)
-    return tuple(rows)
+    return tuple(rows), events + sum(more for _, more in others)
 
 
 def _measured(row: Row, choice: Choice, standing: Standing, title: str) -> BesideRow:
@@ -71,21 +74,25 @@ def _system(heap: SystemHeap, needed: int | None, size: HeapSize, standing: Stan
     return replace(row, standing=standing, mean=mean, flash=heap.code)
 
 
-def _rule(traces: Sequence[Trace], size: HeapSize, progress: Progress) -> Iterator[BesideRow]:
-    """FreeRTOS heap_4, unless the recordings ask for what it does not have."""
+def _rule(
+    traces: Sequence[Trace], size: HeapSize, progress: Progress
+) -> tuple[BesideRow | None, int]:
+    """FreeRTOS heap_4, unless the recordings ask for what it does not have; events."""
     heap, bases = heap_4(), [trace.largest_alignment for trace in traces]
     try:
-        _, needs = memories_needed(heap, [requests_of(one) for one in traces], bases, progress)
+        requests = [requests_of(one) for one in traces]
+        _, needs, events = memories_needed(heap, requests, bases, progress)
     except HeapfitError:
-        return
-    yield _system(heap, _most(needs), size, Standing.RULE)
+        return None, 0
+    return _system(heap, _most(needs), size, Standing.RULE), events
 
 
-def _tlsf(choice: Choice, traces: Sequence[Trace], progress: Progress) -> BesideRow:
+def _tlsf(choice: Choice, traces: Sequence[Trace], progress: Progress) -> tuple[BesideRow, int]:
     row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
     if row is not None and choice.needs.get(TLSF) is not None:
-        return _measured(row, choice, Standing.OTHER, "TLSF")
-    return _plain("TLSF", _needed(TLSF, choice, traces, progress), choice.answer.size)
+        return _measured(row, choice, Standing.OTHER, "TLSF"), 0
+    needed, events = _needed(TLSF, choice, traces, progress)
+    return _plain("TLSF", needed, choice.answer.size), events
 
 
 def _counted(choice: Choice) -> Iterator[BesideRow]:
@@ -105,14 +112,14 @@ def _counted(choice: Choice) -> Iterator[BesideRow]:
 
 def _needed(
     allocator: str, choice: Choice, traces: Sequence[Trace], progress: Progress
-) -> int | None:
-    """R_safe for all recordings of an allocator as it is; None where one is not served."""
+) -> tuple[int | None, int]:
+    """R_safe for all recordings of an allocator as it is; None where one is not served. Events."""
     alignment = choice.shown.alignment
     try:
         plan = Plan(allocator, {"alignment": alignment}).engine()
     except HeapfitError:
-        return None
-    needs = []
+        return None, 0
+    needs, events = [], 0
     for trace in traces:
         trial = _engine.Trial(plan, trace.events(), max(trace.largest_alignment, alignment))
         search = trial.scan(
@@ -120,7 +127,8 @@ def _needed(
         )
         progress(f"compare {allocator}", 1.0)
         needs.append(search.r_safe)
-    return _most(needs)
+        events += search.events
+    return _most(needs), events
 
 
 def _most(needs: Sequence[int | None]) -> int | None:

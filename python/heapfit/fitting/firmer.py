@@ -15,8 +15,11 @@ _FINER = 4  # bytes: the least alignment there is
 _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
 
 
-def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[str, ...]:
-    """A second recording, the target's pointers, a finer alignment; what applies."""
+def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[tuple[str, ...], int]:
+    """A second recording, the target's pointers, a finer alignment; what applies.
+
+    Then the events replayed to know it.
+    """
     ways = []
     if choice.answer.known.runs == 1:
         ways.append("a second recording (`heapfit fit FIRST SECOND`)")
@@ -24,29 +27,32 @@ def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[str
     if info.kind == "heap" and info.pointer_bits != 32:
         ways.append("a recording with the target's pointer size")
     if choice.answer.kept is not None:
-        return tuple(ways)
-    saved = _saved_by_finer_alignment(choice, options, progress)
+        return tuple(ways), 0
+    saved, events = _saved_by_finer_alignment(choice, options, progress)
     if saved >= _LEAST_SAVED:
         ways.append(f"--alignment {_FINER} saves {saved:.1%} if no block needs {options.alignment}")
-    return tuple(ways)
+    return tuple(ways), events
 
 
-def _saved_by_finer_alignment(choice: Choice, options: FitOptions, progress: Progress) -> float:
-    """What the winner's plan would save of its region with blocks aligned to 4 bytes.
+def _saved_by_finer_alignment(
+    choice: Choice, options: FitOptions, progress: Progress
+) -> tuple[float, int]:
+    """What the winner's plan would save of its region with blocks aligned to 4 bytes; events.
 
     0 where it can have no such blocks: some layouts take 8.
     """
     winner, plan = choice.winner, choice.winner.plan
     if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:
-        return 0.0
+        return 0.0, 0
     finer = replace(plan, scalars={**plan.scalars, "alignment": _FINER})
     try:
         engine_plan = finer.engine()
     except HeapfitError:
-        return 0.0
+        return 0.0, 0
     base = choice.shown.trace.largest_alignment
     trial = _engine.Trial(engine_plan, choice.shown.events_for(finer), base)
     step = f"compare {winner.name}, aligned to {_FINER}"
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
-    return 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
+    saved = 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
+    return saved, search.events

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.compare.verdict import pools_warning
+from heapfit.compare.work import Work
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, Run
 from heapfit.fitting.beside import heaps_beside
@@ -105,6 +106,10 @@ def _fitted(
     if needs is not None:
         today = beside_today(needs, [one.name for one in recordings], choice)
         choice = kept(choice, today, options)
+    ways, events_for_ways = firmer(choice, options, whole.part("firmer"))
+    beside, events_beside = heaps_beside(choice, traces, needs, whole.part("beside", steps=2))
+    held = held_by(choice, traces, whole.part("hold"))
+    events_beside += events_for_ways + (0 if needs is None else needs.events)
     placed = tuple(_placed(one, place.aside, place.folder).path for one in traces)
     fitted = Fit(
         name=recordings[0].name,
@@ -116,13 +121,14 @@ def _fitted(
         answer=choice.answer,
         plan_file=choice.plan_file,
         verdict=choice.verdict,
-        firmer=firmer(choice, options, whole.part("firmer")),
+        firmer=ways,
         warnings=tuple(_warnings(recordings, choice)),
         paths=paths_in(place.folder, placed, has_plan=today is None or not today.is_kept),
         options=options,
-        beside=heaps_beside(choice, traces, needs, whole.part("beside", steps=2)),
-        held=held_by(choice, traces, whole.part("hold")),
+        beside=beside,
+        held=held,
         today=today,
+        work=choice.comparison.work + Work(beside=events_beside, judged=held.events),
     )
     return fitted, choice.shown
 

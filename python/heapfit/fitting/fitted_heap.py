@@ -91,7 +91,9 @@ class FittedHeap(Tabular):
             raise HeapfitError(str(error).removeprefix("--now: ")) from error
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
-        now, memories = memories_needed(now, [requests_of(one) for one in traces], bases, progress)
+        now, memories, _ = memories_needed(
+            now, [requests_of(one) for one in traces], bases, progress
+        )
         needs = [memory for memory in memories if memory is not None]
         if len(needs) < len(memories):
             raise HeapfitError(f"{heap}: serves no region of these recordings")

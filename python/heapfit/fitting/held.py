@@ -27,15 +27,17 @@ def held_by(choice: Choice, traces: Sequence[Trace], progress: Progress) -> Held
     """One replay of each run in the answer's region; nothing is chosen by it."""
     progress(_STEP, 0.0)
     refused = sum(not _runs(choice, trace) for trace in traces)
+    events = sum(trace.info.events for trace in traces)
     drawn = drawn_refused = 0
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         for trace in _drawn(traces, Path(folder)):
             drawn += 1
             drawn_refused += not _runs(choice, trace)
+            events += trace.info.events
             trace.path.unlink()
             progress(_STEP, drawn / DRAWN)
     progress(_STEP, 1.0)
-    return Held(len(traces), refused, drawn, drawn_refused)
+    return Held(len(traces), refused, drawn, drawn_refused, events)
 
 
 def _drawn(traces: Sequence[Trace], folder: Path) -> Iterator[Trace]:

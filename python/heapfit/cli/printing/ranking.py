@@ -11,6 +11,7 @@ from heapfit.bounds.trace_bounds import BesideResult
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.compare.candidate import NotApplicable
 from heapfit.compare.comparison import Comparison, Row, energies_over_least
+from heapfit.compare.work import Work
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
@@ -110,24 +111,27 @@ def _aligned(comparison: Comparison) -> tuple[Column[_Ranked], ...]:
     return () if is_one else _of_row(Column(heading="aligned", shown=lambda row: row.alignment))
 
 
-def meanings(comparison: Comparison) -> Iterator[Part]:
-    """What the table's figures and marks mean, the bounds, and what was left out."""
+def meanings(comparison: Comparison, work: Work | None = None) -> Iterator[Part]:
+    """What the table's figures and marks mean, the bounds, and what was left out.
+
+    `work` is told where more was done than the comparison.
+    """
     yield Line(
         f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
         f"{comparison.base_alignment}."
     )
     if not _aligned(comparison) and comparison.rows:
         yield Line(f"Every block starts at a multiple of {comparison.rows[0].alignment} B.")
-    yield Fields({"bounds": comparison.bounds, "work": _work(comparison)})
+    yield Fields({"bounds": comparison.bounds, "work": _work(comparison, work or comparison.work)})
     if comparison.bounds is not None:
         yield from map(Line, _bounds_told(comparison.bounds))
     yield from map(Line, _meanings(comparison.rows))
     yield from left_out(comparison.not_applicable)
 
 
-def _work(comparison: Comparison) -> dict[str, object]:
+def _work(comparison: Comparison, work: Work) -> dict[str, object]:
     """What it took, by what for, and over the events of the trace."""
-    work, events = comparison.work, max(comparison.trace.events, 1)
+    events = max(comparison.trace.events, 1)
     return asdict(work) | {"events": work.events, "over_trace": round(work.events / events, 1)}
 
 

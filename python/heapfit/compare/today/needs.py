@@ -32,6 +32,7 @@ class Needs:
     heap: SystemHeap  # with the headers that it has at this size
     memories: tuple[int | None, ...]  # for each recording
     permanent: Permanent | None
+    events: int  # replayed to know it
 
     @property
     def most(self) -> int | None:
@@ -47,10 +48,12 @@ def needs_of(
     progress: Progress = no_progress,
 ) -> Needs:
     """Measured by replay; `bases` are the recordings' largest alignments."""
-    heap, memories = memories_needed(heap, recordings, bases, progress)
+    heap, memories, events = memories_needed(heap, recordings, bases, progress)
     known = [need for need in memories if need is not None]
-    is_served = len(known) == len(memories)
-    return Needs(heap, memories, permanent(heap, recordings, bases, known) if is_served else None)
+    kept, more = None, 0
+    if len(known) == len(memories):
+        kept, more = permanent(heap, recordings, bases, known)
+    return Needs(heap, memories, kept, events + more)
 
 
 def memories_needed(
@@ -58,51 +61,56 @@ def memories_needed(
     recordings: Sequence[Requests],
     bases: Sequence[int],
     progress: Progress = no_progress,
-) -> tuple[SystemHeap, tuple[int | None, ...]]:
-    """The heap's memory for each recording, R_safe; None where none below 4 GiB serves.
+) -> tuple[SystemHeap, tuple[int | None, ...], int]:
+    """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
 
-    A heap whose headers depend on its size comes back with those that it then has.
+    A heap whose headers depend on its size comes back with those that it then has. Events are those
+    that were replayed for it.
     """
-    needs = tuple(
-        memory_needed(heap, one, base, progress)
+    measured = [
+        _memory_needed(heap, one, base, progress)
         for one, base in zip(recordings, bases, strict=True)
-    )
+    ]
+    needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
     has_grown = heap == lwip_mem(heap.plan.alignment) and any(
         need is None or heap.set_to(need) > LARGEST_SHORT for need in needs
     )
     if not has_grown:
-        return heap, needs
-    return memories_needed(lwip_mem(heap.plan.alignment, LONG_HEADER), recordings, bases, progress)
+        return heap, needs, events
+    grown = lwip_mem(heap.plan.alignment, LONG_HEADER)
+    heap, needs, more = memories_needed(grown, recordings, bases, progress)
+    return heap, needs, events + more
 
 
-def memory_needed(
-    heap: SystemHeap, requests: Requests, base: int, progress: Progress = no_progress
-) -> int | None:
-    """For one recording; its largest alignment is `base`."""
+def _memory_needed(
+    heap: SystemHeap, requests: Requests, base: int, progress: Progress
+) -> tuple[int | None, int]:
+    """For one recording, whose largest alignment is `base`; and the events replayed."""
     step = f"compare {heap.name}"
     trial = _engine.Trial(heap.plan.engine(), as_served(heap, requests).engine(), base)
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
-    return None if search.r_safe is None else heap.memory(search.r_safe)
+    return None if search.r_safe is None else heap.memory(search.r_safe), search.events
 
 
 def permanent(
     heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needs: Sequence[int]
-) -> Permanent | None:
+) -> tuple[Permanent | None, int]:
     """What begins all recordings alike, before the first free, and is never freed or resized.
 
     Its saving is of the largest memory of all; `needs` are those with it. None if there is none.
+    Then the events replayed.
     """
     objects = _never_freed(recordings)
     if not objects:
-        return None
+        return None, 0
     sizes = [int(recordings[0].size[one]) for one in objects]
     unit = heap.plan.alignment
     static = sum(-(-size // unit) * unit for size in sizes)
-    _, rest = memories_needed(heap, [without(one, objects) for one in recordings], bases)
+    _, rest, events = memories_needed(heap, [without(one, objects) for one in recordings], bases)
     least = [need for need in rest if need is not None]
     saved = max(needs) - max(least) - static if len(least) == len(recordings) else None
-    return Permanent(objects, sum(sizes), static, saved)
+    return Permanent(objects, sum(sizes), static, saved), events
 
 
 def _never_freed(recordings: Sequence[Requests]) -> tuple[int, ...]:
