@@ -8,13 +8,14 @@ from small_traces import heapfit_json
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
     blocks_of,
     class_lifetimes,
     class_of_size,
     size_class,
 )
-from heapfit.design.placement.learned import Placed, Placement, guesses, learn_placement
+from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
@@ -140,6 +141,28 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     found = learn_placement(shifted, list(layouts(8).values()), most)
     assert found is not None
     assert found.tried <= most / len(shifted.events)
+
+
+def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(
+    shifted: LoadedTrace, learned: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_PATIENCE", 0)
+    monkeypatch.setattr(search, "_LEAST_PATIENCE", 0)
+    turned: list[int] = []
+    turn_over = Search._turn_over
+
+    def noted(self: Search, classes: int) -> bool:
+        before = self.tried
+        gained = turn_over(self, classes)
+        turned.extend([classes] * (self.tried - before))
+        return gained
+
+    monkeypatch.setattr(Search, "_turn_over", noted)
+    layout = learned.climbed.layout
+    learn_placement(shifted, [layout], EVENTS)
+    classes = class_lifetimes(blocks_of(shifted), layout).classes
+    assert {1 << one for one in classes} <= set(turned)
+    assert len(turned) < 12  # and is ended then
 
 
 def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
