@@ -16,6 +16,7 @@ from heapfit.design.placement.class_lifetimes import (
     size_class,
 )
 from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
+from heapfit.design.placement.sized_plans import sized_two_ends
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
@@ -80,7 +81,12 @@ def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
             assert {size_class(first), size_class(after - 1)} == {expected}
 
 
-@pytest.mark.parametrize("layout", layouts(4).values(), ids=layouts(4))
+SIZED = {f"sized_{alignment}": Plan("sized", {"alignment": alignment}) for alignment in (4, 8)}
+
+
+@pytest.mark.parametrize(
+    "layout", [*layouts(4).values(), *SIZED.values()], ids=[*layouts(4), *SIZED]
+)
 def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
     tmp_path: Path, layout: Plan
 ) -> None:
@@ -178,6 +184,14 @@ def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
     with pytest.raises(KeyboardInterrupt):
         learn_placement(shifted, list(layouts(8).values()), EVENTS, progress=interrupting)
     assert told == 60
+
+
+def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedTrace) -> None:
+    found = sized_two_ends(shifted)
+    assert isinstance(found, Candidate)
+    assert found.plan.scalars["ends"] == 2
+    plain = region(Plan("sized", {"alignment": 8}), shifted)
+    assert region(found.plan, shifted) < plain - shifted.profile.u_max // 10
 
 
 def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:
