@@ -8,13 +8,15 @@ from small_traces import heapfit_json
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
     blocks_of,
     class_lifetimes,
     class_of_size,
     size_class,
 )
-from heapfit.design.placement.learned import Placed, Placement, guesses, learn_placement
+from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
+from heapfit.design.placement.sized_plans import sized_two_ends
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
@@ -79,7 +81,12 @@ def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
             assert {size_class(first), size_class(after - 1)} == {expected}
 
 
-@pytest.mark.parametrize("layout", layouts(4).values(), ids=layouts(4))
+SIZED = {f"sized_{alignment}": Plan("sized", {"alignment": alignment}) for alignment in (4, 8)}
+
+
+@pytest.mark.parametrize(
+    "layout", [*layouts(4).values(), *SIZED.values()], ids=[*layouts(4), *SIZED]
+)
 def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
     tmp_path: Path, layout: Plan
 ) -> None:
@@ -142,6 +149,28 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     assert found.tried <= most / len(shifted.events)
 
 
+def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(
+    shifted: LoadedTrace, learned: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_PATIENCE", 0)
+    monkeypatch.setattr(search, "_LEAST_PATIENCE", 0)
+    turned: list[int] = []
+    turn_over = Search._turn_over
+
+    def noted(self: Search, classes: int) -> bool:
+        before = self.tried
+        gained = turn_over(self, classes)
+        turned.extend([classes] * (self.tried - before))
+        return gained
+
+    monkeypatch.setattr(Search, "_turn_over", noted)
+    layout = learned.climbed.layout
+    learn_placement(shifted, [layout], EVENTS)
+    classes = class_lifetimes(blocks_of(shifted), layout).classes
+    assert {1 << one for one in classes} <= set(turned)
+    assert len(turned) < 12  # and is ended then
+
+
 def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
     told = 0
 
@@ -155,6 +184,14 @@ def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
     with pytest.raises(KeyboardInterrupt):
         learn_placement(shifted, list(layouts(8).values()), EVENTS, progress=interrupting)
     assert told == 60
+
+
+def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedTrace) -> None:
+    found = sized_two_ends(shifted)
+    assert isinstance(found, Candidate)
+    assert found.plan.scalars["ends"] == 2
+    plain = region(Plan("sized", {"alignment": 8}), shifted)
+    assert region(found.plan, shifted) < plain - shifted.profile.u_max // 10
 
 
 def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:

@@ -16,6 +16,7 @@ from heapfit.compare.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, sized_two_ends
 from heapfit.design.placement.tailored_plans import tailored_candidates
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
@@ -38,7 +39,6 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import numbered
 
-_HOLE_LIMIT = 8  # curl-multi 1.32 -> 1.03; duktape-mix 1.05 -> 1.29, so none is tried, too
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
 _SHOWN = ("tlsf", "best_fit", "first_fit")  # beside every answer
@@ -98,11 +98,12 @@ def _as_they_are(brief: Brief) -> list[Made]:
 
 
 def _sized(brief: Brief) -> list[Made]:
-    """Plain, and with holes left that are many times a request, for programs that know sizes."""
+    """Plain, with holes left that are many times a request, and with two ends that are learned;
+    for programs that know sizes."""
     if not brief.options.sized:
         return []
-    named = ["sized", f"sized:hole_limit={_HOLE_LIMIT}"]
-    return [one for name in named for one in _named(name, brief.loaded)]
+    plain = [one for name in (ALLOCATOR, LIMITED) for one in _named(name, brief.loaded)]
+    return [*plain, sized_two_ends(brief.loaded, brief.options.choice.seed, brief.progress)]
 
 
 def _tailored(brief: Brief) -> list[Made]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the blocks of each of `tailored`'s size classes live, and how old they are at the peak.
+"""How long the blocks of each size class of `tailored` or `sized` live, and their age at the peak.
 
 A block that is resized ends there, and one of the new size begins:
 
@@ -27,6 +27,8 @@ _HEADER = 4  # bytes of one
 _LEAST_HEADED = 16  # bytes of the smallest chunk then
 _LEAST_MAPPED = 2  # granules of it in a map
 _PAIRS = 2  # the layout in which it may have one
+_SIZED = "sized"  # has the same classes, see hfit/sized.h
+_LEAST_SIZED = 8  # bytes of its smallest chunk, or one granule
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,12 @@ def class_of_size(size: int, layout: Plan) -> int:
     6
     >>> class_of_size(0, Plan("tailored", {"alignment": 8, "layout": 2}))
     1
+    >>> [class_of_size(9, Plan("sized", {"alignment": a})) for a in (4, 8, 16)]
+    [3, 2, 1]
     """
     granule = layout.scalars["alignment"]
+    if layout.allocator == _SIZED:
+        return size_class(max(-(-size // granule), _LEAST_SIZED // granule, 1))
     bounds = layout.scalars.get("layout", 0)
     if bounds == _HEADED:
         return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))

@@ -36,7 +36,8 @@ _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that
 # Of its first version, which 0013 measures; no other value was measured alone:
 LEAST_EVENTS = 5_000_000  # of the work
 _MISSES = 250  # tries in a row without a gain end it
-# A climb ends when so much work saved less than so small a part of U_max: docs/decisions/0013.
+# A climb ends when, after its first pass, so much work saved less than so small a part of U_max:
+# docs/decisions/0013.
 _PATIENCE = 50  # times all events
 _LEAST_PATIENCE = 250_000  # events
 _PAYS = 1000
@@ -224,12 +225,13 @@ class Search:
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Each class by itself until none helps, then several at a time."""
-        self._mark()
         has_gained = True
         while has_gained:
             has_gained = False
             for one in self._random.sample(classes, len(classes)):
                 has_gained |= self._turn_over(1 << one)
+            if self._marked is None:
+                self._mark()
         while self._has_work():
             self._turn_over(self._some(classes))
 

@@ -118,7 +118,7 @@ def _by_hole_limit(
     if limit == 0:
         return NotApplicable(HOLE_LIMIT, "no large hole is better left alone", before[0])
     alone = f"holes of more than {limit} times a request left alone"
-    return _better(HOLE_LIMIT, learned.limited, before, u_max, alone)
+    return better(HOLE_LIMIT, learned.limited, before, u_max, alone)
 
 
 def _by_placement(
@@ -126,12 +126,12 @@ def _by_placement(
 ) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
     """What lifetimes tell, and what the climb from there found."""
     apart = "short-lived and long-lived blocks at different ends"
-    by_lifetime = _better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
+    by_lifetime = better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
     climb = f"{learned.tried:,} plans tried"
     if learned.climbed == learned.by_lifetime:
         why = f"{climb}, none better than {BY_LIFETIME}"
         return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)
-    return by_lifetime, _better(TWO_ENDS, learned.climbed, before, u_max, climb)
+    return by_lifetime, better(TWO_ENDS, learned.climbed, before, u_max, climb)
 
 
 def _stacks(
@@ -152,7 +152,7 @@ def _stacks(
         return NotApplicable(
             STACKS, f"{learned_from}, could save something by chance alone", before[0]
         )
-    return _better(STACKS, learned, before, loaded.profile.u_max, learned_from)
+    return better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
 
 def _by_site(
@@ -164,7 +164,7 @@ def _by_site(
     sites = by_site.layout.sites
     what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
     learned_from = f"{len(sites)} {what} have tags"
-    return _better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
+    return better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
 
 
 def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
@@ -195,7 +195,7 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
     return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
 
 
-def _better(
+def better(
     name: str, placed: Placed, before: tuple[str, Placed], u_max: int, learned_from: str
 ) -> Candidate | NotApplicable:
     """The plan, unless it saves too little of the one before it to hold on another run."""

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of `sized` whose two ends are learned, for programs that hand sizes over.
+
+Placement is learned as that of `tailored` is: its size classes are the same.
+"""
+
+from __future__ import annotations
+
+from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, learn_placement
+from heapfit.design.placement.tailored_plans import better
+from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.loaded import LoadedTrace
+
+ALLOCATOR = "sized"
+HOLE_LIMIT = 8  # curl-multi 1.32 -> 1.03; duktape-mix 1.05 -> 1.29, so none is tried, too
+LIMITED = f"{ALLOCATOR}:hole_limit={HOLE_LIMIT}"
+TWO_ENDS = "sized_two_ends"
+
+
+def sized_two_ends(
+    loaded: LoadedTrace, seed: int = 1, progress: Progress = no_progress
+) -> Candidate | NotApplicable:
+    """Over the better of no limit to the holes that are cut and HOLE_LIMIT."""
+    scalars = {"alignment": loaded.alignment}
+    names = {
+        ALLOCATOR: Plan(ALLOCATOR, scalars),
+        LIMITED: Plan(ALLOCATOR, {**scalars, "hole_limit": HOLE_LIMIT}),
+    }
+    work = max(TRACES * len(loaded.events), LEAST_EVENTS)
+    learned = learn_placement(loaded, list(names.values()), work, seed, progress)
+    if learned is None:
+        return NotApplicable(TWO_ENDS, "sized does not serve the trace")
+    before = next(name for name, plan in names.items() if plan == learned.plain.plan)
+    tried = f"{learned.tried:,} plans tried"
+    return better(TWO_ENDS, learned.climbed, (before, learned.plain), loaded.profile.u_max, tried)
