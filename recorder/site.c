@@ -12,14 +12,7 @@
 #include <stdlib.h>
 #include <unwind.h>
 
-/* The finaliser of MurmurHash3 (Appleby, public domain): every bit of the input reaches all 32. */
-static uint32_t mixed(uint64_t value) {
-    value ^= value >> 33;
-    value *= 0xff51afd7ed558ccdU;
-    value ^= value >> 33;
-    value *= 0xc4ceb9fe1a85ec53U;
-    return (uint32_t)(value ^ (value >> 33));
-}
+#include "site_hash.h"
 
 #if __GLIBC_PREREQ(2, 35)
 
@@ -30,8 +23,7 @@ uint32_t caller_of(void *code) {
     }
     const uint64_t start = (uintptr_t)module.dlfo_map_start;
     const uint64_t extent = (uintptr_t)module.dlfo_map_end - start;
-    const uint32_t hash = mixed(((uintptr_t)code - start) ^ (extent << 32));
-    return hash == 0 ? 1 : hash;
+    return hfit_site_hash((uintptr_t)code - start, extent);
 }
 
 #else
@@ -77,7 +69,7 @@ static bool asks_for_chains(void) {
 static uint32_t name_of(const uint32_t callers[SITE_DEPTH]) {
     uint32_t name = 0;
     for (unsigned i = 0; i < SITE_DEPTH; i++) {
-        name = mixed((uint64_t)name << 32 | callers[i]);
+        name = hfit_mixed((uint64_t)name << 32 | callers[i]);
     }
     return name == 0 ? 1 : name;
 }

@@ -117,6 +117,7 @@ def unused_native() -> Iterator[str]:
         if file.suffix in {".c", ".h", ".cpp", ".hpp", ".def"}
     }
     uses = Counter(word for text in texts.values() for word in _WORD.findall(text))
+    uses.update(names_in_templates())
     uses.update(f"guarded_{word}" for text in texts.values() for word in _GUARDED.findall(text))
     headers = [text for file, text in texts.items() if file.suffix in {".h", ".hpp"}]
     declared = Counter(word for text in headers for word in set(_WORD.findall(text)))

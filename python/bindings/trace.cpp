@@ -13,6 +13,7 @@
 #include "heapfit/trace/csv.hpp"
 #include "heapfit/trace/frames.hpp"
 #include "heapfit/trace/heap_log.hpp"
+#include "heapfit/trace/heaptrack.hpp"
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
@@ -92,6 +93,7 @@ void bind_trace(nb::module_ &module) {
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).");
     bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
+    bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(
         "has_heap_log",
         [](nb::bytes head) {

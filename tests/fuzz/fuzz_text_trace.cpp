@@ -12,6 +12,7 @@
 
 #include "heapfit/trace/csv.hpp"
 #include "heapfit/trace/heap_log.hpp"
+#include "heapfit/trace/heaptrack.hpp"
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
@@ -98,5 +99,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     require_promises<CsvTrace>(text, chunk, on_unknown);
     require_promises<LifetimeTrace>(text, chunk, on_unknown);
     require_promises<HeapLogTrace>(text, chunk, on_unknown);
+    require_promises<HeaptrackTrace>(text, chunk, on_unknown);
     return 0;
 }

@@ -11,6 +11,12 @@
 #if MEMP_MEM_MALLOC && MEM_USE_POOLS
 #error "pools in the heap, and the heap in pools"
 #endif
+#if MEM_LIBC_MALLOC && MEM_USE_POOLS
+#error "the heap is the C library's and in pools"
+#endif
+#if MEM_USE_POOLS && !MEMP_USE_CUSTOM_POOLS
+#error "the heap is in pools, of which there are none"
+#endif
 #if !MEMP_MEM_MALLOC && PBUF_POOL_BUFSIZE <= HEADERS
 #error "PBUF_POOL_BUFSIZE has no room behind the headers"
 #endif

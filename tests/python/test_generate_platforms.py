@@ -72,6 +72,34 @@ def test_lwip_asks_the_generated_heap(tmp_path: Path, version: str) -> None:
     subprocess.run([compiled(code, HERE / "platform_lwip.c", *options)], check=True)
 
 
+def test_lwips_own_pools_are_the_plans(tmp_path: Path) -> None:
+    """By Debian's headers: as many pools, of these sizes and counts, from the smallest."""
+    plan = PLANS["budgeted"]
+    code = generated(tmp_path, "lwip", plan)
+    settings = "#define NO_SYS 1\n#define MEM_ALIGNMENT 8\n#define HFIT_LWIP_POOLS\n"
+    (code / "lwipopts.h").write_text(f'{settings}#include "lwipopts_hfit.h"\n')
+    (code / "pools.c").write_text(
+        f'#include "{HERE / "lwip_sanity.h"}"\n'
+        '#include "lwip/memp.h"\n#include "lwip/priv/memp_priv.h"\n'
+        "const unsigned found[][2] = {\n#define LWIP_MEMPOOL(name, num, size, desc)\n"
+        "#define LWIP_MALLOC_MEMPOOL_START\n#define LWIP_MALLOC_MEMPOOL_END\n"
+        "#define LWIP_MALLOC_MEMPOOL(num, size) {num, size},\n"
+        '#include "lwip/priv/memp_std.h"\n};\n#include <stdio.h>\n'
+        "_Static_assert(MEMP_POOL_LAST - MEMP_POOL_FIRST + 1 == sizeof found / sizeof found[0], "
+        '"lwIP counts them");\n'
+        "int main(void) {\nfor (unsigned i = 0; i < sizeof found / sizeof found[0]; i++) "
+        'printf("%u %u ", found[i][0], found[i][1]);\nreturn 0;\n}\n'
+    )
+    made = tmp_path / "pools"
+    subprocess.run(["gcc", *LWIP, f"-I{code}", code / "pools.c", "-o", made], check=True)
+    printed = subprocess.run([made], check=True, capture_output=True, text=True).stdout.split()
+    pools = sorted((pool.size, pool.count) for pool in plan.pools)
+    assert [int(word) for word in printed] == [
+        number for size, count in pools for number in (count, size)
+    ]
+    assert not (generated(tmp_path / "other", "lwip", PLANS["tlsf"]) / "lwippools.h").exists()
+
+
 @pytest.mark.parametrize(
     ("platform", "lock", "sources"),
     [

@@ -30,6 +30,49 @@ LOGS = {
         "mm_malloc: Allocated 0x20024548, size 72\n[ 12.5] mm_free: Freeing 0x20024548\n",
         [(ALLOC, 0, 72), (FREE, 0, 0)],
     ),
+    "NuttX's trace": (
+        "hello-3 [0] 12.340: tracing_mark_write: C|3|Heap Usage|64|malloc: heap: 0x20000000 "
+        "size:64, address: 0x20024548\n"
+        "hello-3 [0] 12.350: tracing_mark_write: C|3|Heap Usage|0|free: heap: 0x20000000 "
+        "size:64, address: 0x20024548\n",
+        [(ALLOC, 0, 64), (FREE, 0, 0)],
+    ),
+    "NuttX's memdump": (
+        "[ 5.76] [ 9] [  INFO] [ap] Dump all used memory node info:\n"
+        "[ 5.76] [ 9] [  INFO] [ap]    PID        Size    Sequence    Address Callstack\n"
+        "[ 5.76] [ 9] [  INFO] [ap]     35          64          12 0x3c55d4d8 0x2c5b0ef6\n"
+        "[ 5.76] [10] [  INFO] [ap]     35         128           7 0x3c55d518 0x2c5b0ef6\n"
+        "[ 5.76] [ 9] [  INFO] [ap]   Total Blks  Total Size\n"
+        "[ 5.76] [ 9] [  INFO] [ap]            2         192\n"
+        "[ 5.77] [ 9] [  INFO] [ap] Dump all free memory node info:\n"
+        "[ 5.77] [ 9] [  INFO] [ap]         Size    Address\n"
+        "[ 5.77] [ 9] [  INFO] [ap]         4096 0x3c55e000\n",
+        [(ALLOC, 0, 128), (ALLOC, 1, 64)],
+    ),
+    "Zephyr's heap listener": (
+        "[00:00:01.200,000] <inf> app: Memory allocated at 0x20000a10, size 24\n"
+        "[00:00:01.300,000] <inf> app: Memory freed at 0x20000a10, size 24\n",
+        [(ALLOC, 0, 24), (FREE, 0, 0)],
+    ),
+    "Zephyr's heaptrace dump": (
+        "[heaptrace] ptr=0x20000a10 size=24 heap=sys_heap alloc_tid=0x20000100 alloc_thread=main "
+        "alloc_cpu=0 alloc_ms=12\n[heaptrace]   backtrace: 0x8001234\n"
+        "[heaptrace] ptr=0x20000a40 size=8 heap=libc alloc_tid=0x20000100 alloc_thread=main\n",
+        [(ALLOC, 0, 24), (ALLOC, 1, 8)],
+    ),
+    "ESP-IDF's heap trace": (
+        "====== Heap Trace: 3 records (100 capacity) ======\n"
+        "    32 bytes (@ 0x3ffb9630, Internal) allocated CPU 0 ccount 0x5f94ab20 caller 0x400d2\n"
+        "freed by 0x400d27d0:0x400d27e0\n"
+        "     8 bytes (@ 0x3ffb9700,    PSRAM) allocated CPU 1 ccount 0x5f94bb20 caller 0x400d2\n"
+        "    16 bytes (@ 0x3ffb9630, Internal) allocated CPU 0 ccount 0x5f94cb20 caller 0x400d2\n"
+        "====== Heap Trace Summary ======\n",
+        [(ALLOC, 0, 32), (ALLOC, 1, 8), (FREE, 0, 0), (ALLOC, 2, 16)],
+    ),
+    "FreeRTOS's trace macros": (
+        "traceMALLOC(0x20000100, 32)\ntraceFREE(0x20000100, 32)\n",
+        [(ALLOC, 0, 32), (FREE, 0, 0)],
+    ),
     "SystemView's heap events": (
         '[0.002258425] HEAP: Allocated 2 bytes @ 0x3ffaffe0 from task "alloc" on core 0 by:\n'
         '/main/log.c:48\n[0.0025] HEAP: Freed bytes @ 0x3ffaffe0 from task "free" on core 0 by:\n',
@@ -50,10 +93,14 @@ LOGS = {
     "a log of calls": (
         "--7-- malloc(24) = 0x4A8A040\n--7-- calloc(3,8) = 0x4A8A080\n--7-- _Znwm(9) = 0x4A8A0C0\n"
         "--7-- memalign(al 64, size 100) = 0x4A8A100\n--7-- realloc(0x4A8A040,48) = 0x4A8A200\n"
-        "--7-- free(0x4A8A080)\nmalloc(8) @ 0x80012a4 returned 0x20000100\nfree((nil))\n",
+        "--7-- free(0x4A8A080)\nmalloc(8) @ 0x80012a4 returned 0x20000100\nfree((nil))\n"
+        "--7-- _ZnwmSt11align_val_t(size 384, al 128) = 0x4D6FE00\n"
+        "--7-- _ZdlPvmSt11align_val_t(0x4D6FE00)\n--7-- _ZnamRKSt9nothrow_t(4) = 0x4D70000\n"
+        "--7-- realloc(0x4D70000,0)free(0x4D70000)\n--7--  = 0\n",
         [
             *((ALLOC, 0, 24), (ZEROED, 1, 24), (ALLOC, 2, 9), (ALIGNED, 3, 100), (RESIZE, 0, 48)),
-            *((FREE, 1, 0), (ALLOC, 4, 8)),
+            *((FREE, 1, 0), (ALLOC, 4, 8), (ALIGNED, 5, 384), (FREE, 5, 0), (ALLOC, 6, 4)),
+            (FREE, 6, 0),
         ],
     ),
 }
@@ -92,6 +139,52 @@ def test_chunks_that_a_heap_rounded_up_are_told():
     assert reader.notes == [
         "Sizes are those of chunks, which the heap had rounded up: requests are less."
     ]
+
+
+@pytest.mark.parametrize("form", ["NuttX's trace", "NuttX's memdump", "FreeRTOS's trace macros"])
+def test_sizes_that_are_no_requests_are_told(form):
+    reader, _ = read(LOGS[form][0].encode())
+    assert any(note.startswith("Sizes are those of") for note in reader.notes)
+
+
+def test_what_was_freed_before_a_list_was_made_is_told():
+    """It lives until its address is given again, which is the most that it can have."""
+    text, _ = LOGS["ESP-IDF's heap trace"]
+    reader, _ = read(text.encode())
+    assert reader.notes[:2] == [
+        "A list tells what was live then, not what had come and gone before.",
+        "1 block was freed at a time that the log does not tell: taken as live until the address "
+        "is given again, or to the end. The peak is at most what is shown.",
+    ]
+    line = "{} bytes (@ 0x{}) allocated CPU 0 ccount 0x1 caller 0x2\n"
+    text = line.format(8, 10) + "freed by 0x3\n" + line.format(9, 20)
+    _, rows = read(text.encode())
+    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 0, 0)]
+
+
+@pytest.mark.parametrize("form", ["NuttX's memdump", "ESP-IDF's heap trace"])
+def test_another_list_begins_anew(form):
+    """What it does not repeat is gone; the peak is the larger list's."""
+    text, rows = LOGS[form]
+    reader, twice = read((text + text).encode())
+    live = {event[1] for event in rows if event[0] == ALLOC} - {
+        event[1] for event in rows if event[0] == FREE
+    }
+    assert twice[: len(rows)] == rows
+    assert {event[1] for event in twice[len(rows) :] if event[0] == FREE} >= live
+    assert not any("in whose place" in note for note in reader.notes)
+
+
+def test_an_order_that_a_table_does_not_tell_is_missed():
+    text = "Size Address\n64 0x100\n128 0x200\nxx 0x300\n7 zz\n7 0xfffffffffffffffff\n"
+    reader, rows = read(text.encode())
+    assert rows == [(ALLOC, 0, 64), (ALLOC, 1, 128)]
+    assert any("order of their requests is not told" in note for note in reader.notes)
+
+
+def test_a_line_without_all_columns_of_its_table_is_none():
+    _, rows = read(b"Size Address Sequence\n64 0x100\n8 0x200 1\n")
+    assert rows == [(ALLOC, 0, 8)]
 
 
 def test_a_free_whose_line_is_missing_is_known_when_its_block_is_given_again():

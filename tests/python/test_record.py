@@ -459,6 +459,9 @@ def test_an_environment_makes_a_program_record_itself(build, tmp_path):
     variables = dict(line.split("=", 1) for line in printed.stdout.splitlines())
     assert variables == {"LD_PRELOAD": str(preload.LIBRARY), "HEAPFIT_RECORD": str(folder)}
     program = [build("deaths"), "10", "_exit"]
+    (tmp_path / "here").symlink_to(program[0])
+    named = heapfit("record", "--environment", "recordings", "--", "./here", cwd=tmp_path)
+    assert named.stdout == printed.stdout
     subprocess.run(program, env={**os.environ, **variables}, check=True)
     (path,) = recordings(folder)
     assert heapfit("import", path, "-o", "t.parquet", cwd=tmp_path).returncode == 0

@@ -16,11 +16,11 @@ namespace {
 constexpr std::uint64_t most_objects = std::numeric_limits<ObjectId>::max();
 constexpr std::uint64_t signed_limit = std::uint64_t{1} << 63; // sums and times stay below it
 
+} // namespace
+
 std::string counted(std::uint64_t count, const char *one, const char *many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
-
-} // namespace
 
 TraceBuilder::TraceBuilder(OnUnknown on_unknown, std::string_view unit)
     : on_unknown_(on_unknown), unit_(unit) {}
@@ -68,6 +68,18 @@ bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint6
     }
     live_.erase(live_.find(old_id));
     return true;
+}
+
+std::vector<std::uint64_t> TraceBuilder::live_ids() const {
+    std::vector<LiveTable::Slot> slots = live_.used();
+    std::sort(slots.begin(), slots.end(),
+              [](const auto &a, const auto &b) { return a.object < b.object; });
+    std::vector<std::uint64_t> ids;
+    ids.reserve(slots.size());
+    for (const LiveTable::Slot &slot : slots) {
+        ids.push_back(slot.id);
+    }
+    return ids;
 }
 
 void TraceBuilder::check(const Request &request) const {

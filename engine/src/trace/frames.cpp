@@ -91,10 +91,6 @@ std::int64_t step_of(std::uint32_t number) {
     return (number & 4) != 0 ? -distance : distance;
 }
 
-std::string counted(std::uint64_t count, const char *one, const char *many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 } // namespace
 
 bool has_frame(std::string_view bytes) {

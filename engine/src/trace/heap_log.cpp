@@ -2,6 +2,7 @@
 // One line of a heap's log to one call: by patterns, of which a dialect is a list.
 #include "heapfit/trace/heap_log.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <span>
@@ -13,11 +14,12 @@ namespace heapfit {
 namespace {
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
-// size, %N count of them, %L alignment: decimal; %H size, hexadecimal.
+// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %F the rest of a function's
+// name.
 struct Pattern {
     std::string_view text;
     Op op;
-    bool is_half = false;
+    Meaning meaning = Meaning::call;
 };
 
 // The first pattern that a line has is what it says.
@@ -46,6 +48,27 @@ constexpr auto nuttx = std::to_array<Pattern>({
     {"mm_malloc: Allocated %A, size %S", Op::alloc},
     {"mm_free: Freeing %A", Op::free},
 });
+constexpr auto nuttx_trace = std::to_array<Pattern>({
+    {"|malloc: heap: %I size:%S, address: %A", Op::alloc},
+    {"|free: heap: %I size:%S, address: %A", Op::free},
+});
+constexpr auto zephyr = std::to_array<Pattern>({
+    {"Memory allocated at %A, size %S", Op::alloc},
+    {"Memory freed at %A", Op::free},
+});
+constexpr auto zephyr_list = std::to_array<Pattern>({
+    {"[heaptrace] ptr=%A size=%S heap=", Op::alloc},
+});
+constexpr auto esp_list = std::to_array<Pattern>({
+    {"%S bytes (@ %A", Op::alloc},
+    {"freed by ", Op::free, Meaning::last_was_freed},
+    {"====== Heap Trace: ", Op::free, Meaning::list_begins},
+    {" allocations trace (", Op::free, Meaning::list_begins},
+});
+constexpr auto freertos = std::to_array<Pattern>({
+    {"traceMALLOC(%A, %S", Op::alloc},
+    {"traceFREE(%A", Op::free},
+});
 constexpr auto system_view = std::to_array<Pattern>({
     {"HEAP: Allocated %S bytes @ %A", Op::alloc},
     {"HEAP: Freed bytes @ %A", Op::free},
@@ -59,17 +82,17 @@ constexpr auto mbed = std::to_array<Pattern>({
 constexpr auto mtrace = std::to_array<Pattern>({
     {"] + %A %H", Op::alloc},
     {"] - %A", Op::free},
-    {"] < %O", Op::resize, true},
+    {"] < %O", Op::resize, Meaning::old_block},
     {"] > %A %H", Op::resize},
 });
 constexpr auto calls = std::to_array<Pattern>({
     {"malloc(%S) = %A", Op::alloc},
     {"malloc(%S) @ %I returned %A", Op::alloc},
     {"pvPortMalloc(%S) = %A", Op::alloc},
-    {"_Znwm(%S) = %A", Op::alloc},
-    {"_Znam(%S) = %A", Op::alloc},
-    {"_Znwj(%S) = %A", Op::alloc},
-    {"_Znaj(%S) = %A", Op::alloc},
+    {"_Znw%F(size %S, al %L) = %A", Op::aligned},
+    {"_Zna%F(size %S, al %L) = %A", Op::aligned},
+    {"_Znw%F(%S) = %A", Op::alloc},
+    {"_Zna%F(%S) = %A", Op::alloc},
     {"calloc(%N,%S) = %A", Op::zeroed},
     {"calloc(%N, %S) = %A", Op::zeroed},
     {"calloc(%N, %S) @ %I returned %A", Op::zeroed},
@@ -81,8 +104,8 @@ constexpr auto calls = std::to_array<Pattern>({
     {"aligned_alloc(%L, %S) = %A", Op::aligned},
     {"free(%A)", Op::free},
     {"vPortFree(%A)", Op::free},
-    {"_ZdlPv(%A)", Op::free},
-    {"_ZdaPv(%A)", Op::free},
+    {"_Zdl%F(%A)", Op::free},
+    {"_Zda%F(%A)", Op::free},
 });
 
 struct Dialect {
@@ -91,11 +114,22 @@ struct Dialect {
     std::string_view note; // what its sizes are, where they are not requests
 };
 
+constexpr std::string_view node_table = "NuttX's memdump";
+constexpr std::string_view rounded_up =
+    "Sizes are those of chunks, which the heap had rounded up: requests are less.";
+constexpr std::string_view what_is_live =
+    "A list tells what was live then, not what had come and gone before.";
+
 constexpr auto dialects = std::to_array<Dialect>({
     {"heaplog", heaplog, ""},
     {"wolfSSL's memory log", wolfssl, ""},
-    {"NuttX's memory log", nuttx,
-     "Sizes are those of chunks, which the heap had rounded up: requests are less."},
+    {"NuttX's memory log", nuttx, rounded_up},
+    {"NuttX's trace", nuttx_trace, rounded_up},
+    {"Zephyr's heap listener", zephyr, rounded_up},
+    {"Zephyr's heaptrace dump", zephyr_list, what_is_live},
+    {"ESP-IDF's heap trace", esp_list, what_is_live},
+    {"FreeRTOS's trace macros", freertos,
+     "Sizes are those of blocks, header and rounding included: requests are less."},
     {"SystemView's heap events", system_view, ""},
     {"Mbed's memory trace", mbed, ""},
     {"mtrace", mtrace, ""},
@@ -148,18 +182,23 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
     }
 }
 
-// The rest of a pattern, whose first words were found before `line`.
-std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern,
-                                std::string_view text) {
+// The call that a line begins with, if it begins as the pattern says.
+std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern) {
     HeapCall call;
     call.op = pattern.op;
-    call.is_half = pattern.is_half;
+    call.meaning = pattern.meaning;
+    std::string_view text = pattern.text;
     while (!text.empty()) {
         if (text.front() != '%') {
             if (!take(line, text.substr(0, 1))) {
                 return std::nullopt;
             }
             text.remove_prefix(1);
+            continue;
+        }
+        if (text[1] == 'F') {
+            line.remove_prefix(std::min(line.find('('), line.size()));
+            text.remove_prefix(2);
             continue;
         }
         const bool is_decimal = text[1] == 'S' || text[1] == 'N' || text[1] == 'L';
@@ -177,15 +216,24 @@ std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern,
     return call;
 }
 
+// Where in a line a pattern may stand, or npos. One that begins with a number is found by the words
+// behind it.
+std::size_t start_of(std::string_view line, std::string_view pattern) {
+    if (pattern.front() != '%') {
+        return line.find(pattern.substr(0, pattern.find('%')));
+    }
+    std::size_t at = line.find(pattern.substr(2, pattern.find('%', 2) - 2));
+    while (at != line.npos && at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9') {
+        at--;
+    }
+    return at;
+}
+
 std::optional<HeapCall> call_in(std::string_view line, std::span<const Pattern> patterns) {
     for (const Pattern &pattern : patterns) {
-        const std::size_t words = pattern.text.find('%');
-        const std::size_t at = line.find(pattern.text.substr(0, words));
-        if (at == line.npos) {
-            continue;
-        }
+        const std::size_t at = start_of(line, pattern.text);
         const std::optional<HeapCall> call =
-            matched(line.substr(at + words), pattern, pattern.text.substr(words));
+            at == line.npos ? std::nullopt : matched(line.substr(at), pattern);
         if (call) {
             return call;
         }
@@ -203,16 +251,13 @@ std::optional<std::size_t> dialect_of(std::string_view line) {
     return std::nullopt;
 }
 
-std::string counted(std::uint64_t count, const char *one, const char *many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 } // namespace
 
 bool has_heap_log(std::string_view bytes) {
     while (!bytes.empty()) {
         const std::size_t end = bytes.find('\n');
-        if (dialect_of(bytes.substr(0, end))) {
+        const std::string_view line = bytes.substr(0, end);
+        if (dialect_of(line) || NodeTable::begun_by(line)) {
             return true;
         }
         bytes.remove_prefix(end == bytes.npos ? bytes.size() : end + 1);
@@ -226,16 +271,21 @@ void HeapLogTrace::feed(std::string_view chunk) {
 
 void HeapLogTrace::finish() {
     splitter_.finish([this](auto line, auto number) { take(line, number); });
-    builder_.finish();
+    end_table(lines_);
+    heap_.finish();
 }
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
+    lines_ = number;
     if (!dialect_) {
         dialect_ = dialect_of(line);
-        header_.source = dialect_ ? dialects[*dialect_].source : "";
+        header_.source = dialect_ ? dialects[*dialect_].source : header_.source;
     }
-    const std::optional<HeapCall> call =
-        dialect_ ? call_in(line, dialects[*dialect_].patterns) : std::nullopt;
+    if (!dialect_) {
+        other_lines_ += !take_listed(line, number);
+        return;
+    }
+    const std::optional<HeapCall> call = call_in(line, dialects[*dialect_].patterns);
     if (!call) {
         other_lines_++;
         return;
@@ -243,75 +293,63 @@ void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
     apply(*call, number);
 }
 
+// NuttX lists what is free in a table of its own, too.
+bool HeapLogTrace::take_listed(std::string_view line, std::uint64_t number) {
+    if (line.find("Dump ") != line.npos) {
+        lists_free_ = line.find(" free ") != line.npos;
+    }
+    std::optional<NodeTable> begun = NodeTable::begun_by(line);
+    if (begun) {
+        end_table(number);
+        table_ = lists_free_ ? std::nullopt : std::move(begun);
+        return true;
+    }
+    return table_ && table_->take(line);
+}
+
+void HeapLogTrace::end_table(std::uint64_t number) {
+    if (!table_) {
+        return;
+    }
+    heap_.begin_list(number);
+    has_order_ = table_->has_order();
+    for (const Node &node : table_->nodes()) {
+        Request request;
+        request.id = node.address;
+        request.size = node.size;
+        heap_.allocate(request, number);
+        header_.source = node_table;
+    }
+    table_.reset();
+}
+
 void HeapLogTrace::apply(const HeapCall &call, std::uint64_t number) {
-    if (call.is_half) {
-        old_ = call.old;
-    } else if (call.op == Op::free) {
-        release(call.address, number);
-    } else if (call.op == Op::resize) {
-        HeapCall whole = call;
-        whole.old = call.old == 0 ? old_ : call.old;
-        old_ = 0;
-        resize(whole, number);
-    } else {
-        allocate(call, number);
-    }
-}
-
-// A free of nothing is none.
-void HeapLogTrace::release(std::uint64_t address, std::uint64_t number) {
-    if (address == 0) {
-        return;
-    }
-    live_.erase(address);
     Request request;
-    request.op = Op::free;
-    request.id = address;
-    builder_.add(request, number);
-}
-
-// A block that is given again was freed by a line that is missing.
-void HeapLogTrace::allocate(const HeapCall &call, std::uint64_t number) {
-    if (call.address == 0) {
-        refused_++;
-        return;
-    }
-    if (live_.contains(call.address)) {
-        given_again_++;
-        release(call.address, number);
-    }
-    live_.insert(call.address);
-    Request request;
-    request.op = call.op == Op::resize ? Op::alloc : call.op;
+    request.op = call.op;
     request.id = call.address;
     request.size = call.size;
     request.alignment = call.alignment;
-    builder_.add(request, number);
-}
-
-void HeapLogTrace::resize(const HeapCall &call, std::uint64_t number) {
-    if (call.address == 0 && call.size == 0) {
-        release(call.old, number);
+    switch (call.meaning) {
+    case Meaning::old_block:
+        old_ = call.old;
         return;
-    }
-    if (call.address == 0 || !live_.contains(call.old)) {
-        allocate(call, number);
+    case Meaning::last_was_freed:
+        heap_.free_last_some_time();
         return;
+    case Meaning::list_begins:
+        heap_.begin_list(number);
+        return;
+    case Meaning::call:
+        break;
     }
-    if (call.address != call.old) {
-        if (live_.contains(call.address)) {
-            given_again_++;
-            release(call.address, number);
-        }
-        live_.erase(call.old);
-        live_.insert(call.address);
-        (void)builder_.rename(call.old, call.address, number);
+    if (call.op == Op::free) {
+        heap_.release(request, number);
+    } else if (call.op == Op::resize) {
+        heap_.resize(call.old == 0 ? old_ : call.old, request, number);
+        old_ = 0;
+    } else {
+        heap_.allocate(request, number);
     }
-    Request request;
-    request.op = Op::resize;
-    request.id = call.address;
-    request.size = call.size;
-    builder_.add(request, number);
 }
 
 std::vector<std::string> HeapLogTrace::notes() const {
@@ -319,19 +357,19 @@ std::vector<std::string> HeapLogTrace::notes() const {
     if (dialect_ && !dialects[*dialect_].note.empty()) {
         told.emplace_back(dialects[*dialect_].note);
     }
-    if (given_again_ != 0) {
-        told.push_back(counted(given_again_, "block", "blocks") +
-                       " taken as freed, in whose place others were given.");
+    if (header_.source == node_table) {
+        told.emplace_back(what_is_live);
+        told.emplace_back(rounded_up);
+        if (!has_order_) {
+            told.emplace_back("Blocks come as they lie in memory: the order of their requests is "
+                              "not told.");
+        }
     }
-    if (refused_ != 0) {
-        told.push_back(counted(refused_, "request", "requests") +
-                       " that the heap refused left out.");
-    }
+    const std::vector<std::string> inferred = heap_.notes();
+    told.insert(told.end(), inferred.begin(), inferred.end());
     if (other_lines_ != 0) {
         told.push_back(counted(other_lines_, "line", "lines") + " of other text passed over.");
     }
-    const std::vector<std::string> dropped = builder_.notes();
-    told.insert(told.end(), dropped.begin(), dropped.end());
     return told;
 }
 

@@ -2,6 +2,8 @@
 // Open addressing by a keyed multiplicative hash; at most three quarters of the slots are in use.
 #include "heapfit/trace/live_table.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 
 namespace heapfit {
@@ -66,6 +68,14 @@ void LiveTable::erase(Slot *slot) {
     }
     slots_[hole].is_used = false;
     size_--;
+}
+
+std::vector<LiveTable::Slot> LiveTable::used() const {
+    std::vector<Slot> found;
+    found.reserve(size_);
+    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(found),
+                 [](const Slot &slot) { return slot.is_used; });
+    return found;
 }
 
 void LiveTable::grow() {

@@ -47,10 +47,6 @@ WireRecord unpacked(const hfit_wire_record_1 &record) {
     return result;
 }
 
-std::string counted(std::uint64_t count, const char *one, const char *many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 } // namespace
 
 void WireTrace::refuse(const std::string &what) const {

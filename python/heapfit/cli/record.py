@@ -154,7 +154,7 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
 
 def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
     """Lines as an environment file has them."""
-    variables = preload.environment(folder, Path(program[0]) if program else None, depth)
+    variables = preload.environment(folder, program[0] if program else None, depth)
     yield Fields({"environment": variables})
     for name, value in variables.items():
         yield Line(f"{name}={value}", is_copied=True)

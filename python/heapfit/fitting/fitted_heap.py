@@ -81,7 +81,7 @@ class FittedHeap(Tabular):
     def saving_over(self, heap: str, progress: Progress = no_progress) -> int:
         """Bytes less than a system's heap of today needs with the same margin; below 0: more.
 
-        `heap` is a name that `fit --now` takes: heap_4, heap_5:SIZE,SIZE, lwip-mem or tlsf. Its
+        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer

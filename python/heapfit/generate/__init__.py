@@ -72,7 +72,7 @@ def generate(
     design = design_of(plan_file, checked_prefix(prefix), has_counts, wanted.is_given, is_one)
     require_fit(design, spoken)
     require_served(design, platforms)
-    templates = templates_for(platforms)
+    templates = templates_for(platforms, has_pools=bool(design.plan.pools))
     texts = heap_texts(design)
     made = "".join(texts.values())
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}

@@ -8,7 +8,7 @@ at its head what it does for that platform.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from heapfit.errors import HeapfitError
@@ -36,6 +36,7 @@ class PlatformForm:
 
     title: str  # as its users write it
     files: dict[str, str]  # names, and the templates they are filled from
+    pool_files: dict[str, str] = field(default_factory=dict)  # likewise, of plans with pools alone
     is_one_file: bool = False  # it compiles the sources of one folder alone
     counts: bool = False  # its functions tell what a heap that counts knows
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
@@ -55,6 +56,7 @@ FORMS = {
             "lwipopts_hfit.h": "lwip/lwipopts_hfit.h.j2",
             "lwip_lock_hfit.h": "lwip/lwip_lock_hfit.h.j2",
         },
+        pool_files={"lwippools.h": "lwip/lwippools.h.j2"},
         frees_without_size="mem_free",
     ),
     Platform.MALLOC: PlatformForm(
@@ -118,14 +120,15 @@ def needs_one_file(platforms: Iterable[Platform]) -> bool:
     return any(FORMS[platform].is_one_file for platform in platforms)
 
 
-def templates_for(platforms: Iterable[Platform]) -> dict[str, str]:
-    """The templates of the platforms' own files, by file name.
+def templates_for(platforms: Iterable[Platform], *, has_pools: bool) -> dict[str, str]:
+    """The templates of the platforms' own files for a plan with pools or without, by file name.
 
     HeapfitError if two of them have different files of one name.
     """
     found: dict[str, str] = {}
     for platform in platforms:
-        for name, template in FORMS[platform].files.items():
+        form = FORMS[platform]
+        for name, template in (form.files | (form.pool_files if has_pools else {})).items():
             if found.setdefault(name, template) != template:
                 raise HeapfitError(
                     f"platform {platform.value}: has a {name} of its own, as another one that was "

@@ -18,6 +18,7 @@ STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 _WIRE_MAGIC = b"hfitwire"
 _TEXT_LINE = re.compile(rb"[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
+_HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
 _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
 
 
@@ -45,6 +46,10 @@ def _is_text(head: bytes) -> bool:
 
 def _is_rep(head: bytes) -> bool:
     return bool(_REP_LINE.match(_first_line(head)))
+
+
+def _is_heaptrack(head: bytes) -> bool:
+    return bool(_HEAPTRACK_LINE.match(_first_line(head)))
 
 
 def _is_wire(head: bytes) -> bool:
@@ -80,6 +85,11 @@ def _open_log(stream: ByteStream, _options: ImportOptions) -> Source:
     return ReaderSource(_engine.HeapLogTrace(drop_unknown=True), stream)
 
 
+def _open_heaptrack(stream: ByteStream, _options: ImportOptions) -> Source:
+    """The program may have run before heaptrack was attached: always dropped."""
+    return ReaderSource(_engine.HeaptrackTrace(drop_unknown=True), stream)
+
+
 FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
@@ -90,6 +100,7 @@ FORMATS = (
     Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
     Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
     FRAMES,
+    Format("heaptrack", "file of heaptrack, raw or not", _is_heaptrack, _open_heaptrack),
     Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
     Format(
@@ -104,7 +115,7 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
-    Format("log", "log of heap calls in one of seven forms", _engine.has_heap_log, _open_log),
+    Format("log", "log or list of a heap in one of 13 forms", _engine.has_heap_log, _open_log),
 )
 
 

@@ -36,15 +36,16 @@ def recording_into(folder: Path, depth: int = 1) -> dict[str, str]:
     }
 
 
-def environment(folder: Path, program: Path | None = None, depth: int = 1) -> dict[str, str]:
+def environment(folder: Path, program: str | None = None, depth: int = 1) -> dict[str, str]:
     """What a program's environment needs for it to record itself into `folder`.
 
-    For programs that others start, as services; HeapfitError if that cannot be.
+    For programs that others start, as services; `program` is named as for a shell. HeapfitError if
+    that cannot be.
     """
     folder = folder.resolve()
     if not folder.is_dir():
         raise HeapfitError(f"{folder}: is no folder (create it, writable by the program's user)")
-    library = LIBRARY if program is None else library_for(recordable(str(program)))
+    library = LIBRARY if program is None else library_for(recordable(program))
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")

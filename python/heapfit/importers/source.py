@@ -22,6 +22,7 @@ Reader: TypeAlias = (
     | _engine.WireTrace
     | _engine.FrameTrace
     | _engine.HeapLogTrace
+    | _engine.HeaptrackTrace
 )
 
 

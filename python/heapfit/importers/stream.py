@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file as a stream of bytes, gunzipped where it is gzip (by its magic), in bounded memory."""
+"""A file as a stream of bytes, unpacked where its magic is gzip's or zstd's, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, Self
+
+import pyarrow as pa
 
 from heapfit.errors import HeapfitError
 
@@ -22,6 +24,7 @@ LARGEST_RATIO = 100
 UNSUSPECTED = 64 << 20
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 class _CountedFile(io.FileIO):
@@ -33,6 +36,16 @@ class _CountedFile(io.FileIO):
         read = super().readinto(buffer)
         self.count += read or 0
         return read
+
+
+def _unpacked(plain: BinaryIO, head: bytes) -> BinaryIO | gzip.GzipFile:
+    """The content of a file whose first bytes are these."""
+    if head.startswith(_GZIP_MAGIC):
+        return gzip.GzipFile(fileobj=plain)
+    if head.startswith(_ZSTD_MAGIC):
+        unpacked: BinaryIO = pa.CompressedInputStream(pa.PythonFile(plain, "r"), "zstd")
+        return unpacked
+    return plain
 
 
 class ByteStream:
@@ -49,10 +62,9 @@ class ByteStream:
                 self._file = stack.enter_context(_CountedFile(self.path))
                 self._size = self.path.stat().st_size
                 plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
-                is_gzip = plain.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
-                self._content: BinaryIO | gzip.GzipFile = (
-                    stack.enter_context(gzip.GzipFile(fileobj=plain)) if is_gzip else plain
-                )
+                first = plain.peek(len(_ZSTD_MAGIC))
+                self._content = _unpacked(plain, first)
+                stack.enter_context(self._content)
                 self.head = self._read(HEAD)
             except OSError as error:
                 raise HeapfitError(f"{self.path}: {error.strerror or error}") from error

@@ -49,6 +49,9 @@ struct TraceColumns {
 // Requests that name no live object (or, for an allocation, one that lives already).
 enum class OnUnknown { refuse, drop };
 
+// "1 line", "2 lines": what notes begin with.
+[[nodiscard]] std::string counted(std::uint64_t count, const char *one, const char *many);
+
 class TraceBuilder {
   public:
     // Positions are told as "<unit> <number>".
@@ -58,6 +61,11 @@ class TraceBuilder {
 
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);
+
+    [[nodiscard]] bool is_live(std::uint64_t id) { return live_.find(id) != nullptr; }
+
+    // The source's ids of all live objects, in the order they were allocated in.
+    [[nodiscard]] std::vector<std::uint64_t> live_ids() const;
 
     // Refuses a source without a single allocation.
     void finish() const;

@@ -54,6 +54,17 @@ class Words {
         return word;
     }
 
+    // What is left of the line.
+    [[nodiscard]] std::string_view rest() const { return rest_; }
+
+    // The next `count` bytes, whatever they are; there are that many.
+    std::string_view next_bytes(std::size_t count) {
+        const std::string_view bytes = rest_.substr(0, count);
+        rest_.remove_prefix(count);
+        skip_blanks();
+        return bytes;
+    }
+
   private:
     [[nodiscard]] static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -85,6 +96,9 @@ template <std::unsigned_integral Number>
 // chunk.
 class LineSplitter {
   public:
+    // Lines above `longest` bytes are refused.
+    explicit LineSplitter(std::size_t longest = longest_line) : longest_(longest) {}
+
     // Calls take(line, number) for each line; numbers count from 1.
     template <class Take> void feed(std::string_view chunk, Take take) {
         for (std::size_t end = chunk.find('\n'); end != chunk.npos; end = chunk.find('\n')) {
@@ -112,7 +126,7 @@ class LineSplitter {
   private:
     template <class Take> void pass(std::string_view line, Take take) {
         number_++;
-        if (line.size() > longest_line) {
+        if (line.size() > longest_) {
             refuse_line(number_, too_long());
         }
         if (!line.empty() && line.back() == '\r') {
@@ -122,16 +136,17 @@ class LineSplitter {
     }
 
     void keep(std::string_view part) {
-        if (tail_.size() + part.size() > longest_line) {
+        if (tail_.size() + part.size() > longest_) {
             refuse_line(number_ + 1, too_long());
         }
         tail_ += part;
     }
 
-    static std::string too_long() {
-        return "longer than " + std::to_string(longest_line) + " bytes";
+    [[nodiscard]] std::string too_long() const {
+        return "longer than " + std::to_string(longest_) + " bytes";
     }
 
+    std::size_t longest_;
     std::string tail_;
     std::uint64_t number_ = 0;
 };

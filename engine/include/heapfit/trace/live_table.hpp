@@ -33,6 +33,9 @@ class LiveTable {
     // Takes a slot that `find` returned out of the table.
     void erase(Slot *slot);
 
+    // A copy of all slots in use, in no order.
+    [[nodiscard]] std::vector<Slot> used() const;
+
     [[nodiscard]] std::size_t size() const { return size_; }
 
   private:

@@ -81,6 +81,8 @@ MARK: Final = 16  # bytes of the used chunk that stands for a mark between two r
 def _chunks_in(plan: Plan, region: int) -> int:
     """Bytes between the first chunk and the sentinel (core/src/tiling/tiling.h draws both)."""
     untouched = _engine.Replay(plan.engine(), region).result().footprint
+    if plan.allocator in _WITHOUT_SENTINEL:
+        return region - untouched
     header = plan.scalars.get("header_size", _OURS)
     tail = _WORD + (region + header - _WORD) % plan.alignment
     return region - tail - (untouched - _WORD)
@@ -139,12 +141,28 @@ def _tlsf(alignment: int) -> SystemHeap:
     )
 
 
+_WITHOUT_SENTINEL: Final = {"nano_malloc"}
+
+
+def _newlib(alignment: int) -> SystemHeap:
+    del alignment  # MALLOC_ALIGN is 8 on 32 bits
+    return SystemHeap(
+        name="newlib",
+        title="newlib's small malloc (nano.specs)",
+        version="3.3.0",
+        setting="bytes that _sbrk gives",
+        plan=Plan("nano_malloc", {"alignment": 8}),
+        own=2 * _WORD,  # its list's head and where it began
+        unset=2 * _WORD,
+    )
+
+
 # control_t on 32 bits: the null block, a map of 24 first levels and of each, 32 lists a level.
 _TLSF_CONTROL: Final = 16 + 4 + 24 * 4 + 24 * 32 * 4
 
 _Maker = Callable[[int], SystemHeap]
 SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
-    {"heap_4": heap_4, "heap_5": heap_4, "lwip-mem": lwip_mem, "tlsf": _tlsf}
+    {"heap_4": heap_4, "heap_5": heap_4, "lwip-mem": lwip_mem, "newlib": _newlib, "tlsf": _tlsf}
 )
 
 
