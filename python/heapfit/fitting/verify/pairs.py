@@ -65,7 +65,7 @@ def measured_in_pairs(
     over_plan = [fitted[number] for number in numbers]
     over_now = _recorded_today(numbers, today.firmware, folder, progress)
     bases = [trace.largest_alignment for trace in over_now]
-    heap, memories = memories_needed(
+    heap, memories, _ = memories_needed(
         today.heap, [requests_of(trace) for trace in over_now], bases, progress
     )
     regions = [_smallest_region(plan, trace) for trace in over_plan]
