@@ -14,7 +14,7 @@ _heapfit() {
         "profile "*) words="--series --queue --drop-unknown --pointer-bits --json --force" ;;
         "compare "*) words="--allocators --workloads --seed --plan --alignment --exact --granularity --accesses --plugin --cflags --bits --sram --queue --drop-unknown --pointer-bits --workers --cluster --json first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc static_pools" ;;
         "slotbuf "*) words="--allocator --plan --min --max --region --header --exact-lists --seed --claims --trace --output --json --force" ;;
-        "verify "*) words="--qemu --build --times --recording --prefix --for --machine --icount --seconds --output --json --force" ;;
+        "verify "*) words="--qemu --build --times --recording --now --build-now --prefix --for --machine --icount --seconds --output --json --force" ;;
         "record "*) words="--output --children --environment --site-depth --file --serial --qemu --baud --seconds --machine --icount --json --force" ;;
         "import "*) words="--output --queue --drop-unknown --pointer-bits --json --force" ;;
         "league "*) words="--plugin --crates --bits --cflags --alignment --allocators --designs --events --output --workers --json --force" ;;

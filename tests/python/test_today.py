@@ -232,6 +232,10 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
         "Replace heap_4: best_fit needs less on 1 of 1 recording and, for all, 970 B, 3.0 % less "
         "than 1,000 B."
     )
+    of_a_target = replace(today((1000, 970)), is_foretold=True)
+    assert of_a_target.sentence().startswith(
+        "Replace heap_4 if `heapfit verify --now heap_4` agrees: best_fit needs less on 1 of 1 "
+    )
 
 
 def told(source: Path, capsys, **options) -> tuple[str, dict]:
@@ -247,6 +251,7 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     text, found = told(source, capsys)
     assert (tmp_path / "out" / "plan.toml").exists()
     assert "now" not in found
+    source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
     assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
     assert "No plan and no code are written." in text
@@ -260,6 +265,7 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     assert "FreeRTOS heap_4" in page
     assert found["paths"].plan is None
     assert found["now"]["is_kept"] is True
+    assert found["now"]["is_foretold"] is True
     assert found["now"]["set_to"] == found["now"]["heaps"][0]["memory"]
 
 

@@ -9,10 +9,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from heapfit.compare.today.heaps import heap_4
+from heapfit.compare.trial import runs_from_file
+from heapfit.fitting.now import needed_today
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.importers.target_log import Emulation
+from heapfit.plan.plan_file import load_plan
+from heapfit.progress import no_progress
+from heapfit.trace.stored import Trace
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
 PLAN = """schema = 1
@@ -43,7 +49,7 @@ def verify(folder, region, *options, build="", status=0):
         capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
     assert done.returncode == status, done.stderr
-    return json.loads(done.stdout) if status != 1 else done.stderr
+    return done.stderr if status in (1, 2) else json.loads(done.stdout)
 
 
 def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
@@ -94,3 +100,33 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
     (tmp_path / "verified").mkdir()
     (tmp_path / "verified/mine").write_text("")
     assert "is not empty" in verify(tmp_path, 40_000, status=1)
+
+
+def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_path):
+    """Each over the requests that it got itself: no change for two runs."""
+    today = f"make -s -C {EXAMPLE} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}/build"
+    result = verify(tmp_path, 40_000, "--times", "2", "--now", "heap_4", "--build-now", today)
+    now = result["now"]
+    assert now["is_kept"] and now["sentence"].startswith("Keep heap_4 until 4 recordings say")
+    first, second = now["pairs"]
+    assert [first["name"], second["name"]] == ["run 1", "run 2"]
+    # requests of one loop follow from the seed, whatever heap there is
+    assert first["u_max"] == first["fitted_u_max"] != second["u_max"]
+    in_today = needed_today(
+        heap_4(), [Trace.open(tmp_path / "verified/now-1.parquet")], no_progress
+    )
+    assert first["now"] == in_today.most
+    plan = load_plan(tmp_path / "plan.toml")
+    run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
+    assert runs_from_file(run_1, plan.plan, first["fitted"])
+    assert not runs_from_file(run_1, plan.plan, first["u_max"])
+
+
+def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):
+    given = ("--now", "heap_9", "--build-now", "true")
+    assert "heap_9" in verify(tmp_path, 40_000, *given, build="false", status=1)
+    assert not (tmp_path / "verified").exists()
+
+
+def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
+    verify(tmp_path, 40_000, "--now", "heap_4", status=2)

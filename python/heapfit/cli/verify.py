@@ -14,10 +14,22 @@ import typer
 
 from heapfit.cli.arguments import AsJson, InstructionCount, Machine
 from heapfit.cli.generate import Platforms, Prefix
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Group,
+    Line,
+    Note,
+    Part,
+    Table,
+    out_result,
+    paragraph,
+)
 from heapfit.cli.printing.progress import progress_bars
+from heapfit.compare.today.comparison import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
+from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
 from heapfit.trace.names import source_name
 
@@ -30,19 +42,33 @@ _Recordings: TypeAlias = Annotated[
         help="A recording that the plan was made from: a new plan serves it, too. Repeatable.",
     ),
 ]
+_Now: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="HEAP",
+        help="The heap the firmware has today, as for fit: once the plan's has settled, its "
+        "last runs are recorded over today's, too, and compared in pairs.",
+    ),
+]
+_BuildNow: TypeAlias = Annotated[
+    str,
+    typer.Option("--build-now", help="With --now: the command that makes today's image."),
+]
+_Build: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--build",
+        help="The command that makes the image; {code} is the folder of the heap's C, {record} "
+        "1 where it is to record, else nothing.",
+    ),
+]
 
 
 def command(
     plan: Annotated[Path, typer.Argument(help="The plan that the first round runs.")],
     qemu: Annotated[Path, typer.Option("--qemu", help="The image to run, an ELF file.")],
-    build: Annotated[
-        str,
-        typer.Option(
-            "--build",
-            help="The command that makes the image; {code} is the folder of the heap's C, {record} "
-            "1 where it is to record, else nothing.",
-        ),
-    ],
+    build: _Build,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -53,6 +79,8 @@ def command(
         int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
     ] = 10,
     recordings: _Recordings = None,
+    now: _Now = None,
+    build_now: _BuildNow = "",
     prefix: Prefix = "app",
     platforms: Platforms = None,
     machine: Machine = None,
@@ -69,10 +97,14 @@ def command(
 
     Exit status 0 if none of the last runs is refused, 3 otherwise.
     """
+    if bool(now) != bool(build_now):
+        raise typer.BadParameter("--now and --build-now go together: name both or none")
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
-    options = VerifyOptions(times, tuple(recordings or ()), prefix, tuple(platforms or ()))
+    options = VerifyOptions(
+        times, tuple(recordings or ()), prefix, tuple(platforms or ()), now, build_now
+    )
     with progress_bars() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
@@ -82,6 +114,9 @@ def command(
 
 def _parts(result: Verification) -> Iterator[Part]:
     yield from map(Line, _answer(result))
+    if result.pairs is not None:
+        yield Line("")
+        yield Group("now", _compared(result.pairs))
     yield Fields({"settled": result.is_settled, "plan": result.plan})
     yield Fields({"refused": result.refused, "times": result.times})
     yield Fields({"most_refused": result.most_refused})
@@ -102,6 +137,23 @@ def _parts(result: Verification) -> Iterator[Part]:
                 f"{done.equal} of the runs of round {number} ask for the same as another: an "
                 "emulator repeats itself where nothing differs, and equal runs count once"
             )
+
+
+def _compared(pairs: MeasuredPairs) -> Iterator[Part]:
+    """The verdict, and each run over both heaps."""
+    today = pairs.today
+    now, fitted = today.costs
+    yield from paragraph(today.sentence())
+    yield Fields({"is_kept": today.is_kept, "sentence": today.sentence(), "saved": today.saved})
+    columns: list[Column[tuple[Pair, int]]] = [
+        Column("name", "run", value=lambda one: one[0].name),
+        Column("u_max", "U_max", value=lambda one: one[0].u_max),
+        Column("now", now.name, value=lambda one: one[0].now),
+        Column("fitted_u_max", "U_max, fitted", value=lambda one: one[1]),
+        Column("fitted", fitted.name, value=lambda one: one[0].fitted),
+    ]
+    yield Table(columns, list(zip(today.pairs, pairs.peaks, strict=True)), "pairs")
+    yield Line("")
 
 
 def _answer(result: Verification) -> Iterator[str]:

@@ -72,9 +72,14 @@ def margin_for(known: Known) -> float:
     return by_runs[min(known.runs, len(by_runs)) - 1]
 
 
+def enough_recordings(u_max: int) -> int:
+    """How many recordings carry an answer for a heap with so many bytes live at the peak."""
+    return ENOUGH_OF_SMALL if u_max < SMALL_PEAK else 1
+
+
 def is_enough(known: Known) -> bool:
     """Whether so many recordings carry an answer for a heap of this size."""
-    return known.u_max >= SMALL_PEAK or known.runs >= ENOUGH_OF_SMALL
+    return known.runs >= enough_recordings(known.u_max)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _fitted(
     choice = _chosen(recordings, options, whole.part("choose"))
     today = None
     if needs is not None:
-        today = beside_today(needs, [one.name for one in recordings], choice)
+        today = beside_today(needs, {one.name: one.trace for one in recordings}, choice)
         choice = kept(choice, today, options)
     ways, events_for_ways = firmer(choice, options, whole.part("firmer"))
     beside, events_beside = heaps_beside(choice, traces, needs, whole.part("beside", steps=2))

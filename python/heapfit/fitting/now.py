@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heapfit.compare.comparison import Row
-from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, Known, heap_size, kind_of
+from heapfit.compare.margin import Known, enough_recordings, heap_size, kind_of
 from heapfit.compare.today.comparison import HeapCost, Pair, Today
 from heapfit.compare.today.heaps import SystemHeap, parse_system_heap
 from heapfit.compare.today.needs import Needs, needs_of
@@ -36,14 +36,16 @@ def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) 
         raise HeapfitError(f"--now {heap.name}: {error}") from error
 
 
-def beside_today(needs: Needs, names: Sequence[str], choice: Choice) -> Today:
-    """That beside the fitted heap."""
+def beside_today(needs: Needs, traces: Mapping[str, Trace], choice: Choice) -> Today:
+    """That beside the fitted heap; `traces` by name."""
     heap = needs.heap
-    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
+    columns = zip(traces, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*one) for one in columns)
     today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
-    wanted = ENOUGH_OF_SMALL if max(choice.u_max) < SMALL_PEAK else 1
-    return Today(heap, pairs, (today, _fitted_cost(choice)), needs.permanent, wanted)
+    wanted = enough_recordings(max(choice.u_max))
+    costs = (today, _fitted_cost(choice))
+    is_foretold = any(trace.info.is_from_target for trace in traces.values())
+    return Today(heap, pairs, costs, needs.permanent, wanted, is_foretold)
 
 
 def _fitted_cost(choice: Choice) -> HeapCost:

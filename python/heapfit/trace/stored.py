@@ -70,6 +70,11 @@ class TraceInfo:
     notes: tuple[str, ...] = ()  # counted oddities, one sentence each
     largest_alignment: int = 0  # the largest any request asks for; 0 = none asks
 
+    @property
+    def is_from_target(self) -> bool:
+        """Whether the recorder for targets made it, by the name that its frames are read under."""
+        return self.source == "recorder/target"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trace(Tabular):

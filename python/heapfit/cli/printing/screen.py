@@ -156,6 +156,11 @@ def _beside_today(fit: Fit) -> str:
     found = f"needs {change} than {name}, and less on {less} of {_runs(len(today.pairs))}"
     if today.is_kept:
         return f"The fitted heap {found}: no reason to change."
+    if today.is_foretold:
+        return (
+            f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
+            "On a device requests follow their timing, and that follows the heap."
+        )
     return f"It replaces {name}: the fitted heap {found}."
 
 

@@ -29,6 +29,7 @@ def _compared(today: Today) -> Iterator[Part]:
             "heap": heap.name,
             "version": heap.version,
             "is_kept": today.is_kept,
+            "is_foretold": today.is_foretold,
             "sentence": today.sentence(),
             "setting": heap.setting,
             "set_to": None if today.needed is None else heap.set_to(today.needed),

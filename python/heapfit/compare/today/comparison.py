@@ -52,6 +52,7 @@ class Today:
     costs: tuple[HeapCost, HeapCost]  # today's, then the fitted one
     permanent: Permanent | None
     wanted: int  # recordings that carry an answer for heaps of this size
+    is_foretold: bool = False  # of a target: over another heap its requests come otherwise
 
     @property
     def needed(self) -> int | None:
@@ -94,7 +95,8 @@ class Today:
             f"{change} than {self.needed:,} B"
         )
         if not self.is_kept:
-            return f"Replace {now.name}: {found}."
+            bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
+            return f"Replace {now.name}{bar}: {found}."
         if len(self.pairs) < self.wanted:
             return f"Keep {now.name} until {self.wanted} recordings say otherwise: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."

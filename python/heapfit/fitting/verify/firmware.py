@@ -31,11 +31,13 @@ class Firmware:
     build: str  # a command; no shell reads it
     emulation: Emulation
 
-    def make(self, code: Path, is_recorded: bool) -> None:
-        """Builds the image; HeapfitError with what the command said last if it fails."""
-        words = _filled(
-            shlex.split(self.build), {"code": str(code.resolve()), "record": "1" * is_recorded}
-        )
+    def make(self, code: Path | None, is_recorded: bool) -> None:
+        """Builds the image, with the heap in `code` or the firmware's own.
+
+        HeapfitError with what the command said last if it fails.
+        """
+        values = {"code": "" if code is None else str(code.resolve()), "record": "1" * is_recorded}
+        words = _filled(shlex.split(self.build), values)
         try:
             done = subprocess.run(
                 words, capture_output=True, text=True, errors="replace", check=False

@@ -12,14 +12,16 @@ not tell of this one. Runs that a plan was made from say nothing of it, so each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.check.run import run_on
+from heapfit.compare.today.heaps import parse_system_heap
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -63,6 +65,7 @@ class Verification:
     refused: tuple[int, ...] | None  # of the last runs, not recorded; None: there were none
     times: int  # how many last runs there are
     plan: Path  # the last plan, stored
+    pairs: MeasuredPairs | None = None  # of the last round, where it settled and today's is known
 
     @property
     def is_settled(self) -> bool:
@@ -83,6 +86,8 @@ class VerifyOptions:
     recordings: tuple[Path, ...] = ()  # that the plan was made from, which a new plan serves, too
     prefix: str = "app"  # of the names in the heap's C
     platforms: tuple[str, ...] = ()  # that it is generated for
+    now: str | None = None  # the heap that the firmware has today, to be compared in pairs
+    build_now: str = ""  # the command that makes the image with that heap in it
 
 
 @dataclass(slots=True)
@@ -150,13 +155,15 @@ def verify(
     """Runs the firmware over the plan's heap until fresh runs pass.
 
     Runs are numbered from 1 above the count of earlier recordings on. `folder` must be empty or
-    absent; it gets the recordings, the C and the last plan. HeapfitError if the build fails, an
-    image does not run, or nothing can be fitted.
+    absent; it gets the recordings, the C and the last plan. Where the options name today's heap,
+    the last round's runs are recorded over that one, too, once it has settled. HeapfitError if the
+    build fails, an image does not run, or nothing can be fitted.
     """
+    options = options or VerifyOptions()
+    today = _firmware_today(plan, firmware, options)
     if folder.exists() and any(folder.iterdir()):
         raise HeapfitError(f"{folder}: is not empty (name another with -o)")
     folder.mkdir(parents=True, exist_ok=True)
-    options = options or VerifyOptions()
     known = list(options.recordings)
     loop = _Loop(firmware, folder, options, known, len(known), progress)
     rounds = [loop.round(plan)]
@@ -165,4 +172,17 @@ def verify(
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.last_runs_of(rounds[-1])
-    return Verification(tuple(rounds), refused, options.times, plan)
+    last = rounds[-1]
+    fitted = {run.run: run.trace for run in last.runs}
+    pairs = None
+    if today is not None and refused == ():
+        pairs = measured_in_pairs(last.plan, fitted, today, folder, progress)
+    return Verification(tuple(rounds), refused, options.times, plan, pairs)
+
+
+def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> FirmwareToday | None:
+    """HeapfitError, before any work, for a heap that there is not."""
+    if options.now is None:
+        return None
+    heap = parse_system_heap(options.now, load_plan(plan).plan.alignment)
+    return FirmwareToday(heap, replace(firmware, build=options.build_now))

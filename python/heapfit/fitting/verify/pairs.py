@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether to change the heap, told by what each heap made the firmware ask.
+
+    run 7 --+--> image with today's heap --> recording --> today's rule, smallest region --+
+            |                                                                              +--> pair
+            +--> image with the plan's ----> recording --> the plan, smallest region ------+
+
+A replay of one heap's recording in the other compares two heaps under requests that only one of
+them would have got. Here each is measured under its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.compare.margin import enough_recordings
+from heapfit.compare.today.comparison import HeapCost, Pair, Today
+from heapfit.compare.today.heaps import SystemHeap
+from heapfit.compare.today.needs import memories_needed
+from heapfit.compare.today.requests import requests_of
+from heapfit.fitting.verify.firmware import Firmware
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress
+from heapfit.trace.content import content_hash
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareToday:
+    """The firmware with the heap in it that it has today."""
+
+    heap: SystemHeap
+    firmware: Firmware
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPairs:
+    """The verdict, and how far the two heaps' requests are apart."""
+
+    today: Today
+    peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
+
+
+def measured_in_pairs(
+    plan: PlanFile,
+    fitted: Mapping[int, Trace],
+    today: FirmwareToday,
+    folder: Path,
+    progress: Progress,
+) -> MeasuredPairs:
+    """Records the runs of `fitted`, by number, over today's heap, too, and compares.
+
+    The recordings are stored in `folder`. Runs over the plan's heap that ask for the same count as
+    one. HeapfitError if the image is not built or records nothing, or today's heap has no such
+    requests.
+    """
+    apart: dict[str, int] = {}
+    for number, trace in fitted.items():
+        apart.setdefault(content_hash(trace), number)
+    numbers = list(apart.values())
+    over_plan = [fitted[number] for number in numbers]
+    over_now = _recorded_today(numbers, today.firmware, folder, progress)
+    bases = [trace.largest_alignment for trace in over_now]
+    heap, memories, _ = memories_needed(
+        today.heap, [requests_of(trace) for trace in over_now], bases, progress
+    )
+    regions = [_smallest_region(plan, trace) for trace in over_plan]
+    names = [f"run {number}" for number in numbers]
+    peaks = [profile_trace(trace).u_max for trace in over_now]
+    pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
+    costs = (
+        HeapCost(heap.name, _most(memories), heap.code, heap.instructions),
+        HeapCost(plan.name, _most(regions), None, None),
+    )
+    wanted = enough_recordings(max(peaks))
+    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
+    return MeasuredPairs(Today(heap, pairs, costs, None, wanted), fitted_peaks)
+
+
+def _recorded_today(
+    numbers: list[int], firmware: Firmware, folder: Path, progress: Progress
+) -> list[Trace]:
+    firmware.make(None, is_recorded=True)
+    traces = []
+    for number in numbers:
+        progress(f"run {number} over today's heap", 0.0)
+        traces.append(firmware.record(number, folder / f"now-{number}.parquet", progress).trace)
+    return traces
+
+
+def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
+    """R_safe of a recording in the plan's heap; None if it has none."""
+    base = max(plan.base_alignment, trace.largest_alignment)
+    return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
+
+
+def _most(regions: list[int | None] | tuple[int | None, ...]) -> int | None:
+    """For all of them; None where one has none."""
+    known = [region for region in regions if region is not None]
+    return max(known) if len(known) == len(regions) else None
