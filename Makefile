@@ -25,10 +25,12 @@ endif
 
 # How much `make attack` tries; .ci/run asks for less.
 # Seconds of each fuzzer; second frees of an allocator; steps of random programs on an allocator's plans;
-# interrupts of each heap; mutants of the proven text, and of core's lines that the last commit changed.
+# which heaps' states, full or some; interrupts of each heap; mutants of the proven text, and of core's lines
+# that the last commit changed.
 ATTACK_SECONDS := 60
 ATTACK_FREES := 1000000
 ATTACK_STEPS := 1000000
+ATTACK_STATES := full
 ATTACK_INTERRUPTS := 10000
 ATTACK_MUTANTS := 20
 
@@ -97,12 +99,12 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 
 attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
 	cmake --preset release && cmake --build --preset release
-	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
-	build/release/tests/attack/explorer full
 	build/release/tests/attack/second_frees $(ATTACK_FREES)
 	build/release/tests/attack/second_frees_level3 $(ATTACK_FREES)
 	build/release/tests/attack/heap --steps $(ATTACK_STEPS)
 	build/release/tests/attack/heap_level3 --steps $(ATTACK_STEPS)
+	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
+	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
 	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
 	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
