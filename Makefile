@@ -10,7 +10,7 @@ extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
 c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders))
+native := CMakeLists.txt $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 
@@ -91,6 +91,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	    || exit 1; done
 	build/release/tests/core/test_sizes all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
+	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
 	+@$(MAKE) --no-print-directory try-packages
@@ -106,6 +107,7 @@ attack: $(extension) | test-packages ## fuzzers, all states of small heaps, seco
 	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
 	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
+	$(PYTHON) scripts/prove.py
 	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
 	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 

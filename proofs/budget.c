@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A request within its budget is never refused: proven of any sequence of calls, by an invariant
+ * that init's list has (`begins_in_order`) and each request and each free keeps.
+ *
+ *   order     | free, last on the list first served ............ | used ................. |
+ *             0                                                  unused               count
+ *   position  the inverse of order: where a number stands
+ *
+ * Both are ghosts, in arrays of the proof's own: `order` holds each number once, those before
+ * `unused` as the list links them, from its end to its first. `in_order` says so, and that a bit is
+ * set just where its block stands behind. With it a request is refused just where `unused` is 0,
+ * that is where all blocks are live. What a program writes to a live block: live_block.c.
+ */
 #include "linked_blocks.c"
 
 /*@
@@ -32,6 +45,9 @@ predicate bits_tell_but(uint32_t *heap, block_run *run, uint64_t *position, inte
 predicate first_leads(uint32_t *heap, integer list, uint64_t *order, integer unused) =
     heap[list] == (unused == 0 ? 0xffffffff : order[unused - 1]);
 
+predicate leads(uint32_t *heap, block_run *run, integer size, uint64_t *order, integer k) =
+    link_of(heap, run, size, order[k]) == (k == 0 ? 0xffffffff : order[k - 1]);
+
 predicate links_lead(uint32_t *heap, block_run *run, integer size, uint64_t *order,
                      integer unused) =
     (unused > 0 ==> link_of(heap, run, size, order[0]) == 0xffffffff) &&
@@ -44,6 +60,25 @@ predicate in_order(uint32_t *heap, integer list, block_run *run, integer size, u
     bits_tell(heap, run, position, unused) && first_leads(heap, list, order, unused) &&
     links_lead(heap, run, size, order, unused);
 */
+
+/*@ requires separate(heap, run, size, order, position) && laid_out(list, run, size);
+    requires heap[list] == 0;
+    requires \forall integer i; 0 <= i < run->count ==> !is_used(heap, run, i);
+    requires \forall integer i; 0 <= i < run->count ==>
+        link_of(heap, run, size, i) == (i + 1 == run->count ? 0xffffffff : i + 1);
+    requires \forall integer k; 0 <= k < run->count ==> order[k] == run->count - 1 - k;
+    requires \forall integer i; 0 <= i < run->count ==> position[i] == run->count - 1 - i;
+    assigns \nothing;
+    ensures in_order(heap, list, run, size, order, position, run->count); */
+static void begins_in_order(const hfit_heap *heap, uint32_t list, const block_run *run,
+                            uint32_t size, const uint64_t *order, const uint64_t *position) {
+    (void)heap;
+    (void)list;
+    (void)run;
+    (void)size;
+    (void)order;
+    (void)position;
+}
 
 /*@ requires \valid_read(run) && \valid(heap + (0 .. end_of(run, size) - 1));
     requires \separated(run, heap + (0 .. end_of(run, size) - 1));
@@ -129,8 +164,7 @@ static void put_in_order(uint64_t *order, uint64_t *position, uint32_t count, ui
 }
 
 /*@ requires links_lead(heap, run, size, order, unused);
-    requires unused == 0 ==> link_of(heap, run, size, order[0]) == 0xffffffff;
-    requires unused > 0 ==> link_of(heap, run, size, order[unused]) == order[unused - 1];
+    requires leads(heap, run, size, order, unused);
     assigns \nothing;
     ensures links_lead(heap, run, size, order, unused + 1); */
 static void one_more_leads(const hfit_heap *heap, const block_run *run, uint32_t size,
@@ -140,6 +174,9 @@ static void one_more_leads(const hfit_heap *heap, const block_run *run, uint32_t
     (void)size;
     (void)order;
     (void)unused;
+    //@ assert \forall integer k; 0 <= k < unused ==> leads(heap, run, size, order, k);
+    //@ assert \forall integer k; 0 <= k < unused + 1 ==> leads(heap, run, size, order, k);
+    //@ assert leads(heap, run, size, order, 0);
 }
 
 /*@ requires separate(heap, run, size, order, position) && laid_out(list, run, size);
@@ -161,6 +198,7 @@ static bool give_back(hfit_heap *heap, uint32_t list, const block_run *run, uint
     //@ assert first_leads(heap, list, order, unused + 1);
     //@ assert unused == 0 ==> link_of(heap, run, size, order[0]) == 0xffffffff;
     //@ assert unused > 0 ==> link_of(heap, run, size, order[unused]) == order[unused - 1];
+    //@ assert leads(heap, run, size, order, unused);
     //@ assert links_lead(heap, run, size, order, unused);
     one_more_leads(heap, run, size, order, unused);
     return put;

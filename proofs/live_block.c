@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that writes any word to a block it holds leaves the list and the bits in order. In a file
+ * of its own since its lemmas would slow the other proofs.
+ */
 #include "budget.c"
 
 /*@
@@ -33,6 +37,7 @@ static void write_to_live_block(hfit_heap *heap, uint32_t list, const block_run 
     //@ assert run->base <= offset;
     //@ assert offset == word_in(run, size, number, word);
     //@ assert \forall integer i; 0 <= i < run->count && i != number ==> block_of(run, size, i) != offset;
+    //@ assert \forall integer i; 0 <= i < run->count ==> 0 <= block_of(run, size, i) < end_of(run, size);
     store_word(heap, offset, value);
     //@ assert run->count == \at(run->count, Pre);
     //@ assert run->base == \at(run->base, Pre);
@@ -42,6 +47,11 @@ static void write_to_live_block(hfit_heap *heap, uint32_t list, const block_run 
     //@ assert \forall integer i; 0 <= i < run->count ==> (is_used(heap, run, i) <==> \at(is_used(heap, run, i), Pre));
     //@ assert bits_tell(heap, run, position, unused);
     //@ assert first_leads(heap, list, order, unused);
+    //@ assert \forall integer i; 0 <= i < run->count ==> block_of(run, size, i) == \at(block_of(run, size, i), Pre);
     //@ assert \forall integer i; 0 <= i < run->count && i != number ==> link_of(heap, run, size, i) == \at(link_of(heap, run, size, i), Pre);
+    //@ assert \forall integer k; 0 <= k < unused ==> 0 <= order[k] < run->count && order[k] != number;
+    //@ assert \forall integer k; 0 <= k < unused ==> link_of(heap, run, size, order[k]) == \at(link_of(heap, run, size, order[k]), Pre);
+    //@ assert unused > 0 ==> link_of(heap, run, size, order[0]) == 0xffffffff;
+    //@ assert \forall integer k; 0 < k < unused ==> link_of(heap, run, size, order[k]) == order[k - 1];
     //@ assert links_lead(heap, run, size, order, unused);
 }

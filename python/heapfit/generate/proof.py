@@ -3,7 +3,8 @@
 
 The contracts are beside the text, in proofs/linked_blocks.c, what follows for any sequence of calls
 in proofs/budget.c and proofs/live_block.c, and proofs/model stands for the region. They hold for
-every count, size and place of blocks, a plan's among them.
+every count, size and place of blocks; that a plan's pools are among them is a goal for each
+(proof_numbers.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import core_folder
+from heapfit.generate.proof_numbers import pools_of
 
 PROVEN = "src/pools/linked_blocks.h"
 # Each a file and what is proven of it, of functions that there is no run-time error either. Lemmas
@@ -30,7 +32,8 @@ _OF_FUNCTIONS = (
     "linked_blocks.c", "-wp-rte", "-wp-fct", "used_bit_of,offset_in_run,take_linked,put_linked",
 )  # fmt: skip
 _OF_BUDGET = (
-    "budget.c", "-wp-rte", "-wp-fct", "take_free,request,put_used,put_in_order,give_back",
+    "budget.c", "-wp-rte", "-wp-fct",
+    "begins_in_order,take_free,request,put_used,put_in_order,one_more_leads,give_back",
 )  # fmt: skip
 _OF_LIVE_BLOCK = ("live_block.c", "-wp-rte", "-wp-fct", "write_to_live_block")
 _TOOLS = ("frama-c", "why3", "cvc4", "z3")
@@ -60,28 +63,48 @@ def require_provers() -> None:
 
 
 def prove_folder(folder: Path) -> Proof:
-    """Proves a folder that `generate` wrote: one to three minutes.
+    """Proves a folder that `generate` wrote, with its own counts, sizes and places: two minutes.
 
     HeapfitError if the tools are not installed, or nothing in the folder has a proof.
     """
     require_provers()
     if not (folder / PROVEN).is_file():
         raise HeapfitError(f"{folder}: has no {PROVEN}: there is a proof for pools only")
-    return prove(core_folder().parent / "proofs", [folder])
+    numbers = prove_numbers(folder)
+    text = prove(_own_proofs(), [folder])
+    return Proof(numbers.goals + text.goals, numbers.left + text.left)
+
+
+def prove_numbers(folder: Path) -> Proof:
+    """That the pools of a generated folder are such as the contracts are of: a few seconds."""
+    pools = pools_of(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        numbers = Path(scratch) / "numbers.c"
+        goals = (pool.goal(number) for number, pool in enumerate(pools))
+        numbers.write_text("\n".join([f'#include "{_own_proofs() / "linked_blocks.c"}"', *goals]))
+        names = ",".join(f"pool_{number}" for number in range(len(pools)))
+        return _proof(_own_proofs(), [folder], (str(numbers), "-wp-fct", names))
+
+
+def _own_proofs() -> Path:
+    return core_folder().parent / "proofs"
 
 
 def prove(proofs: Path, includes: Sequence[Path]) -> Proof:
     """The lemmas, then the functions, with the contracts of `proofs`, of the text in `includes`."""
-    goals = 0
-    left: list[str] = []
-    for what in (_OF_LEMMAS, _OF_FUNCTIONS, _OF_BUDGET, _OF_LIVE_BLOCK):
-        text = "".join(_wp(proofs, includes, what, _SECONDS))
-        found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
-        if found is None:
-            raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
-        goals += int(found[1])
-        left += re.findall(r"\[Failed\] Goal (\S+)", text)
-    return Proof(goals, tuple(left))
+    parts = (_OF_LEMMAS, _OF_FUNCTIONS, _OF_BUDGET, _OF_LIVE_BLOCK)
+    proven = [_proof(proofs, includes, part) for part in parts]
+    left = tuple(name for part in proven for name in part.left)
+    return Proof(sum(part.goals for part in proven), left)
+
+
+def _proof(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof:
+    """One run of WP."""
+    text = "".join(_wp(proofs, includes, what, _SECONDS))
+    found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
+    if found is None:
+        raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
+    return Proof(int(found[1]), tuple(re.findall(r"\[Failed\] Goal (\S+)", text)))
 
 
 def is_proven(proofs: Path, includes: Sequence[Path]) -> bool:
