@@ -10,13 +10,13 @@ extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
 c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders))
+native := CMakeLists.txt $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release \
-        pytest pytest-quick bench attack mutants format packages try-packages docs site lint clean build-packages \
+        pytest pytest-quick bench attack attack-run mutants format packages try-packages docs site lint clean build-packages \
         test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
@@ -25,10 +25,12 @@ endif
 
 # How much `make attack` tries; .ci/run asks for less.
 # Seconds of each fuzzer; second frees of an allocator; steps of random programs on an allocator's plans;
-# interrupts of each heap; mutants of the proven text, and of core's lines that the last commit changed.
+# which heaps' states, full or some; interrupts of each heap; mutants of the proven text, and of core's lines
+# that the last commit changed.
 ATTACK_SECONDS := 60
 ATTACK_FREES := 1000000
 ATTACK_STEPS := 1000000
+ATTACK_STATES := full
 ATTACK_INTERRUPTS := 10000
 ATTACK_MUTANTS := 20
 
@@ -89,23 +91,27 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	    || exit 1; done
 	build/release/tests/core/test_sizes all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
+	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
 
-attack: $(extension) | test-packages ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
+attack: attack-run ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
+	$(PYTHON) scripts/prove.py
+	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
+	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
+
+attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has a small form
 	cmake --preset release && cmake --build --preset release
-	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
-	build/release/tests/attack/explorer full
 	build/release/tests/attack/second_frees $(ATTACK_FREES)
 	build/release/tests/attack/second_frees_level3 $(ATTACK_FREES)
 	build/release/tests/attack/heap --steps $(ATTACK_STEPS)
 	build/release/tests/attack/heap_level3 --steps $(ATTACK_STEPS)
+	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
+	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
-	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
-	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder

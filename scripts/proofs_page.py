@@ -13,12 +13,14 @@ PAGE = """\
 <!-- Made by scripts/proofs_page.py, which runs the proof. -->
 # What is proven, what is bounded, what is tested
 
+{goals}, for every count of blocks, size
+and place; no axiom, nothing admitted.
+
 ## Proven: one call, for every pool
 
 `core/src/pools/linked_blocks.h` is the text by which `fixed_pool`, `budgeted` and `class_pools`
 take a block of a free list and put it back, from safety level 1 on. Frama-C's WP reads it as it
-ships; contracts lie beside it in `proofs/linked_blocks.c`. {goals}, for every count of blocks, size
-and place; no axiom, nothing admitted:
+ships; contracts lie beside it in `proofs/linked_blocks.c`:
 
 - Taking succeeds just where the list names a block of the pool whose used bit is clear. Then just
   that bit is set, and the list goes on as the block's first word said; else not a word changes.
@@ -30,24 +32,41 @@ and place; no axiom, nothing admitted:
 So whatever the list holds, *nothing is handed out twice*: a block goes out only with its bit clear,
 and leaves it set. *A bad free changes nothing*, where the address leads to a bit that is clear.
 
-    scripts/prove.py                core; `heapfit generate PLAN --prove` proves a folder's own copy
+## Proven: a request within its budget
+
+`proofs/budget.c` states an invariant of the pool as a whole: the list holds just the blocks whose
+bits are clear, each once. It is proven that
+
+- the list that init makes has it (`begins_in_order`);
+- a request succeeds just where a block is left, and a free of a live block succeeds; both keep it;
+- what a program writes to a block it holds keeps it (`proofs/live_block.c`).
+
+So after any sequence of such calls *a request within its budget is never refused*: while fewer
+blocks are live than the pool has, the next is served.
+
+`heapfit generate PLAN --prove` proves a folder's own copy, and of each pool of its tables, as a
+goal of its own, that its list, used bits, base, size and count are such as the contracts are of.
+A plan
+whose free blocks are found by their bits (`search = 1`) is refused: the proof is not about it.
+
+    scripts/prove.py                core
     scripts/prove.py --mutants 20   20 drawn changes of the text: none may be proven
 
 Outside this proof: the cast of the region's bytes to words (`load_word`, `store_word`), `volatile`,
 the way from an address to a block's number, the rules that lead a size to its pool, blocks that a
-pool gets from the shared heap later, and free blocks found by their bits (`search = 1`).
+pool gets from the shared heap later, that init's loop leaves what `begins_in_order` asks, and the
+step from single calls to sequences of them, which is induction on paper.
 
 ## Bounded: sequences
 
-That *a request within its budget is never refused* needs more than one call: the list must hold
-just the blocks whose bits are clear, after any calls. That is tried in full, not proven for all
-counts: `tests/core/test_bounded.c` makes every sequence of five requests and frees on four blocks,
-of `fixed_pool`, and of `budgeted` and exact `class_pools` with two pools of two. Requests are of
-ten classes of sizes, frees of every address of the region; live blocks are overwritten. The
-explorer (`tests/attack/explorer.c`) visits all states of larger heaps.
+What is outside is tried in full on small pools: `tests/core/test_bounded.c` makes every sequence of
+five requests and frees on four blocks, of `fixed_pool`, and of `budgeted` and exact `class_pools`
+with two pools of two. Requests are of ten classes of sizes, frees of every address of the region;
+live blocks are overwritten. The explorer (`tests/attack/explorer.c`) visits all states of larger
+heaps.
 
 CBMC reads the same file with operations, sizes and addresses left open. **Not run in CI**, nor run
-yet: no CBMC is in Debian 12.
+yet: Debian 12 has no package of it, and PyPI's of that name is another program.
 
 ## Tested: sizes
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves what proofs/ states of core's text: goals proven, of all. One minute on two cores.
+"""Proves what proofs/ states of core's text: goals proven, of all. Two minutes on two cores.
 
     scripts/prove.py                core
     scripts/prove.py --mutants N    N drawn mutants of core's text, which are all to fail

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`generate --prove`: a generated folder's own text is proven, and what is missing is told."""
 
+import os
 import shutil
 
 import pytest
 from small_traces import bimodal, heapfit
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.proof import PROVEN, is_proven, prove_folder
+from heapfit.generate.proof import PROVEN, is_proven, prove_folder, prove_numbers
+from heapfit.generate.proof_numbers import pools_of
+from heapfit.plan.plan_file import load_plan
 from prove import INCLUDES, PROOFS, mutants
 
 
@@ -20,12 +23,42 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.skipif("HEAPFIT_ALL_PROOFS" not in os.environ, reason="minutes: make test-long")
 def test_all_goals_of_a_generated_folder_are_proven(folder):
-    plan = next(path.name for path in folder.glob("class_pools*.toml"))
+    plan = next(path.name for path in folder.glob("budgeted*.toml"))
     done = heapfit("generate", plan, "-o", "pools", "--prove", folder=folder)
     assert done.returncode == 0, done.stderr
     proven, _, goals, *_ = done.stdout.splitlines()[-1].split()
-    assert int(proven) == int(goals) > 100
+    assert int(proven) == int(goals) > 250
+
+
+def test_the_numbers_of_a_plan_meet_what_is_proven(folder):
+    plan = next(path.name for path in folder.glob("budgeted*.toml"))
+    done = heapfit("generate", plan, "-o", "budgeted", folder=folder)
+    assert done.returncode == 0, done.stderr
+    proof = prove_numbers(folder / "budgeted")
+    assert proof.left == ()
+    assert proof.goals == 2 * len(pools_of(folder / "budgeted"))  # what it says, and no writes
+
+
+def test_the_numbers_of_a_plan_are_read_from_its_tables(folder):
+    done = heapfit("generate", "fixed_pool.toml", "-o", "fixed", folder=folder)
+    assert done.returncode == 0, done.stderr
+    plan = load_plan(folder / "fixed_pool.toml").plan
+    [pool] = pools_of(folder / "fixed")
+    assert pool.count == plan.scalars["blocks"]
+    assert pool.size == -(-plan.scalars["block_size"] // 8) * 8
+    assert pool.first == 64 and pool.base >= 8 + pool.count / 8
+    assert f"laid_out(0, run, {pool.size})" in pool.goal(0)
+
+
+def test_pools_that_find_blocks_by_bits_have_no_proof(folder):
+    plan = next(
+        path for path in folder.glob("class_pools*.toml") if "search = 1" in path.read_text()
+    )
+    done = heapfit("generate", plan.name, "-o", "bits", "--prove", folder=folder)
+    assert done.returncode == 1
+    assert "free blocks are found by their bits (search = 1)" in done.stderr
 
 
 def test_a_list_that_loses_a_block_is_not_proven(tmp_path):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What proofs/ states of a folder's C, proven of that text as it lies there, by Frama-C's WP.
 
-The contracts are beside the text, in proofs/linked_blocks.c, and proofs/model stands for the
-region. They hold for every count, size and place of blocks, a plan's among them.
+The contracts are beside the text, in proofs/linked_blocks.c, what follows for any sequence of calls
+in proofs/budget.c and proofs/live_block.c, and proofs/model stands for the region. They hold for
+every count, size and place of blocks; that a plan's pools are among them is a goal for each
+(proof_numbers.py).
 """
 
 from __future__ import annotations
@@ -20,11 +22,20 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import core_folder
+from heapfit.generate.proof_numbers import pools_of
 
 PROVEN = "src/pools/linked_blocks.h"
-_FUNCTIONS = "used_bit_of,offset_in_run,take_linked,put_linked"
-_OF_LEMMAS = ("-wp-prop", "@lemma")
-_OF_FUNCTIONS = ("-wp-rte", "-wp-fct", _FUNCTIONS)  # no run-time error either
+# Each a file and what is proven of it, of functions that there is no run-time error either. Lemmas
+# slow the proof of all that lies in a file with them: so live_block.c is a file of its own.
+_OF_LEMMAS = ("live_block.c", "-wp-prop", "@lemma")
+_OF_FUNCTIONS = (
+    "linked_blocks.c", "-wp-rte", "-wp-fct", "used_bit_of,offset_in_run,take_linked,put_linked",
+)  # fmt: skip
+_OF_BUDGET = (
+    "budget.c", "-wp-rte", "-wp-fct",
+    "begins_in_order,take_free,request,put_used,put_in_order,one_more_leads,give_back",
+)  # fmt: skip
+_OF_LIVE_BLOCK = ("live_block.c", "-wp-rte", "-wp-fct", "write_to_live_block")
 _TOOLS = ("frama-c", "why3", "cvc4", "z3")
 _PACKAGES = "Debian: frama-c-base why3 cvc4 z3"
 _SECONDS = 20  # that a prover may take for a goal; the longest takes about 1
@@ -52,28 +63,48 @@ def require_provers() -> None:
 
 
 def prove_folder(folder: Path) -> Proof:
-    """Proves a folder that `generate` wrote: about a minute.
+    """Proves a folder that `generate` wrote, with its own counts, sizes and places: two minutes.
 
     HeapfitError if the tools are not installed, or nothing in the folder has a proof.
     """
     require_provers()
     if not (folder / PROVEN).is_file():
         raise HeapfitError(f"{folder}: has no {PROVEN}: there is a proof for pools only")
-    return prove(core_folder().parent / "proofs", [folder])
+    numbers = prove_numbers(folder)
+    text = prove(_own_proofs(), [folder])
+    return Proof(numbers.goals + text.goals, numbers.left + text.left)
+
+
+def prove_numbers(folder: Path) -> Proof:
+    """That the pools of a generated folder are such as the contracts are of: a few seconds."""
+    pools = pools_of(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        numbers = Path(scratch) / "numbers.c"
+        goals = (pool.goal(number) for number, pool in enumerate(pools))
+        numbers.write_text("\n".join([f'#include "{_own_proofs() / "linked_blocks.c"}"', *goals]))
+        names = ",".join(f"pool_{number}" for number in range(len(pools)))
+        return _proof(_own_proofs(), [folder], (str(numbers), "-wp-fct", names))
+
+
+def _own_proofs() -> Path:
+    return core_folder().parent / "proofs"
 
 
 def prove(proofs: Path, includes: Sequence[Path]) -> Proof:
     """The lemmas, then the functions, with the contracts of `proofs`, of the text in `includes`."""
-    goals = 0
-    left: list[str] = []
-    for what in (_OF_LEMMAS, _OF_FUNCTIONS):
-        text = "".join(_wp(proofs, includes, what, _SECONDS))
-        found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
-        if found is None:
-            raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
-        goals += int(found[1])
-        left += re.findall(r"\[Failed\] Goal (\S+)", text)
-    return Proof(goals, tuple(left))
+    parts = (_OF_LEMMAS, _OF_FUNCTIONS, _OF_BUDGET, _OF_LIVE_BLOCK)
+    proven = [_proof(proofs, includes, part) for part in parts]
+    left = tuple(name for part in proven for name in part.left)
+    return Proof(sum(part.goals for part in proven), left)
+
+
+def _proof(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof:
+    """One run of WP."""
+    text = "".join(_wp(proofs, includes, what, _SECONDS))
+    found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
+    if found is None:
+        raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
+    return Proof(int(found[1]), tuple(re.findall(r"\[Failed\] Goal (\S+)", text)))
 
 
 def is_proven(proofs: Path, includes: Sequence[Path]) -> bool:
@@ -106,8 +137,8 @@ def _wp(proofs: Path, includes: Sequence[Path], what: Sequence[str], seconds: in
     """The lines that one run of WP prints. It ends when the caller wants no more."""
     flags = " ".join(f'-I"{path.resolve()}"' for path in [proofs / "model", *includes])
     command = ["frama-c", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
-               "-wp-timeout", str(seconds), "-wp-par", "2", *what,
-               str(proofs / "linked_blocks.c")]  # fmt: skip
+               "-wp-timeout", str(seconds), "-wp-par", "2", *what[1:],
+               str(proofs / what[0])]  # fmt: skip
     with (
         _provers() as environment,
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
