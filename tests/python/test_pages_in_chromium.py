@@ -13,6 +13,7 @@ from small_traces import table2
 from chromium import Chromium
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.report.fit.page import case_of
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
@@ -44,7 +45,7 @@ def fitted(tmp_path_factory) -> Fit:
 @pytest.fixture(scope="module")
 def heap_map(fitted) -> HeapMap:
     shown = load_trace(fitted.trace)
-    return map_of(fitted, shown, subjects_of(fitted, shown))
+    return map_of(shown, subjects_of(case_of(fitted, shown)))
 
 
 @pytest.fixture

@@ -214,9 +214,10 @@ def _different(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list
 
 
 def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
+    figures = zip(recordings, choice.u_max, choice.r_safe, choice.unseen, strict=True)
     return tuple(
-        Run(one.name, one.source, u_max, r_safe)
-        for one, u_max, r_safe in zip(recordings, choice.u_max, choice.r_safe, strict=True)
+        Run(one.name, one.source, u_max, r_safe, unseen if len(recordings) > 1 else None)
+        for one, u_max, r_safe, unseen in figures
     )
 
 

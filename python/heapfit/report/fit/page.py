@@ -5,149 +5,120 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.compare.comparison import Row
-from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.fit_result import Fit
 from heapfit.front.preference import Preference
-from heapfit.plan.plan_file import plan_text
+from heapfit.importers.site_names import site_names
+from heapfit.report.case import Case
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.figure import Chart
-from heapfit.report.drawing.live_blocks import LiveBlocks, live_blocks
-from heapfit.report.drawing.number_text import NO_BREAK, count, percent, size
-from heapfit.report.fit.candidate_charts import fragmentation_chart, memory_chart
-from heapfit.report.fit.choice_charts import added_chart, trade_chart
-from heapfit.report.fit.peak import Holder, heaps_at_peak, holders, peak_chart
-from heapfit.report.fit.plan_layers import Layer, plan_layers
-from heapfit.report.fit.risk import risk_chart
-from heapfit.report.fit.size_charts import (
-    SMALL_CHART_POINTS,
-    lifetime_chart,
-    live_blocks_chart,
-    size_chart,
-)
+from heapfit.report.drawing.number_text import NO_BREAK, count, percent, ratio, size
 from heapfit.report.heap_map.packed import packed_map
-from heapfit.report.heap_map.replays import AtPeak, Subject, map_of, subjects_of
+from heapfit.report.heap_map.replays import Subject, map_of, subjects_of
+from heapfit.report.sections import content
+from heapfit.report.sections.candidates import candidates_of
+from heapfit.report.sections.content import Command, Content, Figure, Opening
+from heapfit.report.sections.peak import peak_of
+from heapfit.report.sections.plan_layers import plan_part
+from heapfit.report.sections.program import program_of
+from heapfit.report.sections.risk import Group, Risk, risk_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile
 
-MOST_POOL_CHARTS = 16
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
-_MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialSize:
-    """A size with at least the special share of the allocations."""
-
-    size: int
-    allocations: int
-    share: float
-    peak: int  # P_i,max
+def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
+    """Writes the report of `fit` to `path`; the file appears whole or not at all."""
+    rendering.write_page(path, render(fit, shown))
 
 
-@dataclass(frozen=True, slots=True)
-class PoolChart:
-    """Live blocks of one pool, one of many small charts."""
-
-    title: str
-    remark: str
-    chart: Chart
+def render(fit: Fit, shown: LoadedTrace) -> str:
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
+    return content.render(_TEMPLATE, gather(fit, shown), fit=fit)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command to type, and what it does."""
-
-    purpose: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """Everything on the page that is not a field of the Fit as it stands."""
-
-    title: str
-    kind: str
-    source: str
-    operations: str
-    step: str
-    warnings: tuple[str, ...]
-    special_percent: int
-    special: tuple[SpecialSize, ...]
-    distinct: int
-    rows: tuple[Row, ...]  # the chosen one, others, then those cut to this one recording
-    saving: str  # against today's heap, one sentence; "" where none was replayed
-    define: str  # to copy into the program
-    margin: str
-    pointers: str
-    heaps: tuple[AtPeak, ...]
-    peak_chart: Chart | None  # None where there are no heaps
-    holders: tuple[Holder, ...]
-    has_sites: bool
-    risk: Chart | None
-    regions: Chart
-    trade: Chart | None
-    memory: Chart
-    fragmentation: Chart
-    sizes: Chart
-    lifetimes: Chart
-    pool_charts: tuple[PoolChart, ...]
-    pool_count: int
-    layers: tuple[Layer, ...]
-    plan_lines: tuple[str, ...]
-    commands: tuple[Command, ...]
-
-    @property
-    def charts(self) -> list[Chart]:
-        """Every chart, in reading order."""
-        first = [self.peak_chart, self.risk, *(pool.chart for pool in self.pool_charts)]
-        rest = [self.regions, self.trade, self.memory, self.fragmentation, self.sizes]
-        return [one for one in (*first, *rest, self.lifetimes) if one is not None]
+def case_of(fit: Fit, shown: LoadedTrace) -> Case:
+    """What the page is of."""
+    today = fit.today.heap if fit.today else None
+    sites = site_names(shown, fit.options.programs)
+    return Case(shown, fit.comparison, fit.winner, today, sites)
 
 
-def gather(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> Content:
+def gather(fit: Fit, shown: LoadedTrace) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
-    info, profile, rows = fit.trace.info, fit.profile, fit.comparison.rows
-    special = special_sizes(profile)
-    winner = fit.winner
-    heaps = heaps_at_peak(fit, shown, subjects)
-    led = tuple(sorted(rows, key=lambda row: (row is not winner, row.is_cut_to_trace)))
-    pools = live_blocks(shown.events, winner.plan, SMALL_CHART_POINTS)
+    case = case_of(fit, shown)
+    subjects = subjects_of(case)
+    heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
-        title=info.program or fit.name,
-        kind="packet capture" if info.kind == "packets" else "heap trace",
-        source=_source(fit),
-        operations=_operations(profile),
-        step=_step(winner),
-        warnings=tuple(w for w in fit.warnings if w not in info.notes),
-        special_percent=SPECIAL_PERCENT,
-        special=_special_rows(profile, special),
-        distinct=len(profile.sizes),
-        rows=led,
-        saving=_saving(subjects),
-        define=_define(fit),
-        margin=f"{fit.answer.size.margin:g}{NO_BREAK}%",
-        pointers=f"{info.pointer_bits} bit" if info.pointer_bits else "not told",
-        heaps=heaps,
-        peak_chart=peak_chart(heaps) if heaps else None,
-        holders=holders(shown, profile.u_max_event),
-        has_sites=len(shown.sites) > 0,
-        risk=risk_chart(fit),
-        regions=added_chart(led),
-        trade=trade_chart(fit, shown),
-        memory=memory_chart(profile, led),
-        fragmentation=fragmentation_chart(profile, led),
-        sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
-        lifetimes=lifetime_chart(profile),
-        pool_charts=_pool_charts(pools, profile.events),
-        pool_count=len(pools),
-        layers=plan_layers(winner),
-        plan_lines=tuple(plan_text(fit.plan_file).splitlines()),
+        opening=_opening(fit, subjects),
+        heap_map=heap_map,
+        peak=peak_of(case, subjects),
+        risk=_risk(fit),
+        program=program_of(shown, fit.winner.plan),
+        candidates=candidates_of(case),
+        notes=fit.trace.info.notes,
+        plan=plan_part(fit.plan_file, fit.winner.replay_region),
         commands=_commands(fit),
     )
+
+
+def _opening(fit: Fit, subjects: Sequence[Subject]) -> Opening:
+    info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
+    lead = [
+        Figure("heap", size(fit.answer.size.region)),
+        Figure("allocator", kept.title if kept else winner.name),
+    ]
+    if kept is None:
+        lead.append(Figure("over the peak", ratio(winner.over_u_max)))
+    firmer = f"Firmer with: {'; '.join(fit.firmer)}." if fit.firmer else ""
+    remarks = (_saving(subjects), fit.verdict, firmer)
+    return Opening(
+        command="fit",
+        title=info.program or fit.name,
+        source=content.source_of(info, fit.source),
+        kind=content.kind_of(info),
+        sentences=tuple(fit.answer.sentences()),
+        lead=tuple(lead),
+        remarks=tuple(one for one in remarks if one),
+        define=_define(fit),
+        trust=_trust(fit),
+        warnings=tuple(w for w in fit.warnings if w not in info.notes),
+    )
+
+
+def _trust(fit: Fit) -> tuple[Figure, ...]:
+    winner, held = fit.winner, fit.held
+    saved = size((winner.r_safe or 0) - winner.u_max)
+    drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
+    return (
+        Figure("recordings", count(len(fit.runs)), "replayed in this heap"),
+        Figure(
+            "refused", count(held.seen_refused), drawn if held.drawn else "no other run was drawn"
+        ),
+        Figure("margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above what recordings need"),
+        Figure(
+            "no heap needs less than", size(winner.u_max), f"so a better one saves {saved} at most"
+        ),
+        content.pointers_told([fit.trace.info]),
+        Figure("alignment", size(winner.alignment), "of every block"),
+    )
+
+
+def _risk(fit: Fit) -> Risk | None:
+    """Recordings, each in the plan made without it where there are several, and drawn runs."""
+    seen = tuple(run.r_safe for run in fit.runs)
+    unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
+    groups = (
+        Group("seen runs", seen),
+        Group("unseen runs", () if unseen == seen else unseen),
+        Group("drawn runs", fit.held.drawn_needs),
+    )
+    caption = (
+        "The share of runs that is refused in each region. Seen: the recordings. Unseen: each "
+        "in a plan made without it. Drawn: runs drawn from the recordings, which took no part in "
+        "the choice. Dashed: the region to set, with its margin."
+    )
+    return risk_of(groups, fit.answer.size.region, caption)
 
 
 def _saving(subjects: Sequence[Subject]) -> str:
@@ -169,55 +140,6 @@ def _define(fit: Fit) -> str:
         return f"#define APP_HEAP_BYTES {region}u"
     setting = kept.setting if kept.setting.isidentifier() else "HEAP_BYTES"
     return f"#define {setting} {kept.set_to(region)}u"
-
-
-def _source(fit: Fit) -> str:
-    """Where the requests come from; for packets also how long each one stays."""
-    info = fit.trace.info
-    source = info.source or str(fit.source)
-    return f"{source}, queue {info.queue}" if info.kind == "packets" and info.queue else source
-
-
-def _operations(profile: Profile) -> str:
-    alloc, zeroed, aligned, resizes, frees = profile.operations.tolist()
-    allocations = alloc + zeroed + aligned
-    return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
-
-
-def _step(winner: Row) -> str:
-    if winner.step == 0:
-        return "follows from the plan, not searched"
-    return (
-        "every region tried"
-        if winner.is_exhaustive
-        else f"smallest found, step {size(winner.step)}"
-    )
-
-
-def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize, ...]:
-    total = max(int(profile.allocations.sum()), 1)
-    figures = zip(
-        profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist(), strict=True
-    )
-    return tuple(
-        SpecialSize(request, allocations, allocations / total, peak)
-        for request, allocations, peak in figures
-        if max(request, 1) in special
-    )
-
-
-def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, ...]:
-    """The pools with the most bytes, in order of size."""
-    largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
-    shown = sorted(largest, key=lambda live: live.pool.size)
-    return tuple(
-        PoolChart(
-            title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
-            remark=f"{count(live.pool.count)} set aside, at most {count(live.peak)} live",
-            chart=live_blocks_chart(live, number, events),
-        )
-        for number, live in enumerate(shown)
-    )
 
 
 def _commands(fit: Fit) -> tuple[Command, ...]:
@@ -249,30 +171,10 @@ def _fit_command(fit: Fit) -> str:
         "--sized": options.sized,
     }
     words = [f"heapfit fit {sources} --alignment {options.alignment}"]
+    words += [f"--program {_argument(program)}" for program in options.programs]
     words += [f"{name} {value}" for name, value in given.items() if value is not None]
     return " ".join([*words, *(name for name, is_given in flags.items() if is_given)])
 
 
 def _argument(path: object) -> str:
     return shlex.quote(str(path))
-
-
-def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
-    """Writes the report of `fit` to `path`; the file appears whole or not at all."""
-    rendering.write_page(path, render(fit, shown))
-
-
-def render(fit: Fit, shown: LoadedTrace) -> str:
-    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
-    subjects = subjects_of(fit, shown)
-    content = gather(fit, shown, subjects)
-    record = packed_map(map_of(fit, shown, subjects), shown) if subjects else None
-    return rendering.render(
-        _TEMPLATE,
-        content.title,
-        content.charts,
-        own_scripts={_MAP_SCRIPT: record} if record else {},
-        content=content,
-        fit=fit,
-        heap_map_record=record,
-    )

@@ -9,7 +9,8 @@ times smaller than the numbers one after the other:
     sizes     which of the record's sizes it has             sites   likewise, where they are known
     times     microseconds from each event to the next, where they are known
     place-h   offset in heap h in the region that it needs
-    place-h-k the same in region k of the row, less that in its own region, up to the refusal
+    place-h-k the same in region k of the row, up to the refusal, less that in its own region as
+              far as that goes
     picture-h, picture-h-k   where the run is too long for all blocks: those of the window around
               the peak are there, and of the whole run a picture, one byte a cell
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.report.drawing.number_text import size
+from heapfit.report.drawing.number_text import printable, size
 from heapfit.report.heap_map.replays import HeapMap, Replayed
 from heapfit.trace.loaded import LoadedTrace
 
@@ -72,12 +73,30 @@ class _Columns:
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
 
-def packed_map(heap_map: HeapMap, shown: LoadedTrace, most: int = MOST_PACKED) -> dict[str, Any]:
-    """The record; with a picture and a window if all blocks take more than `most` characters."""
-    whole = _packed(heap_map, shown, _Window(0, heap_map.events))
+def packed_map(
+    heap_map: HeapMap,
+    shown: LoadedTrace,
+    site_names: Mapping[int, str] | None = None,
+    most: int = MOST_PACKED,
+) -> dict[str, Any]:
+    """The record; with a picture and a window if all blocks take more than `most` characters.
+
+    Call sites are told by their names where these are known, by the recorder's hash otherwise.
+    """
+    names = site_names or {}
+    whole = _packed(heap_map, shown, names, _Window(0, heap_map.events))
     if len(whole["packed"]) <= most:
         return whole
-    return _packed(heap_map, shown, _window(heap_map))
+    return _packed(heap_map, shown, names, _window(heap_map))
+
+
+def site_label(site: int, names: Mapping[int, str]) -> str:
+    """How a call site is told.
+
+    >>> site_label(26, {}), site_label(26, {26: "parse, json.c:12"}), site_label(0, {})
+    ('0000001a', 'parse, json.c:12', 'unknown')
+    """
+    return names.get(site, f"{site:08x}") if site else "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +118,9 @@ def _window(heap_map: HeapMap) -> _Window:
     return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1))
 
 
-def _packed(heap_map: HeapMap, shown: LoadedTrace, window: _Window) -> dict[str, Any]:
+def _packed(
+    heap_map: HeapMap, shown: LoadedTrace, names: Mapping[int, str], window: _Window
+) -> dict[str, Any]:
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
     by_size = size_classes(sizes.tolist())
@@ -108,7 +129,10 @@ def _packed(heap_map: HeapMap, shown: LoadedTrace, window: _Window) -> dict[str,
     columns.add("starts", np.diff(lifetimes.starts[is_told], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_told])
     columns.add("sizes", size_of[is_told])
-    by_site = _add_sites(columns, shown, lifetimes, is_told)
+    by_site = None
+    if len(shown.sites) > 0:
+        asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
+        by_site = _add_sites(columns, asked_by, names)
     gaps = _gaps(shown)
     if gaps is not None:
         columns.add("times", gaps)
@@ -163,22 +187,14 @@ def size_classes(sizes: Sequence[int]) -> Classes:
     return Classes([f"{one:,}" for one in sizes], colours, names)
 
 
-def _add_sites(
-    columns: _Columns,
-    shown: LoadedTrace,
-    lifetimes: _engine.Lifetimes,
-    is_told: NDArray[np.bool_],
-) -> Classes | None:
+def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -> Classes:
     """Call sites, the busiest with colours of their own."""
-    if len(shown.sites) == 0:
-        return None
-    asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
     sites, site_of, counts = np.unique(asked_by, return_inverse=True, return_counts=True)
     columns.add("sites", site_of)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    labels = [f"{site:08x}" if site else "unknown" for site in sites.tolist()]
+    labels = [printable(site_label(site, known)) for site in sites.tolist()]
     named = [labels[one] for one in order[: MOST_CLASSES - 1].tolist()]
     names = [*named, "all others"] if len(labels) > len(named) else named
     return Classes(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
@@ -205,8 +221,9 @@ def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]
         columns.add(f"place-{h}", own[is_told[: len(own)]])
         for k, one in enumerate(heap.row):
             there = min(len(one.offsets), len(own))
-            apart = one.offsets[:there] - own[:there]
-            columns.add(f"place-{h}-{k}", apart[is_told[:there]])
+            apart = one.offsets.copy()
+            apart[:there] -= own[:there]
+            columns.add(f"place-{h}-{k}", apart[is_told[: len(apart)]])
 
 
 def _add_pictures(columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8]) -> None:
