@@ -25,12 +25,15 @@ from heapfit.cli.arguments import (
     Exact,
     PointerBits,
     PointerBitsOption,
+    Programs,
     Queue,
+    ReportPage,
     Seed,
     SramFile,
     Workers,
     effort_of,
     import_options,
+    typed_command,
 )
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
@@ -125,6 +128,8 @@ def command(
     cflags: _PluginFlags = "",
     bits: _PluginBits = PointerBits.BITS_32,
     sram: SramFile = None,
+    report: ReportPage = None,
+    programs: Programs = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -136,6 +141,8 @@ def command(
 
     Exit status 3 if a plug-in has faults.
     """
+    if report is not None and plugins:
+        raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
     sources, named = _sorted_out(words or [])
     named += all_or_named(allocators or [], _KNOWN)
     specs = parse_workloads(workloads or [], seed)
@@ -158,6 +165,9 @@ def command(
             for source, trace in zip(sources, traces, strict=True)
         ]
         rows = _measured(compared, foreign, int(alignment), progress)
+        if report is not None:
+            given = [one for _, one in compared]
+            _write_page(report, matrix, given, runs, programs or [])
     parts = [*_parts(matrix, options, seed if specs else None), *_held(runs), *plugin_parts(rows)]
     out_result(parts, as_json)
     _refuse_faults(rows)
@@ -170,6 +180,19 @@ def _labelled(
         *zip(map(source_name, sources), traces, strict=True),
         *((spec.label, spec) for spec in specs),
     ]
+
+
+def _write_page(
+    path: Path,
+    matrix: Matrix,
+    sources: Sequence[Trace | WorkloadSpec],
+    runs: Sequence[tuple[Run, PlanFile]],
+    programs: Sequence[Path],
+) -> None:
+    # jinja2 takes long to load
+    from heapfit.report.compare.page import Compared, write_comparison_page
+
+    write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
 
 
 def _refuse_faults(rows: Sequence[LabelledRow]) -> None:

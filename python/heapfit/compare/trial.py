@@ -32,6 +32,13 @@ def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
     return sizes[low] if low < len(sizes) else None
 
 
+def need_of(trial: _engine.Trial, tried: _engine.TrialResult, sizes: Sequence[int]) -> int | None:
+    """The least region for a trace: exact where the one tried tells it, else of `sizes`."""
+    if tried.runs and tried.reach:
+        return trial.region_for(tried.reach)
+    return least_size(lambda size: trial.run(size).runs, sizes)
+
+
 def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
     """As `runs_in`, in bounded memory however long the trace is."""
     if region < plan.engine().smallest_region:

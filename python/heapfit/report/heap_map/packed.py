@@ -35,6 +35,7 @@ MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
 _BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
+_COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
 
@@ -84,10 +85,12 @@ def packed_map(
     Call sites are told by their names where these are known, by the recorder's hash otherwise.
     """
     names = site_names or {}
-    whole = _packed(heap_map, shown, names, _Window(0, heap_map.events))
-    if len(whole["packed"]) <= most:
-        return whole
-    return _packed(heap_map, shown, names, _window(heap_map))
+    record = _packed(heap_map, shown, names, _Window(0, heap_map.events))
+    for coarser in _COARSER:
+        if len(record["packed"]) <= most:
+            break
+        record = _packed(heap_map, shown, names, _window(heap_map, coarser))
+    return record
 
 
 def site_label(site: int, names: Mapping[int, str]) -> str:
@@ -105,17 +108,19 @@ class _Window:
 
     first: int
     end: int  # not included
+    picture: tuple[int, int] = PICTURE  # of the whole run, where that is longer
 
 
-def _window(heap_map: HeapMap) -> _Window:
+def _window(heap_map: HeapMap, coarser: int) -> _Window:
     """Around the peak: the blocks live there, and so many more as a page can hold."""
     lifetimes, peak = heap_map.lifetimes, heap_map.peak
     starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
     apart = np.maximum(np.maximum(starts - peak, peak - (ends - 1)), 0)
-    more = min(_BLOCKS_OF_WINDOW, len(apart) // 8)
+    more = min(_BLOCKS_OF_WINDOW // coarser, len(apart) // 8)
     place = min(int((apart == 0).sum()) + more, len(apart) - 1)
     reach = int(np.partition(apart, place)[place])
-    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1))
+    picture = (PICTURE[0] // coarser, PICTURE[1] // coarser)
+    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1), picture)
 
 
 def _packed(
@@ -139,12 +144,12 @@ def _packed(
     _add_places(columns, heap_map, is_told)
     if not is_told.all():
         colours = (np.array(by_size.colours, np.uint8) + np.uint8(1))[size_of]
-        _add_pictures(columns, heap_map, colours)
+        _add_pictures(columns, heap_map, colours, window.picture)
     return {
         "events": heap_map.events,
         "peak": heap_map.peak,
         "window": [window.first, window.end],
-        "picture": None if is_told.all() else PICTURE,
+        "picture": None if is_told.all() else window.picture,
         "sizes": asdict(by_size),
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
@@ -226,8 +231,10 @@ def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]
             columns.add(f"place-{h}-{k}", apart[is_told[: len(apart)]])
 
 
-def _add_pictures(columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8]) -> None:
-    picture = _engine.Picture(*PICTURE, heap_map.events, _height(heap_map))
+def _add_pictures(
+    columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8], cells_of: tuple[int, int]
+) -> None:
+    picture = _engine.Picture(*cells_of, heap_map.events, _height(heap_map))
     for h, heap in enumerate(heap_map.heaps):
         for name, one in [("", heap.own), *((f"-{k}", one) for k, one in enumerate(heap.row))]:
             cells = picture.paint(heap_map.lifetimes, one.offsets, colours)
