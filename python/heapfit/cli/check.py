@@ -27,7 +27,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 
@@ -94,7 +94,7 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
-    with progress_bars() as progress:
+    with whole_bar() as progress:
         check = check_recordings(sources, load_plan(plan), options, progress)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))

@@ -15,7 +15,7 @@ import typer
 from heapfit.cli.arguments import AsJson, InstructionCount, Machine
 from heapfit.cli.generate import Platforms, Prefix
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.importers.target_log import Emulation
@@ -73,7 +73,7 @@ def command(
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
     options = VerifyOptions(times, tuple(recordings or ()), prefix, tuple(platforms or ()))
-    with progress_bars() as progress:
+    with whole_bar() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
     if not result.is_settled:

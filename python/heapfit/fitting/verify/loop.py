@@ -22,8 +22,9 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate import GenerateOptions, generate
+from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Runs, no_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -94,10 +95,11 @@ class _Loop:
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
-    progress: Progress
+    runs: Runs
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
+        self.runs.expect(2 * self.options.times)  # should they all pass
         plan = load_plan(plan_path)
         code = self.folder / "code"
         platforms = GenerateOptions(self.options.platforms)
@@ -111,7 +113,7 @@ class _Loop:
         """A plan for all recordings, those of the last round included."""
         self.known += [run.trace.path for run in done.runs]
         options = FitOptions(alignment=done.plan.plan.alignment)
-        plan = fit(self.known, self.folder / "fit", options, self.progress).paths.plan
+        plan = fit(self.known, self.folder / "fit", options).paths.plan
         if plan is None:
             raise HeapfitError(f"{self.folder}: no plan serves what was recorded")
         return plan
@@ -125,18 +127,23 @@ class _Loop:
             return None
         self.firmware.make(self.folder / "code", is_recorded=False)
         numbers = [self._number() for _ in range(self.options.times)]
-        return tuple(number for number in numbers if not self.firmware.passes(number))
+        return tuple(number for number in numbers if not self._passes(number))
+
+    def _passes(self, number: int) -> bool:
+        is_passed = self.firmware.passes(number)
+        self.runs.done(f"run {number}")
+        return is_passed
 
     def _fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
-        replayed = run_on(recorded.trace, plan, f"run {number}", self.progress)
+        replayed = run_on(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
+        self.runs.done(f"run {number}")
         return FreshRun(number, recorded.ending, is_passed, replayed.peak, recorded.trace)
 
     def _number(self) -> int:
         self.next_run += 1
-        self.progress(f"run {self.next_run}", 0.0)
         return self.next_run
 
 
@@ -150,19 +157,22 @@ def verify(
     """Runs the firmware over the plan's heap until fresh runs pass.
 
     Runs are numbered from 1 above the count of earlier recordings on. `folder` must be empty or
-    absent; it gets the recordings, the C and the last plan. HeapfitError if the build fails, an
-    image does not run, or nothing can be fitted.
+    absent; it gets the recordings, the C and the last plan, and is as it was after any exception,
+    Ctrl-C included. HeapfitError if the build fails, an image does not run, or nothing can be
+    fitted.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise HeapfitError(f"{folder}: is not empty (name another with -o)")
-    folder.mkdir(parents=True, exist_ok=True)
     options = options or VerifyOptions()
-    known = list(options.recordings)
-    loop = _Loop(firmware, folder, options, known, len(known), progress)
+    known, runs = list(options.recordings), Runs(progress, 2 * options.times)
+    with new_folder(folder):
+        return _settled(_Loop(firmware, folder, options, known, len(known), runs), plan)
+
+
+def _settled(loop: _Loop, plan: Path) -> Verification:
+    """Rounds until the last runs pass, or there were too many."""
     rounds = [loop.round(plan)]
     refused = loop.last_runs_of(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.last_runs_of(rounds[-1])
-    return Verification(tuple(rounds), refused, options.times, plan)
+    return Verification(tuple(rounds), refused, loop.options.times, plan)

@@ -144,21 +144,24 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[Needed]) -> Open
 
 
 def _sentence(check: Check, needed: Sequence[Needed]) -> str:
-    runs = len(check.recordings)
-    recordings = "The recording" if runs == 1 else f"All {runs} recordings"
-    region = size(check.plan.region)
+    runs, region = len(check.recordings), size(check.plan.region)
     if check.holds:
-        return f"{recordings} {'holds' if runs == 1 else 'hold'} in the plan's {region}."
-    failed = [i for i, one in enumerate(check.recordings) if one.findings]
-    one, need = check.recordings[failed[0]], needed[failed[0]].region
-    if one.run.refusal is None:
-        found = ", ".join(one.findings).replace("_", " ")
-        return f"{len(failed)} of {runs} recordings fail: {one.run.name}, {found}."
-    more = "" if need is None else f" It needs {size(need)}."
-    return (
-        f"{one.run.name} is refused in the plan's {region}, first at event "
-        f"{count(one.run.refusal.event)}.{more}"
-    )
+        opening = "The recording holds" if runs == 1 else f"All {runs} recordings hold"
+        return f"{opening} in the plan's {region}."
+    refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
+    if not refused:
+        failed = [one for one in check.recordings if one.findings]
+        found = ", ".join(failed[0].findings).replace("_", " ")
+        return f"{failed[0].run.name} fails: {found}."
+    first = refused[0]
+    refusal, need = check.recordings[first].run.refusal, needed[first].region
+    assert refusal is not None, "it is among those that were refused"
+    many = f"{len(refused)} of {runs} recordings are refused in the plan's {region}: "
+    more = "" if need is None else f"; it needs {size(need)}"
+    name = check.recordings[first].run.name
+    one = f"{name} is refused in the plan's {region}, "
+    opening = one if runs == 1 else f"{many}{name} "
+    return f"{opening}first at event {count(refusal.event)}{more}."
 
 
 def _peak(shown: LoadedTrace, heap: Subject, checked: Checked, sites: dict[int, str]) -> Peak:

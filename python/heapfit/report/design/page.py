@@ -115,6 +115,7 @@ def _opening(several: Several, case: Case, shown: str) -> Opening:
         lead.insert(1, Figure("margin in it", f"{heap.margin:g} %"))
     opening = opening_of(case, "design")
     drawn = designs.traces - designs.recordings
+    told = f"and {count(drawn)} runs drawn from them" if drawn else "one plan for all of them"
     return replace(
         opening,
         title=f"{several.names[0]} and {len(several.names) - 1} more",
@@ -123,7 +124,7 @@ def _opening(several: Several, case: Case, shown: str) -> Opening:
         lead=tuple(lead),
         remarks=(f"Below, the page shows {shown}, which needs the largest region.",),
         trust=(
-            Figure("recordings", count(designs.recordings), f"and {drawn} drawn from them"),
+            Figure("recordings", count(designs.recordings), told),
             Figure("left out by turns", count(designs.folds), "parts, measured unseen"),
             *opening.trust[1:],
         ),

@@ -97,7 +97,8 @@
     }
 
     function addressText(value) {
-        return value % 1024 === 0 ? `${number.format(value / 1024)} KiB` : bytes(value);
+        const [part, unit] = value >= 1 << 20 ? [1 << 20, "MiB"] : [1024, "KiB"];
+        return value % 1024 === 0 ? `${number.format(+(value / part).toFixed(2))} ${unit}` : bytes(value);
     }
 
     const acrossText = (x) => (byTime ? `${number.format(+x.toPrecision(6))} ms` : number.format(x));

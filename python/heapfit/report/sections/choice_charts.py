@@ -21,7 +21,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
     known = [row for row in rows if row.r_safe is not None]
     added = [(row.r_safe or 0) - row.u_max for row in known]
     fitting = [one for one, row in zip(added, known, strict=True) if _fits(one, row)]
-    longest = max([1, *fitting])
+    longest = max([1, *(fitting or added)])
     bars = {
         "type": "bar",
         "orientation": "h",
