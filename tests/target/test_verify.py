@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from heapfit.errors import HeapfitError
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.refusals import most_refused
@@ -94,3 +95,26 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
     (tmp_path / "verified").mkdir()
     (tmp_path / "verified/mine").write_text("")
     assert "is not empty" in verify(tmp_path, 40_000, status=1)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("end", [KeyboardInterrupt, HeapfitError("no emulator")])
+def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypatch, is_there, end):
+    class Ended:
+        """A firmware that is ended in its first run."""
+
+        def make(self, code, **_):
+            assert (code / "README.md").is_file()
+
+        def record(self, _, output):
+            output.write_text("half")
+            raise end
+
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    (tmp_path / "plan.toml").write_text(PLAN.format(region=40_000))
+    if is_there:
+        (tmp_path / "a/out").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises((KeyboardInterrupt, HeapfitError)):
+        loop.verify(tmp_path / "plan.toml", Ended(), tmp_path / "a/out")
+    assert sorted(tmp_path.rglob("*")) == before

@@ -179,7 +179,8 @@ def _for_one(
     source: Path, written: _Written, options: RobustOptions, importing: ImportOptions
 ) -> Iterator[Part]:
     name = source_name(source)
-    with whole_bar(_ONE) as progress, opened_trace(source, importing, progress) as trace:
+    weights = _ONE if options.choice.replayed_events else _ONE | {"search budgets": 0}
+    with whole_bar(weights) as progress, opened_trace(source, importing, progress) as trace:
         designs = design(trace, name, written.folder(name), options, progress)
         _write_page(designs, (trace,), (name,), options, written)
     yield from _parts(designs)
