@@ -97,8 +97,9 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
     assert "is not empty" in verify(tmp_path, 40_000, status=1)
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-@pytest.mark.parametrize("end", [KeyboardInterrupt, HeapfitError("no emulator")])
+@pytest.mark.parametrize(
+    ("is_there", "end"), [(True, HeapfitError("no emulator")), (False, KeyboardInterrupt)]
+)
 def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypatch, is_there, end):
     class Ended:
         """A firmware that is ended in its first run."""
