@@ -14,7 +14,7 @@ from small_traces import bimodal, table2
 from heapfit import _engine
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
-from heapfit.report.fit.page import case_of
+from heapfit.report.heap.fit import case_of
 from heapfit.report.heap_map.packed import packed_map
 from heapfit.report.heap_map.replays import REGIONS, HeapMap, at_peak, map_of, subjects_of
 from heapfit.report.sections.peak import holders

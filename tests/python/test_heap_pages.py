@@ -20,9 +20,9 @@ from heapfit.design.portfolio import contested_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.report.check.page import write_check_page
-from heapfit.report.compare.page import Compared, write_comparison_page
-from heapfit.report.design.page import Asked, Several, write_design_page, write_robust_page
+from heapfit.report.heap.check import write_check_page
+from heapfit.report.heap.compare import Compared, write_comparison_page
+from heapfit.report.heap.design import Asked, Several, write_design_page, write_robust_page
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import parse_workload
 

@@ -13,7 +13,7 @@ from small_traces import table2
 from chromium import Chromium
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
-from heapfit.report.fit.page import case_of
+from heapfit.report.heap.fit import case_of
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario

@@ -17,8 +17,8 @@ from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
-from heapfit.report.fit import page as report_page
-from heapfit.report.fit.page import write_report
+from heapfit.report.heap import fit as report_page
+from heapfit.report.heap.fit import write_report
 from heapfit.report.sections.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
 from heapfit.trace.loaded import load_trace
 

@@ -99,7 +99,7 @@ def command(
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))
     if report is not None:
-        from heapfit.report.check.page import write_check_page  # jinja2 takes long to load
+        from heapfit.report.heap.check import write_check_page  # jinja2 takes long to load
 
         write_check_page(report, check, sources, typed_command())
     out_result(check_parts(check), as_json)

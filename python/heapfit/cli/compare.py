@@ -202,7 +202,7 @@ def _write_page(
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.compare.page import Compared, write_comparison_page
+    from heapfit.report.heap.compare import Compared, write_comparison_page
 
     write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
 

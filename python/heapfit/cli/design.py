@@ -196,7 +196,7 @@ def _write_page(
     """While the traces are there; nothing where no page is asked for."""
     if written.report is None:
         return
-    from heapfit.report.design import page  # jinja2 takes long to load
+    from heapfit.report.heap import design as page  # jinja2 takes long to load
 
     asked = page.Asked(options.alignment, options.effort, written.programs, typed_command())
     if isinstance(designs, Designs):

@@ -25,7 +25,7 @@ from heapfit.importers import open_any
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
-from heapfit.report.fit.page import write_report
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name

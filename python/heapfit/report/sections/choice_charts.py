@@ -41,7 +41,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
             "hovermode": False,
             "xaxis": {
                 "title": {"text": "bytes above the peak U<sub>max</sub>"},
-                "range": [0, longest * 1.2],
+                "range": [0, longest * 1.4],  # room for a figure on a phone
                 "tickformat": "~s",
             },
             "yaxis": {"visible": False, "range": [len(known) - 0.4, -0.75]},

@@ -15,10 +15,10 @@ from heapfit.compare.verdict import chosen_row
 from heapfit.importers.site_names import site_names
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.case import Case, drawn_case
-from heapfit.report.compare.charts import matrix_chart
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import count, ratio, size
+from heapfit.report.heap.compare_charts import matrix_chart
 from heapfit.report.heap_map.packed import packed_map
 from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.sections import content
