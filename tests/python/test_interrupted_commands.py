@@ -88,7 +88,8 @@ PLACES = 5 if os.environ.get("HEAPFIT_ALL_INTERRUPTS") == "1" else 2  # of each 
 class Events:
     """What a command does one after the other: it tells how far it is, or touches its output.
 
-    How often it tells may differ by some of a hundred, as exact budgets are told by time.
+    How often it tells may differ by much, as exact budgets are told by time: its first third is
+    taken.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +118,7 @@ class Events:
     def places(self) -> list[tuple[str, int]]:
         """Where to interrupt a command that was just run whole: both ends of what it writes."""
         told, written = self.counts.get("told", 0), self.counts["written"]
-        tells = {1 + told * 8 * i // (10 * (PLACES - 1)) for i in range(PLACES)} if told else ()
+        tells = {1 + told * i // (3 * (PLACES - 1)) for i in range(PLACES)} if told else ()
         writes = {1 + (written - 1) * i // (PLACES - 1) for i in range(PLACES)}
         return [*(("told", one) for one in tells), *(("written", one) for one in writes)]
 
