@@ -94,6 +94,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
+	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py

@@ -12,19 +12,19 @@ _heapfit() {
         "workload "*) words="--output --like --seed --json --force t2_w1 t2_w2 t2_w3 t2_w4 t2_w5 queue_fill queue_slide slotbuf poisson_500 poisson_2000 djgpp_test zg_mean zg_cdf zg_size zg_markov zg_time phases_w1 phases_w2 phases_w3 phases_w4 phases_w5 phases_x16 phase_shift phase_shift_small campus" ;;
         "simulate "*) words="--exact --output --report --workers --cluster --seed --half-width --json --force" ;;
         "profile "*) words="--series --queue --drop-unknown --pointer-bits --json --force" ;;
-        "compare "*) words="--allocators --workloads --seed --plan --alignment --exact --granularity --accesses --plugin --cflags --bits --sram --queue --drop-unknown --pointer-bits --workers --cluster --json first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc static_pools" ;;
+        "compare "*) words="--allocators --workloads --seed --plan --alignment --exact --granularity --accesses --plugin --cflags --bits --sram --report --program --queue --drop-unknown --pointer-bits --workers --cluster --json --force first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc static_pools" ;;
         "slotbuf "*) words="--allocator --plan --min --max --region --header --exact-lists --seed --claims --trace --output --json --force" ;;
         "verify "*) words="--qemu --build --times --recording --now --build-now --prefix --for --machine --icount --seconds --output --json --force" ;;
         "record "*) words="--output --children --environment --site-depth --file --serial --qemu --baud --seconds --machine --icount --json --force" ;;
         "import "*) words="--output --queue --drop-unknown --pointer-bits --json --force" ;;
         "league "*) words="--plugin --crates --bits --cflags --alignment --allocators --designs --events --output --workers --json --force" ;;
-        "design "*) words="--output --alignment --budgets --seconds --search --seed --objective --folds --exact --draw --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force" ;;
+        "design "*) words="--output --alignment --budgets --seconds --search --seed --objective --folds --exact --draw --report --program --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force" ;;
         "bounds "*) words="--alignment --effort --seed --lifetimes --queue --drop-unknown --pointer-bits --json --force" ;;
-        "check "*) words="--plan --base --growth --strict --measure --markdown --program --base-program --queue --drop-unknown --pointer-bits --json --force" ;;
+        "check "*) words="--plan --base --growth --strict --measure --markdown --report --program --base-program --queue --drop-unknown --pointer-bits --json --force" ;;
         "sites "*) words="--program --plan --json" ;;
         "front "*) words="--by --prefer --output --sram --alignment --queue --drop-unknown --pointer-bits --workers --cluster --json --force first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc static_pools" ;;
         "size "*) words="--admission --pools --overall --draw --queue --report --drop-unknown --pointer-bits --json --force" ;;
-        "fit "*) words="--output --peak --margin --pools --each --now --all --verbose --prefer --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --json --force" ;;
+        "fit "*) words="--output --peak --margin --pools --each --now --all --verbose --program --prefer --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --json --force" ;;
         *) words="fit check verify generate record import workload profile sites compare league design front bounds adversary allocators size simulate reproduce slotbuf" ;;
     esac
     [ "$COMP_CWORD" -gt 1 ] || words="fit check verify generate record import workload profile sites compare league design front bounds adversary allocators size simulate reproduce slotbuf"

@@ -36,6 +36,7 @@ class FitOptions:
     effort: Effort = STANDARD_EFFORT  # on each plan's regions
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
+    programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Run:
     source: Path
     u_max: int  # its own peak of live bytes
     r_safe: int | None  # of the chosen plan on it
+    unseen: int | None = None  # likewise, of the plan made without it; None: it was made of one
 
     @property
     def over_u_max(self) -> float | None:
@@ -143,6 +145,9 @@ class Held:
     drawn: int  # runs drawn from the recordings, which took no part in the choice; 0: none
     drawn_refused: int
     events: int  # replayed for it
+    # The least region that each drawn run was found to need; None: more than all that were tried.
+    # Empty: not looked for.
+    drawn_needs: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

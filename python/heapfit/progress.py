@@ -60,6 +60,68 @@ class Whole:
         self._progress(step, self._highest)
 
 
+def by_steps(progress: Progress, weights: Mapping[str, float]) -> Progress:
+    """What steps of known weight tell, as the share of all; others are named and weigh nothing.
+
+    >>> told = []
+    >>> tell = by_steps(lambda step, done: told.append((step, done)), {"read": 1, "search": 3})
+    >>> for step in ("read", "look around", "search"):
+    ...     tell(step, 1.0)
+    >>> told
+    [('read', 0.25), ('look around', 0.25), ('search', 1.0)]
+    """
+    total = sum(weights.values())
+    shares = {name: weight / total for name, weight in weights.items()}
+    return Whole(progress, {"all": 1.0}).part("all", shares)
+
+
+def counted(progress: Progress, step: str, steps: int) -> Progress:
+    """So many steps of equal weight, whatever their names, told as one.
+
+    >>> told = []
+    >>> tell = counted(lambda step, done: told.append((step, done)), "compare", 2)
+    >>> for name in ("compare tlsf", "compare best_fit"):
+    ...     tell(name, 1.0)
+    >>> told
+    [('compare', 0.5), ('compare', 1.0)]
+    """
+    done: dict[str, float] = {}
+
+    def tell(name: str, share: float) -> None:
+        done[name] = max(share, done.get(name, 0.0))
+        progress(step, min(_share_of(done, name, steps), 1.0))
+
+    return tell
+
+
+class Runs:
+    """Runs of which more may be needed than was thought: each is a share of what is left.
+
+    >>> told = []
+    >>> runs = Runs(lambda step, done: told.append((step, done)), 2)
+    >>> runs.done("run 1")
+    >>> runs.expect(1)
+    >>> runs.done("run 2")
+    >>> told
+    [('run 1', 0.5), ('run 2', 1.0)]
+    """
+
+    def __init__(self, progress: Progress, expected: int) -> None:
+        self._progress = progress
+        self._left = expected
+        self._share = 0.0
+
+    def expect(self, runs: int) -> None:
+        """So many are to come yet, as far as is known now."""
+        self._left = runs
+
+    def done(self, step: str) -> None:
+        """One more has come to its end."""
+        self._share += (1 - self._share) / max(self._left, 1)
+        self._left -= 1
+        self._progress(step, self._share)
+
+
 def _share_of(
     done: Mapping[str, float], step: str, steps: int | Mapping[str, float] | None
 ) -> float:

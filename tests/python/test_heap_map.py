@@ -14,9 +14,10 @@ from small_traces import bimodal, table2
 from heapfit import _engine
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
-from heapfit.report.fit.peak import holders
+from heapfit.report.heap.fit import case_of
 from heapfit.report.heap_map.packed import packed_map
 from heapfit.report.heap_map.replays import REGIONS, HeapMap, at_peak, map_of, subjects_of
+from heapfit.report.sections.peak import holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 
@@ -39,7 +40,7 @@ def mapped(request, tmp_path_factory) -> tuple[Fit, LoadedTrace, HeapMap]:
     folder = tmp_path_factory.mktemp("mapped")
     fitted = fit([request.param(folder / "made.heap")], folder / "out", FitOptions())
     shown = load_trace(fitted.trace)
-    return fitted, shown, map_of(fitted, shown, subjects_of(fitted, shown))
+    return fitted, shown, map_of(shown, subjects_of(case_of(fitted, shown)))
 
 
 def columns_of(record: dict) -> dict[str, np.ndarray]:
@@ -133,12 +134,13 @@ def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
-    assert subjects_of(replace(fitted, winner=replace(fitted.winner, plan=pieces)), shown) == ()
+    case = case_of(fitted, shown)
+    assert subjects_of(replace(case, winner=replace(fitted.winner, plan=pieces))) == ()
 
 
 def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
     fitted, shown, heap_map = mapped
-    subjects = subjects_of(fitted, shown)
+    subjects = subjects_of(case_of(fitted, shown))
     for subject, heap in zip(subjects, heap_map.heaps, strict=True):
         found = at_peak(subject, heap_map.peak)
         assert found.region == heap.own.region

@@ -17,9 +17,9 @@ from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
-from heapfit.report.fit import page as report_page
-from heapfit.report.fit.page import write_report
-from heapfit.report.fit.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
+from heapfit.report.heap import fit as report_page
+from heapfit.report.heap.fit import write_report
+from heapfit.report.sections.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
 from heapfit.trace.loaded import load_trace
 
 HOSTILE = [
@@ -185,7 +185,7 @@ def test_the_key_figures_are_the_fits(fitted):
         f"R safe {winner.r_safe:,} B",
         f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"heap {fitted.answer.size.region:,} B allocator {winner.name} over U max "
+        f"heap {fitted.answer.size.region:,} B allocator {winner.name} over the peak "
         f"{winner.over_u_max:.3f}",
         f"#define APP_HEAP_BYTES {fitted.answer.size.region}u",
     ):

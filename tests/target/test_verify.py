@@ -11,6 +11,7 @@ import pytest
 
 from heapfit.compare.today.heaps import heap_4
 from heapfit.compare.trial import runs_from_file
+from heapfit.errors import HeapfitError
 from heapfit.fitting.now import needed_today
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
@@ -130,3 +131,27 @@ def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path)
 
 def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     verify(tmp_path, 40_000, "--now", "heap_4", status=2)
+
+
+@pytest.mark.parametrize(
+    ("is_there", "end"), [(True, HeapfitError("no emulator")), (False, KeyboardInterrupt)]
+)
+def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypatch, is_there, end):
+    class Ended:
+        """A firmware that is ended in its first run."""
+
+        def make(self, code, **_):
+            assert (code / "README.md").is_file()
+
+        def record(self, _, output):
+            output.write_text("half")
+            raise end
+
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    (tmp_path / "plan.toml").write_text(PLAN.format(region=40_000))
+    if is_there:
+        (tmp_path / "a/out").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises((KeyboardInterrupt, HeapfitError)):
+        loop.verify(tmp_path / "plan.toml", Ended(), tmp_path / "a/out")
+    assert sorted(tmp_path.rglob("*")) == before

@@ -27,7 +27,7 @@ from heapfit.check.run import Run, refuse_other_kind, run_on
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Whole, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.profile import profile_trace
@@ -156,21 +156,50 @@ def check_recordings(
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
         places_of(program, ())  # an unreadable one is told now, not once a recording has failed
+    work = _Work([*options.base, *sources], options, progress)
     with ExitStack() as opened:
         bases = [
-            opened.enter_context(opened_trace(source, options.importing, progress))
-            for source in options.base
+            opened.enter_context(opened_trace(source, options.importing, work.of(i)))
+            for i, source in enumerate(options.base)
         ]
-        asked = _Asked(plan, options, _highest(bases, progress))
+        asked = _Asked(plan, options, _highest(bases, work))
         checked = []
-        for source, name in zip(sources, _names(sources), strict=True):
-            with opened_trace(source, options.importing, progress) as trace:
-                checked.append(_checked(trace, name, asked, progress))
+        pairs = zip(sources, _names(sources), strict=True)
+        for i, (source, name) in enumerate(pairs, len(bases)):
+            with opened_trace(source, options.importing, work.of(i)) as trace:
+                checked.append(_checked(trace, name, asked, work.of(i)))
         return Check(plan, asked.base, tuple(checked), options)
 
 
+# What takes how much of a recording's time; a search takes some 30 replays at once.
+_ONE = {"import": 0.3, "profile": 0.9, "replay": 0.9}
+_MEASURED = {"import": 0.05, "replay": 0.05, "read events": 0.05, "search R": 0.85}
+
+
+class _Work:
+    """The base, then the recordings, each as much of the work as its file has bytes."""
+
+    def __init__(
+        self, sources: Sequence[Source], options: CheckOptions, progress: Progress
+    ) -> None:
+        sizes = [_file(one).stat().st_size if _file(one).exists() else 0 for one in sources]
+        bases, steps = len(options.base), _MEASURED if options.measure else _ONE
+        whole = Whole(progress, {str(i): max(size, 1) for i, size in enumerate(sizes)})
+        self._parts = [
+            whole.part(str(i), _ONE if i < bases else steps) for i in range(len(sources))
+        ]
+
+    def of(self, number: int) -> Progress:
+        """What one of them tells its progress to."""
+        return self._parts[number]
+
+
+def _file(source: Source) -> Path:
+    return source.path if isinstance(source, Trace) else source
+
+
 def _names(sources: Sequence[Source]) -> list[str]:
-    return different_names([one.path if isinstance(one, Trace) else one for one in sources])
+    return different_names(list(map(_file, sources)))
 
 
 @dataclass(frozen=True)
@@ -198,8 +227,8 @@ class _Asked:
         return holdings_of(load_trace(self.highest[0]), programs)
 
 
-def _highest(traces: Sequence[Trace], progress: Progress) -> tuple[Trace, int] | None:
-    peaks = [(trace, profile_trace(trace, progress).u_max) for trace in traces]
+def _highest(traces: Sequence[Trace], work: _Work) -> tuple[Trace, int] | None:
+    peaks = [(one, profile_trace(one, work.of(i)).u_max) for i, one in enumerate(traces)]
     return max(peaks, key=lambda one: one[1], default=None)
 
 

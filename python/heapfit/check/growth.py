@@ -9,7 +9,7 @@ sizes that come by chance each recording has others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.design.placement.class_lifetimes import blocks_of
-from heapfit.importers.source_lines import Place, places_of
+from heapfit.importers.source_lines import Place, places_in
 from heapfit.trace.loaded import LoadedTrace
 
 Name: TypeAlias = int | str  # the largest size of a class in bytes, or a call site
@@ -83,7 +83,7 @@ def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     if len(loaded.sites) == 0:
         return Holdings(sizes, {})
     by_site = _held(loaded.by_caller().sites[blocks.starts], at_peak, mean)
-    return Holdings(sizes, _by_name(by_site, _places(programs, by_site)))
+    return Holdings(sizes, _by_name(by_site, places_in(programs, by_site)))
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
@@ -114,13 +114,6 @@ def _held(
     peaks, means = (np.bincount(which, weights) for weights in (at_peak, mean))
     held = (Held(round(peak), average) for peak, average in zip(peaks, means.tolist(), strict=True))
     return dict(zip(distinct.tolist(), held, strict=True))
-
-
-def _places(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Place]:
-    places: dict[int, Place] = {}
-    for program in programs:
-        places = {**places_of(program, sites), **places}
-    return places
 
 
 def _by_name(held: Mapping[int, Held], places: Mapping[int, Place]) -> dict[Name, Held]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -134,7 +136,23 @@ InstructionCount: TypeAlias = Annotated[
         help="Make --qemu count time in instructions, in QEMU's words (shift=6,sleep=off).",
     ),
 ]
+ReportPage: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--report", help="Write a page with charts, to be opened in a browser, too."),
+]
+Programs: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--program",
+        help="The recorded program or its library, for functions of call sites. Repeatable.",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def typed_command() -> str:
+    """What was typed, to be typed again."""
+    return shlex.join(["heapfit", *sys.argv[1:]])
 
 
 def import_options(

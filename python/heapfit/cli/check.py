@@ -17,14 +17,17 @@ from heapfit.cli.arguments import (
     AsJson,
     DropUnknown,
     PointerBitsOption,
+    Programs,
     Queue,
+    ReportPage,
     Sources,
     import_options,
+    typed_command,
 )
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 
@@ -56,13 +59,6 @@ _Measure: TypeAlias = Annotated[
 _Markdown: TypeAlias = Annotated[
     Path | None, typer.Option("--markdown", help="Write the result for a pull request, too.")
 ]
-_Programs: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--program",
-        help="The recorded program or its library, for functions of call sites. Repeatable.",
-    ),
-]
 _BasePrograms: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option("--base-program", help="The program that the base recorded [those of --program]."),
@@ -77,7 +73,8 @@ def command(
     strict: _Strict = False,
     measure: _Measure = False,
     markdown: _Markdown = None,
-    programs: _Programs = None,
+    report: ReportPage = None,
+    programs: Programs = None,
     base_programs: _BasePrograms = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -97,10 +94,14 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
-    with progress_bars() as progress:
+    with whole_bar() as progress:
         check = check_recordings(sources, load_plan(plan), options, progress)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))
+    if report is not None:
+        from heapfit.report.heap.check import write_check_page  # jinja2 takes long to load
+
+        write_check_page(report, check, sources, typed_command())
     out_result(check_parts(check), as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +21,20 @@ from heapfit.cli.arguments import (
     DropUnknown,
     Exact,
     PointerBitsOption,
+    Programs,
     Queue,
+    ReportPage,
     Seed,
     Sized,
     Sources,
     Workers,
     effort_of,
     import_options,
+    typed_command,
 )
 from heapfit.cli.printing.class_table import class_table
 from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.robust import robust_table
 from heapfit.compare.comparison import Row
@@ -44,12 +47,18 @@ from heapfit.design.budgets.choice import (
     Method,
 )
 from heapfit.design.plan_files import Designs, design
-from heapfit.design.robust.design import RobustOptions, design_robust, save_robust_plans
+from heapfit.design.robust.design import (
+    RobustDesigns,
+    RobustOptions,
+    design_robust,
+    save_robust_plans,
+)
 from heapfit.design.robust.objective import parse_objective
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
 from heapfit.trace.names import different_names, source_name
+from heapfit.trace.stored import Trace
 from heapfit.workloads.drawn_set import draw_set
 
 _Output: TypeAlias = Annotated[
@@ -102,6 +111,14 @@ _Draw: TypeAlias = Annotated[
 ]
 
 
+# What takes how much of the time, measured on the lwIP example and on three of examples/check.
+_ONE = {"import": 5, "read events": 13, "learn placement": 3, "where to begin": 2} | {
+    "search budgets": 65,
+    "compare": 15,
+}
+_SEVERAL = {"import": 2, "make plans": 40, "measure": 54, "try margins": 3}
+
+
 def command(
     sources: Sources,
     output: _Output = None,
@@ -114,6 +131,8 @@ def command(
     folds: _Folds = 4,
     exact: Exact = False,
     draw: _Draw = 0,
+    report: ReportPage = None,
+    programs: Programs = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -133,23 +152,57 @@ def command(
     effort, wanted = effort_of(exact), parse_objective(objective)
     options = RobustOptions(int(alignment), choice, call_sites, sized, effort, wanted, folds)
     importing = import_options(queue, drop_unknown, pointer_bits)
+    written = _Written(output, report, tuple(programs or []))
     if len(sources) == 1 and not draw:
-        parts = _for_one(sources[0], output, options, importing)
+        parts = _for_one(sources[0], written, options, importing)
         out_result(parts, as_json)
         return
     with Sweep(workers, cluster) as sweep:
-        parts = _for_several(_Several(tuple(sources), draw, output), options, importing, sweep)
+        parts = _for_several(_Several(tuple(sources), draw, written), options, importing, sweep)
         out_result(parts, as_json)
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What is written, and where."""
+
+    plans: Path | None
+    report: Path | None
+    programs: tuple[Path, ...]  # for the names of call sites in the report
+
+    def folder(self, name: str) -> Path:
+        """Of the plans."""
+        return self.plans or Path("out") / name / "plans"
+
+
 def _for_one(
-    source: Path, output: Path | None, options: RobustOptions, importing: ImportOptions
+    source: Path, written: _Written, options: RobustOptions, importing: ImportOptions
 ) -> Iterator[Part]:
     name = source_name(source)
-    with progress_bars() as progress, opened_trace(source, importing, progress) as trace:
-        folder = output or Path("out") / name / "plans"
-        designs = design(trace, name, folder, options, progress)
+    weights = _ONE if options.choice.replayed_events else _ONE | {"search budgets": 0}
+    with whole_bar(weights) as progress, opened_trace(source, importing, progress) as trace:
+        designs = design(trace, name, written.folder(name), options, progress)
+        _write_page(designs, (trace,), (name,), options, written)
     yield from _parts(designs)
+
+
+def _write_page(
+    designs: Designs | RobustDesigns,
+    traces: Sequence[Trace],
+    names: Sequence[str],
+    options: RobustOptions,
+    written: _Written,
+) -> None:
+    """While the traces are there; nothing where no page is asked for."""
+    if written.report is None:
+        return
+    from heapfit.report.heap import design as page  # jinja2 takes long to load
+
+    asked = page.Asked(options.alignment, options.effort, written.programs, typed_command())
+    if isinstance(designs, Designs):
+        page.write_design_page(written.report, designs, traces[0], asked)
+    else:
+        page.write_robust_page(written.report, page.Several(designs, traces, names), asked)
 
 
 def _parts(designs: Designs) -> Iterator[Part]:
@@ -173,7 +226,7 @@ class _Several:
 
     sources: tuple[Path, ...]
     draw: int  # traces to be drawn from the one there is
-    output: Path | None
+    written: _Written
 
     def name(self) -> str:
         """Of the design, for people."""
@@ -184,7 +237,7 @@ class _Several:
 def _for_several(
     several: _Several, options: RobustOptions, importing: ImportOptions, sweep: Sweep
 ) -> Iterator[Part]:
-    with progress_bars() as progress, ExitStack() as opened:
+    with whole_bar(_SEVERAL) as progress, ExitStack() as opened:
         traces = [
             opened.enter_context(opened_trace(source, importing, progress))
             for source in several.sources
@@ -197,8 +250,9 @@ def _for_several(
             traces += drawn.traces
             names += [f"{names[0]}, drawn with seed {drawn.seed + i}" for i in range(several.draw)]
         designs = design_robust(traces, options, progress, sweep)
-    folder = several.output or Path("out") / several.name() / "plans"
-    paths = save_robust_plans(designs, several.name(), names, folder)
+        written = several.written
+        paths = save_robust_plans(designs, several.name(), names, written.folder(several.name()))
+        _write_page(designs, traces, names, options, written)
     yield from robust_table(designs, paths, drawn)
 
 

@@ -19,6 +19,7 @@ from heapfit.cli.arguments import (
     Exact,
     PointerBitsOption,
     Prefer,
+    Programs,
     QueueOfCapture,
     Sized,
     Sources,
@@ -112,6 +113,7 @@ def command(
     now: _Now = None,
     every: _Every = False,
     verbose: _Verbose = False,
+    programs: Programs = None,
     prefer: Prefer = None,
     exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
@@ -137,6 +139,7 @@ def command(
         effort=effort_of(exact),
         whole=every,
         now=now,
+        programs=tuple(programs or []),
     )
     told = Told(every_row=every, reasons=verbose)
     outcomes: list[Fit | Failure] = []

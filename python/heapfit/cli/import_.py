@@ -18,7 +18,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers import import_file
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.names import source_name
@@ -41,7 +41,7 @@ def command(
     """Turn a recording or a packet capture into a stored trace."""
     options = import_options(queue, drop_unknown, pointer_bits)
     target = output or Path(f"{source_name(file)}.parquet")
-    with progress_bars() as progress:
+    with whole_bar() as progress:
         trace = import_file(file, target, options, progress)
     out_result(_parts(trace), as_json)
 

@@ -14,7 +14,7 @@ import typer
 
 from heapfit.cli.arguments import Alignment, AsJson, PointerBits, Workers
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, columns, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.league import (
     League,
     LeagueOptions,
@@ -33,6 +33,7 @@ from heapfit.report.league.page import LEARNED, render
 from heapfit.sweep import Sweep
 
 _SHOWN = 12  # lines of a table; the files have all
+_WORK = {"open recordings": 2, "build plug-ins": 3, "league": 95}  # roughly, of the time
 
 _Sources: TypeAlias = Annotated[
     list[Path], typer.Argument(metavar="FOLDER|RECORDING", help="Recordings, or folders of them.")
@@ -101,7 +102,7 @@ def command(
         has_designs=has_designs,
     )
     with (
-        progress_bars() as progress,
+        whole_bar(_WORK) as progress,
         Sweep(workers) as sweep,
         tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
     ):

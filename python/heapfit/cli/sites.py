@@ -17,7 +17,7 @@ from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.importers.source_lines import Place, places_of
+from heapfit.importers.source_lines import Place, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_told
@@ -51,9 +51,7 @@ def command(
         raise HeapfitError(f"{source}: no call sites are recorded (`heapfit record` keeps them)")
     callers = {one.site: chains.get(one.site, (one.site,)) for one in sites}
     known = {caller for chain in callers.values() for caller in chain}
-    places: dict[int, Place] = {}
-    for program in programs or []:
-        places = {**places_of(program, known), **places}
+    places = places_in(programs or [], known)
     if plan is not None:
         plan = replace(plan, sites=sites_told(plan.sites, chains))
     out_result(_parts(sites, _Callers(callers, places), plan), as_json)
@@ -123,12 +121,6 @@ def _end(site: int, plan: Plan | None) -> str | None:
 def _chain(callers: _Callers, site: int) -> str | None:
     """The call, and the functions above it."""
     above = [place.function or f"{place.address:#x}" for place in callers.above(site) if place]
-    where = _where(callers.place(site))
+    place = callers.place(site)
+    where = None if place is None else place.told
     return " < ".join([where or "?", *above]) if above else where
-
-
-def _where(place: Place | None) -> str | None:
-    if place is None:
-        return None
-    where = place.line or f"{place.file}+{place.address:#x}"
-    return f"{place.function}, {where}" if place.function else where

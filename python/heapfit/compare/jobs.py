@@ -144,18 +144,19 @@ def measured_rows(
     """A row for each candidate, trace by trace; then those to be known better once more."""
     found: list[dict[int, Row]] = [{} for _ in prepared]
     wanted = [list(range(len(one.portfolio.candidates))) for one in prepared]
+    step = "compare"
     while any(wanted):
         jobs = [
             one.job(one.portfolio.candidates[i], effort)
             for one, numbers in zip(prepared, wanted, strict=True)
             for i in numbers
         ]
-        rows = iter(sweep.run("compare", jobs, progress))
+        rows = iter(sweep.run(step, jobs, progress))
         for its, numbers in zip(found, wanted, strict=True):
             its |= {i: _added(next(rows), its.get(i)) for i in numbers}
         wanted = [
             to_look_at_closer(its, one.info.events)
             for one, its in zip(prepared, found, strict=True)
         ]
-        effort = EXACT
+        step, effort = "try every size", EXACT
     return [list(its.values()) for its in found]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
@@ -13,6 +15,28 @@ from heapfit.trace.stored import Trace, placed_in
 def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:
     """Whether a trace runs in this very region; the base as the plan and the trace ask for it."""
     return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
+
+
+def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
+    """The least of ascending sizes in which something runs, found by halving; None: in none.
+
+    A size between two that were tried may differ, as larger regions fail now and then.
+    """
+    low, high = 0, len(sizes)
+    while low < high:
+        middle = (low + high) // 2
+        if runs(sizes[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return sizes[low] if low < len(sizes) else None
+
+
+def need_of(trial: _engine.Trial, tried: _engine.TrialResult, sizes: Sequence[int]) -> int | None:
+    """The least region for a trace: exact where the one tried tells it, else of `sizes`."""
+    if tried.runs and tried.reach:
+        return trial.region_for(tried.reach)
+    return least_size(lambda size: trial.run(size).runs, sizes)
 
 
 def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:

@@ -18,7 +18,7 @@ from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.outputs.folder import folder_aside
 from heapfit.plan.plan_file import PlanFile, TrainedOn, require_unedited, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, counted, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -54,7 +54,8 @@ def design(
     loaded = load_trace(trace, options.alignment, progress)
     best = best_classes(loaded)
     portfolio = standard_portfolio(loaded, options, progress, best)
-    comparison = compare(loaded, portfolio, progress, options.effort)
+    compared = counted(progress, "compare", len(portfolio.candidates))
+    comparison = compare(loaded, portfolio, compared, options.effort)
     trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
     with folder_aside(folder, require_unedited) as aside:

@@ -25,7 +25,7 @@ from heapfit.importers import open_any
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
-from heapfit.report.fit.page import write_report
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
@@ -214,9 +214,10 @@ def _different(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list
 
 
 def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
+    figures = zip(recordings, choice.u_max, choice.r_safe, choice.unseen, strict=True)
     return tuple(
-        Run(one.name, one.source, u_max, r_safe)
-        for one, u_max, r_safe in zip(recordings, choice.u_max, choice.r_safe, strict=True)
+        Run(one.name, one.source, u_max, r_safe, unseen if len(recordings) > 1 else None)
+        for one, u_max, r_safe, unseen in figures
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit import _engine
+from heapfit.compare.today.heaps import SystemHeap
 from heapfit.compare.today.requests import as_served, requests_of
-from heapfit.compare.trial import runs_in
+from heapfit.compare.trial import least_size
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice
@@ -19,25 +22,34 @@ from heapfit.workloads.model import Model, fit_model
 
 DRAWN = 16  # runs in all, from the recordings by turns
 MOST_EVENTS = 2_000_000  # of a recording to draw from: it takes 200 bytes of memory an event
+# Of drawn runs it is also shown what each needs, by four replays more, where these take little.
+_SIZES = 15  # tried at most
+_MOST_EVENTS_SIZED = 200_000
 _SEED = 1
 _STEP = "replay recorded and drawn runs"
+_UNIT = _engine.REGION_UNIT
 
 
 def held_by(choice: Choice, traces: Sequence[Trace], progress: Progress) -> Held:
     """One replay of each run in the answer's region; nothing is chosen by it."""
     progress(_STEP, 0.0)
-    refused = sum(not _runs(choice, trace) for trace in traces)
+    refused = sum(not _tried(choice, trace).runs for trace in traces)
     events = sum(trace.info.events for trace in traces)
+    sizes = _sizes(choice, traces)
     drawn = drawn_refused = 0
+    needs: list[int | None] = []
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         for trace in _drawn(traces, Path(folder)):
+            tried = _tried(choice, trace)
             drawn += 1
-            drawn_refused += not _runs(choice, trace)
-            events += trace.info.events
+            drawn_refused += not tried.runs
+            need, more = tried.need(sizes) if sizes else (None, 0)
+            needs += [need] if sizes else []
+            events += trace.info.events + more
             trace.path.unlink()
             progress(_STEP, drawn / DRAWN)
     progress(_STEP, 1.0)
-    return Held(len(traces), refused, drawn, drawn_refused, events)
+    return Held(len(traces), refused, drawn, drawn_refused, events, tuple(needs))
 
 
 def _drawn(traces: Sequence[Trace], folder: Path) -> Iterator[Trace]:
@@ -60,10 +72,52 @@ def _model(trace: Trace) -> Model | None:
         return None
 
 
-def _runs(choice: Choice, trace: Trace) -> bool:
+def _sizes(choice: Choice, traces: Sequence[Trace]) -> list[int]:
+    """Around the region to be set, as far on either side as its margin, twice below."""
+    if max(trace.info.events for trace in traces) > _MOST_EVENTS_SIZED:
+        return []
+    region = choice.answer.size.region
+    margin = max(region - choice.answer.size.r_safe, _SIZES * _UNIT)
+    low, high = max(region - 2 * margin, _UNIT), region + margin
+    steps = {low + (high - low) * i // (_SIZES - 1) // _UNIT * _UNIT for i in range(_SIZES)}
+    return sorted(steps | {region})
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A run in the answer's heap."""
+
+    trial: _engine.Trial
+    kept: SystemHeap | None  # whose sizes are other than those of the regions replayed
+    result: _engine.TrialResult  # in the region to be set
+
+    @property
+    def runs(self) -> bool:
+        """Whether nothing was refused."""
+        return self.result.runs
+
+    def need(self, sizes: Sequence[int]) -> tuple[int | None, int]:
+        """The least region for it, as its user sets it, and the events replayed to find it."""
+        kept, events = self.kept, 0
+        if kept is None and self.runs and self.result.reach:
+            return self.trial.region_for(self.result.reach), 0
+
+        def runs(size: int) -> bool:
+            nonlocal events
+            tried = self.trial.run(size if kept is None else kept.region(size))
+            events += tried.events
+            return tried.runs
+
+        return least_size(runs, sizes), events
+
+
+def _tried(choice: Choice, trace: Trace) -> _Tried:
     region, kept, base = choice.answer.size.region, choice.answer.kept, trace.largest_alignment
     if kept is None:
         plan = choice.winner.plan
-        return runs_in(plan, trace.events(plan.sites), region, max(base, plan.alignment))
+        events = trace.events(plan.sites)
+        trial = _engine.Trial(plan.engine(), events, max(base, plan.alignment))
+        return _Tried(trial, None, trial.run(region))
     served = as_served(kept, requests_of(trace)).engine()
-    return runs_in(kept.plan, served, kept.region(region), base)
+    trial = _engine.Trial(kept.plan.engine(), served, base)
+    return _Tried(trial, kept, trial.run(kept.region(region)))

@@ -41,6 +41,12 @@ class Place:
     function: str | None  # where the file tells
     line: str | None  # "source.c:12", where the file has debugging information
 
+    @property
+    def told(self) -> str:
+        """As people read it: "function, source.c:12", or the address in its file."""
+        where = self.line or f"{self.file}+{self.address:#x}"
+        return f"{self.function}, {where}" if self.function else where
+
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:
@@ -62,6 +68,14 @@ def places_of(program: Path, sites: Collection[int]) -> dict[int, Place]:
         site: Place(program.name, address, function if _is_within(address, mapping) else None, line)
         for (site, address), (function, line) in zip(addresses.items(), answers, strict=True)
     }
+
+
+def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Place]:
+    """As `places_of` for a program and its libraries; the first that has a site names it."""
+    places: dict[int, Place] = {}
+    for program in programs:
+        places = {**places_of(program, sites), **places}
+    return places
 
 
 def _is_within(address: int, mapping: _Mapping) -> bool:

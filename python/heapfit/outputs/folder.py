@@ -52,6 +52,34 @@ def folder_aside(
         _take_away(made)
 
 
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """A folder to fill step by step, by commands that know its path; gone on any exception.
+
+    HeapfitError if it is there and not empty.
+    """
+    ours.require_no_link(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise HeapfitError(f"{folder}: is not empty (name another with -o)")
+    made = _missing(folder)
+    with _written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        _empty(folder)
+        _take_away(made)
+        raise
+
+
+def _empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink(missing_ok=True)
+
+
 def _require_entries(folder: Path, names: Sequence[str], require: Require) -> None:
     ours.require_no_link(folder)
     if folder.exists() and not folder.is_dir():

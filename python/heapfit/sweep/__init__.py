@@ -104,7 +104,7 @@ class Sweep:
         try:
             while round_.is_on():
                 round_.start(workers)
-                progress(step, len(round_.results) / len(round_.jobs))
+                progress(step, round_.share())
                 for number in round_.wait(workers):
                     round_.append(then(number, round_.results[number]))
             round_.raise_first()
@@ -158,6 +158,11 @@ class _Round:
         self.waiting = deque(number for number in self.waiting if number < first)
         self.suspects = deque(number for number in self.suspects if number < first)
         return any(number < first for number in [*self.running, *self.waiting, *self.suspects])
+
+    def share(self) -> float:
+        """Of the work, by events, that has come to a result."""
+        done = sum(max(self.jobs[number].events, 1) for number in self.results)
+        return done / max(sum(max(job.events, 1) for job in self.jobs), 1)
 
     def start(self, workers: _Workers) -> None:
         """Fills the workers."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from heapfit.cli.printing.console import printable
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, by_steps, no_progress
 
 _LEAST_KNOWN = 0.05  # of the work, before what is left is estimated
 _STEP_WIDTH = 36
@@ -49,10 +49,13 @@ def progress_bars() -> Iterator[Progress]:
 
 
 @contextmanager
-def whole_bar() -> Iterator[Progress]:
-    """For commands that say how much of all their work is done, whatever the step's name."""
+def whole_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progress]:
+    """For commands that say how much of all their work is done, whatever the step's name.
+
+    With `weights`, steps say how much of themselves is done: the share of all follows from these.
+    """
     with _bar(total=1.0) as show:
-        yield show
+        yield show if weights is None else by_steps(show, weights)
 
 
 @contextmanager

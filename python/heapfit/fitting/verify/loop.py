@@ -24,8 +24,9 @@ from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate import GenerateOptions, generate
+from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, Runs, no_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -89,6 +90,11 @@ class VerifyOptions:
     now: str | None = None  # the heap that the firmware has today, to be compared in pairs
     build_now: str = ""  # the command that makes the image with that heap in it
 
+    @property
+    def runs_of_a_round(self) -> int:
+        """Recorded ones, last ones and those over today's heap, should all pass."""
+        return self.times * (2 if self.now is None else 3)
+
 
 @dataclass(slots=True)
 class _Loop:
@@ -99,10 +105,11 @@ class _Loop:
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
-    progress: Progress
+    runs: Runs
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
+        self.runs.expect(self.options.runs_of_a_round)
         plan = load_plan(plan_path)
         code = self.folder / "code"
         platforms = GenerateOptions(self.options.platforms)
@@ -116,7 +123,7 @@ class _Loop:
         """A plan for all recordings, those of the last round included."""
         self.known += [run.trace.path for run in done.runs]
         options = FitOptions(alignment=done.plan.plan.alignment)
-        plan = fit(self.known, self.folder / "fit", options, self.progress).paths.plan
+        plan = fit(self.known, self.folder / "fit", options).paths.plan
         if plan is None:
             raise HeapfitError(f"{self.folder}: no plan serves what was recorded")
         return plan
@@ -130,18 +137,23 @@ class _Loop:
             return None
         self.firmware.make(self.folder / "code", is_recorded=False)
         numbers = [self._number() for _ in range(self.options.times)]
-        return tuple(number for number in numbers if not self.firmware.passes(number))
+        return tuple(number for number in numbers if not self._passes(number))
+
+    def _passes(self, number: int) -> bool:
+        is_passed = self.firmware.passes(number)
+        self.runs.done(f"run {number}")
+        return is_passed
 
     def _fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
-        replayed = run_on(recorded.trace, plan, f"run {number}", self.progress)
+        replayed = run_on(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
+        self.runs.done(f"run {number}")
         return FreshRun(number, recorded.ending, is_passed, replayed.peak, recorded.trace)
 
     def _number(self) -> int:
         self.next_run += 1
-        self.progress(f"run {self.next_run}", 0.0)
         return self.next_run
 
 
@@ -155,29 +167,33 @@ def verify(
     """Runs the firmware over the plan's heap until fresh runs pass.
 
     Runs are numbered from 1 above the count of earlier recordings on. `folder` must be empty or
-    absent; it gets the recordings, the C and the last plan. Where the options name today's heap,
-    the last round's runs are recorded over that one, too, once it has settled. HeapfitError if the
-    build fails, an image does not run, or nothing can be fitted.
+    absent; it gets the recordings, the C and the last plan, and is as it was after any exception,
+    Ctrl-C included. Where the options name today's heap, the last round's runs are recorded over
+    that one, too, once it has settled. HeapfitError if the build fails, an image does not run, or
+    nothing can be fitted.
     """
     options = options or VerifyOptions()
     today = _firmware_today(plan, firmware, options)
-    if folder.exists() and any(folder.iterdir()):
-        raise HeapfitError(f"{folder}: is not empty (name another with -o)")
-    folder.mkdir(parents=True, exist_ok=True)
-    known = list(options.recordings)
-    loop = _Loop(firmware, folder, options, known, len(known), progress)
+    known, runs = list(options.recordings), Runs(progress, options.runs_of_a_round)
+    with new_folder(folder):
+        loop = _Loop(firmware, folder, options, known, len(known), runs)
+        settled = _settled(loop, plan)
+        if today is None or not settled.is_settled:
+            return settled
+        last = settled.rounds[-1]
+        fitted = {run.run: run.trace for run in last.runs}
+        return replace(settled, pairs=measured_in_pairs(last.plan, fitted, today, folder, runs))
+
+
+def _settled(loop: _Loop, plan: Path) -> Verification:
+    """Rounds until the last runs pass, or there were too many."""
     rounds = [loop.round(plan)]
     refused = loop.last_runs_of(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.last_runs_of(rounds[-1])
-    last = rounds[-1]
-    fitted = {run.run: run.trace for run in last.runs}
-    pairs = None
-    if today is not None and refused == ():
-        pairs = measured_in_pairs(last.plan, fitted, today, folder, progress)
-    return Verification(tuple(rounds), refused, options.times, plan, pairs)
+    return Verification(tuple(rounds), refused, loop.options.times, plan)
 
 
 def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> FirmwareToday | None:

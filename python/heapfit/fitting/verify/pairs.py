@@ -23,7 +23,7 @@ from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import requests_of
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress
+from heapfit.progress import Runs
 from heapfit.trace.content import content_hash
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -50,7 +50,7 @@ def measured_in_pairs(
     fitted: Mapping[int, Trace],
     today: FirmwareToday,
     folder: Path,
-    progress: Progress,
+    runs: Runs,
 ) -> MeasuredPairs:
     """Records the runs of `fitted`, by number, over today's heap, too, and compares.
 
@@ -63,10 +63,10 @@ def measured_in_pairs(
         apart.setdefault(content_hash(trace), number)
     numbers = list(apart.values())
     over_plan = [fitted[number] for number in numbers]
-    over_now = _recorded_today(numbers, today.firmware, folder, progress)
+    over_now = _recorded_today(numbers, today.firmware, folder, runs)
     bases = [trace.largest_alignment for trace in over_now]
     heap, memories, _ = memories_needed(
-        today.heap, [requests_of(trace) for trace in over_now], bases, progress
+        today.heap, [requests_of(trace) for trace in over_now], bases
     )
     regions = [_smallest_region(plan, trace) for trace in over_plan]
     names = [f"run {number}" for number in numbers]
@@ -82,13 +82,13 @@ def measured_in_pairs(
 
 
 def _recorded_today(
-    numbers: list[int], firmware: Firmware, folder: Path, progress: Progress
+    numbers: list[int], firmware: Firmware, folder: Path, runs: Runs
 ) -> list[Trace]:
     firmware.make(None, is_recorded=True)
     traces = []
     for number in numbers:
-        progress(f"run {number} over today's heap", 0.0)
-        traces.append(firmware.record(number, folder / f"now-{number}.parquet", progress).trace)
+        traces.append(firmware.record(number, folder / f"now-{number}.parquet").trace)
+        runs.done(f"run {number} over today's heap")
     return traces
 
 

@@ -23,7 +23,7 @@ from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
 _SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
-_MAP = _SHARED.parent / "heap_map"  # a section of several pages
+_PARTS = (_SHARED, _SHARED.parent / "heap_map", _SHARED.parent / "sections")  # of several pages
 
 
 def render(
@@ -87,7 +87,7 @@ def _digest(script: str) -> str:
 
 def _environment(page: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([page, _SHARED, _MAP]),
+        loader=jinja2.FileSystemLoader([page, *_PARTS]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_printable_text,

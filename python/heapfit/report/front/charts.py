@@ -25,6 +25,8 @@ _RING = {
 }
 _STAIRS = {
     "type": "scatter",
+    "x": [],
+    "y": [],
     "mode": "lines",
     "name": "front of these two",
     "line": {"shape": "hv", "color": "var(--quiet)", "width": 1.4, "dash": "dot"},
@@ -98,11 +100,14 @@ def _columns(front: Front) -> dict[str, dict[str, object]]:
 
 
 def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> Trace:
+    first = [front.configurations[i].measures for i in numbers]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
         "meta": list(numbers),
+        "x": [one.of(Measure.MEMORY) for one in first],  # until others are chosen (front.js)
+        "y": [one.of(Measure.TIME) for one in first],
         "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],
         "hovertemplate": "%{text}<extra></extra>",

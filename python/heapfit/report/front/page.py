@@ -68,6 +68,7 @@ def render(
         total=len(front.configurations),
         by=", ".join(ABOUT[measure].title for measure in front.by),
         chosen=cost,
+        verdict=_verdict(front),
         tiles=[tile for measure in _TILES if (tile := _tile(front, measure)) is not None],
         members=_lines(front, choice, front.members),
         others=_lines(front, choice, others),
@@ -77,6 +78,17 @@ def render(
         sram=(sram or load_sram()).source,
         command=command,
     )
+
+
+def _verdict(front: Front) -> str:
+    """Who needs least memory, and who takes the fewest instructions."""
+    memory, time = _tile(front, Measure.MEMORY), _tile(front, Measure.TIME)
+    if memory is None:
+        return "No configuration serves the recording."
+    least = f"{memory.name} needs the least memory, {memory.value}"
+    if time is None or time.name == memory.name:
+        return f"{least}."
+    return f"{least}; {time.name} has the shortest calls, {time.value} in the mean."
 
 
 def _tile(front: Front, measure: Measure) -> Tile | None:

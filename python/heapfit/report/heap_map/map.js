@@ -65,7 +65,7 @@
         if (chosen === null) {
             return own;
         }
-        return columns[`place-${heap}-${chosen}`].map((apart, i) => own[i] + apart);
+        return columns[`place-${heap}-${chosen}`].map((apart, i) => (own[i] ?? 0) + apart);
     }
 
     // The event at a place of the axis.
@@ -97,7 +97,8 @@
     }
 
     function addressText(value) {
-        return value % 1024 === 0 ? `${number.format(value / 1024)} KiB` : bytes(value);
+        const [part, unit] = value >= 1 << 20 ? [1 << 20, "MiB"] : [1024, "KiB"];
+        return value % 1024 === 0 ? `${number.format(+(value / part).toFixed(2))} ${unit}` : bytes(value);
     }
 
     const acrossText = (x) => (byTime ? `${number.format(+x.toPrecision(6))} ms` : number.format(x));
@@ -542,7 +543,7 @@
         chosen = byId("own").checked ? null : Number(slider.value);
         const heaps = told.heaps;
         byId("told-region").textContent = chosen === null
-            ? `Each heap in the region it needs: ${heaps.map(({own}) => bytes(own.region)).join(", ")}.`
+            ? heaps.map((heap) => `In ${bytes(heap.own.region)} ${outcome(heap, heap.own)}`).join(" ")
             : [`In ${bytes(heaps[0].row[chosen].region)}:`,
                 ...heaps.map((heap) => outcome(heap, heap.row[chosen]))].join(" ");
         slider.setAttribute("aria-valuetext", byId("told-region").textContent);
@@ -563,7 +564,7 @@
         for (const {heap, places} of panels) {
             places.forEach((place, i) => lines.push([`"${told.heaps[heap].name}"`,
                 stateOf(heap).region, place, panels[heap].sizeOf(i), starts[i], ends[i],
-                told.sites ? told.sites.labels[columns.sites[i]] : ""].join(",")));
+                told.sites ? `"${told.sites.labels[columns.sites[i]]}"` : ""].join(",")));
         }
         saveText("heap-map.csv", lines.join("\n") + "\n");
     }

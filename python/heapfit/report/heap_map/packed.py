@@ -9,7 +9,8 @@ times smaller than the numbers one after the other:
     sizes     which of the record's sizes it has             sites   likewise, where they are known
     times     microseconds from each event to the next, where they are known
     place-h   offset in heap h in the region that it needs
-    place-h-k the same in region k of the row, less that in its own region, up to the refusal
+    place-h-k the same in region k of the row, up to the refusal, less that in its own region as
+              far as that goes
     picture-h, picture-h-k   where the run is too long for all blocks: those of the window around
               the peak are there, and of the whole run a picture, one byte a cell
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.report.drawing.number_text import size
+from heapfit.report.drawing.number_text import printable, size
 from heapfit.report.heap_map.replays import HeapMap, Replayed
 from heapfit.trace.loaded import LoadedTrace
 
@@ -34,6 +35,7 @@ MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
 _BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
+_COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
 
@@ -72,12 +74,32 @@ class _Columns:
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
 
-def packed_map(heap_map: HeapMap, shown: LoadedTrace, most: int = MOST_PACKED) -> dict[str, Any]:
-    """The record; with a picture and a window if all blocks take more than `most` characters."""
-    whole = _packed(heap_map, shown, _Window(0, heap_map.events))
-    if len(whole["packed"]) <= most:
-        return whole
-    return _packed(heap_map, shown, _window(heap_map))
+def packed_map(
+    heap_map: HeapMap,
+    shown: LoadedTrace,
+    site_names: Mapping[int, str] | None = None,
+    most: int = MOST_PACKED,
+) -> dict[str, Any]:
+    """The record; with a picture and a window if all blocks take more than `most` characters.
+
+    Call sites are told by their names where these are known, by the recorder's hash otherwise.
+    """
+    names = site_names or {}
+    record = _packed(heap_map, shown, names, _Window(0, heap_map.events))
+    for coarser in _COARSER:
+        if len(record["packed"]) <= most:
+            break
+        record = _packed(heap_map, shown, names, _window(heap_map, coarser))
+    return record
+
+
+def site_label(site: int, names: Mapping[int, str]) -> str:
+    """How a call site is told.
+
+    >>> site_label(26, {}), site_label(26, {26: "parse, json.c:12"}), site_label(0, {})
+    ('0000001a', 'parse, json.c:12', 'unknown')
+    """
+    return names.get(site, f"{site:08x}") if site else "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +108,24 @@ class _Window:
 
     first: int
     end: int  # not included
+    picture: tuple[int, int] = PICTURE  # of the whole run, where that is longer
 
 
-def _window(heap_map: HeapMap) -> _Window:
+def _window(heap_map: HeapMap, coarser: int) -> _Window:
     """Around the peak: the blocks live there, and so many more as a page can hold."""
     lifetimes, peak = heap_map.lifetimes, heap_map.peak
     starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
     apart = np.maximum(np.maximum(starts - peak, peak - (ends - 1)), 0)
-    more = min(_BLOCKS_OF_WINDOW, len(apart) // 8)
+    more = min(_BLOCKS_OF_WINDOW // coarser, len(apart) // 8)
     place = min(int((apart == 0).sum()) + more, len(apart) - 1)
     reach = int(np.partition(apart, place)[place])
-    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1))
+    picture = (PICTURE[0] // coarser, PICTURE[1] // coarser)
+    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1), picture)
 
 
-def _packed(heap_map: HeapMap, shown: LoadedTrace, window: _Window) -> dict[str, Any]:
+def _packed(
+    heap_map: HeapMap, shown: LoadedTrace, names: Mapping[int, str], window: _Window
+) -> dict[str, Any]:
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
     by_size = size_classes(sizes.tolist())
@@ -108,19 +134,22 @@ def _packed(heap_map: HeapMap, shown: LoadedTrace, window: _Window) -> dict[str,
     columns.add("starts", np.diff(lifetimes.starts[is_told], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_told])
     columns.add("sizes", size_of[is_told])
-    by_site = _add_sites(columns, shown, lifetimes, is_told)
+    by_site = None
+    if len(shown.sites) > 0:
+        asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
+        by_site = _add_sites(columns, asked_by, names)
     gaps = _gaps(shown)
     if gaps is not None:
         columns.add("times", gaps)
     _add_places(columns, heap_map, is_told)
     if not is_told.all():
         colours = (np.array(by_size.colours, np.uint8) + np.uint8(1))[size_of]
-        _add_pictures(columns, heap_map, colours)
+        _add_pictures(columns, heap_map, colours, window.picture)
     return {
         "events": heap_map.events,
         "peak": heap_map.peak,
         "window": [window.first, window.end],
-        "picture": None if is_told.all() else PICTURE,
+        "picture": None if is_told.all() else window.picture,
         "sizes": asdict(by_size),
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
@@ -163,22 +192,14 @@ def size_classes(sizes: Sequence[int]) -> Classes:
     return Classes([f"{one:,}" for one in sizes], colours, names)
 
 
-def _add_sites(
-    columns: _Columns,
-    shown: LoadedTrace,
-    lifetimes: _engine.Lifetimes,
-    is_told: NDArray[np.bool_],
-) -> Classes | None:
+def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -> Classes:
     """Call sites, the busiest with colours of their own."""
-    if len(shown.sites) == 0:
-        return None
-    asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
     sites, site_of, counts = np.unique(asked_by, return_inverse=True, return_counts=True)
     columns.add("sites", site_of)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    labels = [f"{site:08x}" if site else "unknown" for site in sites.tolist()]
+    labels = [printable(site_label(site, known)) for site in sites.tolist()]
     named = [labels[one] for one in order[: MOST_CLASSES - 1].tolist()]
     names = [*named, "all others"] if len(labels) > len(named) else named
     return Classes(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
@@ -205,12 +226,15 @@ def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]
         columns.add(f"place-{h}", own[is_told[: len(own)]])
         for k, one in enumerate(heap.row):
             there = min(len(one.offsets), len(own))
-            apart = one.offsets[:there] - own[:there]
-            columns.add(f"place-{h}-{k}", apart[is_told[:there]])
+            apart = one.offsets.copy()
+            apart[:there] -= own[:there]
+            columns.add(f"place-{h}-{k}", apart[is_told[: len(apart)]])
 
 
-def _add_pictures(columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8]) -> None:
-    picture = _engine.Picture(*PICTURE, heap_map.events, _height(heap_map))
+def _add_pictures(
+    columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8], cells_of: tuple[int, int]
+) -> None:
+    picture = _engine.Picture(*cells_of, heap_map.events, _height(heap_map))
     for h, heap in enumerate(heap_map.heaps):
         for name, one in [("", heap.own), *((f"-{k}", one) for k, one in enumerate(heap.row))]:
             cells = picture.paint(heap_map.lifetimes, one.offsets, colours)

@@ -18,7 +18,8 @@ from heapfit.compare.comparison import Row
 from heapfit.compare.today.heaps import SystemHeap, heap_4
 from heapfit.compare.today.requests import Requests, as_served, requests_of
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit
+from heapfit.plan.plan import Plan
+from heapfit.report.case import Case
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
 
@@ -115,26 +116,27 @@ class Subject:
     placed: _Placed | None = None  # where `events` are not those of the trace
 
 
-def subjects_of(fit: Fit, shown: LoadedTrace) -> tuple[Subject, ...]:
+def subjects_of(case: Case) -> tuple[Subject, ...]:
     """Today's heap where it serves the trace, and the chosen one last.
 
     None of them where the chosen heap's blocks may lie in pieces, which have no one place.
     """
-    winner = fit.winner
+    winner = case.winner
     if winner.is_in_pieces or winner.replay_region is None:
         return ()
-    chosen = subject_of(winner, shown, fit.comparison.base_alignment)
-    return (*_todays(fit, shown), *([chosen] if chosen else []))
+    chosen = subject_of(winner, case.shown, case.comparison.base_alignment)
+    return (*_todays(case), *([chosen] if chosen else []))
 
 
-def map_of(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> HeapMap:
-    """The map of some heaps, one at least."""
-    row = regions_of([one.region + one.shift for one in subjects], fit.profile.u_max)
+def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] = ()) -> HeapMap:
+    """The map of some heaps, one at least, in regions up to what they need, and `also` to these."""
+    needed = [one.region + one.shift for one in subjects]
+    row = regions_of([*needed, *also], shown.profile.u_max)
     return HeapMap(
         heaps=tuple(_mapped(one, row) for one in subjects),
         lifetimes=_engine.Lifetimes(shown.events),
         events=len(shown.events),
-        peak=fit.profile.u_max_event,
+        peak=shown.profile.u_max_event,
     )
 
 
@@ -169,13 +171,18 @@ def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
     """A plan in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
-    events = shown.events_for(row.plan)
-    return Subject(row.name, row.plan.engine(), events, base, row.replay_region)
+    return planned(row.name, row.plan, shown, (row.replay_region, base))
 
 
-def _todays(fit: Fit, shown: LoadedTrace) -> list[Subject]:
+def planned(name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]) -> Subject:
+    """A plan in a region of so many bytes, whose start has such an alignment."""
+    size, base = region
+    return Subject(name, plan.engine(), shown.events_for(plan), base, size)
+
+
+def _todays(case: Case) -> list[Subject]:
     """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
-    heap = fit.today.heap if fit.today else heap_4(fit.options.alignment)
+    shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
     requests, base = requests_of(shown.trace), shown.trace.largest_alignment
     plan = heap.plan.engine()
     try:
@@ -184,12 +191,12 @@ def _todays(fit: Fit, shown: LoadedTrace) -> list[Subject]:
         return []
     events = served.engine()
     trial = _engine.Trial(plan, events, base)
-    if trial.exceeds(2 * fit.comparison.u_max, _MOST_ACCESSES * len(events)):
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(events)):
         return []
     region = trial.scan().r_safe
     if region is None:
         return []
-    name = heap.title if fit.today else f"{heap.title}'s rule"
+    name = heap.title if case.today else f"{heap.title}'s rule"
     shift = heap.memory(region) - region
     placed = _placed_by(heap, requests, served)
     return [Subject(name, plan, events, base, region, shift, placed)]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.compare.comparison import Row
 from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
 from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import PlanFile, plan_text
 from heapfit.report.drawing.number_text import count
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
@@ -58,12 +58,23 @@ class Layer:
     strip: tuple[Piece, ...]
 
 
-def plan_layers(row: Row) -> tuple[Layer, ...]:
+@dataclass(frozen=True, slots=True)
+class PlanPart:
+    """A plan, and its file's text."""
+
+    layers: tuple[Layer, ...]
+    lines: tuple[str, ...]
+
+
+def plan_part(plan_file: PlanFile, region: int | None) -> PlanPart:
+    """The plan with its pools drawn in a region of so many bytes."""
+    return PlanPart(plan_layers(plan_file.plan, region), tuple(plan_text(plan_file).splitlines()))
+
+
+def plan_layers(plan: Plan, region: int | None) -> tuple[Layer, ...]:
     """The plan's allocators from the outermost in."""
     known = {info.name: info for info in _engine.allocators()}
-    return tuple(
-        _layer(plan, known[plan.allocator], row, depth) for depth, plan in _levels(row.plan)
-    )
+    return tuple(_layer(one, known[one.allocator], region, depth) for depth, one in _levels(plan))
 
 
 def _levels(plan: Plan) -> Iterator[tuple[int, Plan]]:
@@ -74,8 +85,8 @@ def _levels(plan: Plan) -> Iterator[tuple[int, Plan]]:
         depth, level = depth + 1, level.shared
 
 
-def _layer(plan: Plan, info: _engine.AllocatorInfo, row: Row, depth: int) -> Layer:
-    pools = _pool_rows(plan, row)
+def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int) -> Layer:
+    pools = _pool_rows(plan, region)
     return Layer(
         role="Allocator" if depth == 0 else "Shared allocator, for what the pools do not serve",
         allocator=plan.allocator,
@@ -87,15 +98,15 @@ def _layer(plan: Plan, info: _engine.AllocatorInfo, row: Row, depth: int) -> Lay
             if t.kind == "scalar"
         ),
         pools=pools,
-        strip=_strip(plan, pools, row.replay_region) if depth == 0 else (),
+        strip=_strip(plan, pools, region) if depth == 0 else (),
     )
 
 
-def _pool_rows(plan: Plan, row: Row) -> tuple[PoolRow, ...]:
+def _pool_rows(plan: Plan, region: int | None) -> tuple[PoolRow, ...]:
     rows = []
     for pool in plan.pools:
-        taken = -(-pool.size // row.alignment) * row.alignment * pool.count
-        share = None if row.replay_region is None else taken / row.replay_region
+        taken = -(-pool.size // plan.alignment) * plan.alignment * pool.count
+        share = None if region is None else taken / region
         rows.append(PoolRow(pool.size, pool.count, _serves(plan, pool), taken, share))
     return tuple(rows)
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.compare.comparison import Row
-from heapfit.fit_result import Fit
 from heapfit.front.measures import measures_of
 from heapfit.plan.energy import load_sram
+from heapfit.report.case import Case
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis
 from heapfit.report.drawing.number_text import count, figure_text, size
-from heapfit.trace.loaded import LoadedTrace
 
 _LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
 _OTHER = "var(--other-1)"
@@ -22,7 +21,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
     known = [row for row in rows if row.r_safe is not None]
     added = [(row.r_safe or 0) - row.u_max for row in known]
     fitting = [one for one, row in zip(added, known, strict=True) if _fits(one, row)]
-    longest = max([1, *fitting])
+    longest = max([1, *(fitting or added)])
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -42,7 +41,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
             "hovermode": False,
             "xaxis": {
                 "title": {"text": "bytes above the peak U<sub>max</sub>"},
-                "range": [0, longest * 1.2],
+                "range": [0, longest * 1.4],  # room for a figure on a phone
                 "tickformat": "~s",
             },
             "yaxis": {"visible": False, "range": [len(known) - 0.4, -0.75]},
@@ -66,21 +65,21 @@ def _bar_name(row: Row, place: int) -> Layout:
     }
 
 
-def trade_chart(fit: Fit, shown: LoadedTrace) -> Chart | None:
+def trade_chart(case: Case) -> Chart | None:
     """Memory over instructions a call; None where the model knows of no candidate."""
-    sram, base = load_sram(), fit.comparison.base_alignment
+    sram, winner, base = load_sram(), case.winner, case.comparison.base_alignment
     known = [
         (row, time)
-        for row in fit.comparison.rows
+        for row in case.comparison.rows
         if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
-        if (time := measures_of(row, shown, sram, base).time) is not None
+        if (time := measures_of(row, case.shown, sram, base).time) is not None
     ]
     if not known:
         return None
     kinds = (
-        ("other candidates", lambda row: row is not fit.winner and not row.is_cut_to_trace, _OTHER),
+        ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
         ("only if every run were this one", lambda row: row.is_cut_to_trace, "var(--quiet)"),
-        ("chosen", lambda row: row is fit.winner, ACCENT),
+        ("chosen", lambda row: row is winner, ACCENT),
     )
     data = [
         _points(name, [pair for pair in known if belongs(pair[0])], colour)

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.fit_result import Fit
+from heapfit.report.case import Case
 from heapfit.report.drawing.figure import Chart, Trace
 from heapfit.report.drawing.number_text import figure_text, size
+from heapfit.report.heap_map.packed import site_label
 from heapfit.report.heap_map.replays import AtPeak, Subject, at_peak, subject_of
 from heapfit.trace.loaded import LoadedTrace
 
@@ -38,17 +39,66 @@ class Holder:
     parts: tuple[Holder, ...] = ()  # of a call site: its sizes
 
 
-def heaps_at_peak(fit: Fit, shown: LoadedTrace, subjects: Sequence[Subject]) -> tuple[AtPeak, ...]:
-    """Today's heap, the chosen one, then the best others that are not cut to this recording."""
-    base = fit.comparison.base_alignment
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """A moment of a recording. Sizes in bytes."""
+
+    title: str
+    moment: str  # a sentence: which it is, and in which regions the heaps are
+    event: int  # after it
+    live: int
+    heaps: tuple[AtPeak, ...]
+    chart: Chart | None  # None where there are no heaps
+    holders: tuple[Holder, ...]
+    whose: str  # a sentence: what holders are
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Every chart."""
+        return [] if self.chart is None else [self.chart]
+
+
+_AT_PEAK = "Each heap in the region that it needs, at the moment at which the most bytes are live."
+
+
+def peak_of(case: Case, subjects: Sequence[Subject]) -> Peak:
+    """The peak in today's heap, the winner, then the best that are not cut to this recording."""
+    base = case.comparison.base_alignment
     others = [
         subject
-        for row in fit.comparison.rows
-        if row is not fit.winner and not row.is_cut_to_trace and not row.is_in_pieces
-        if (subject := subject_of(row, shown, base)) is not None
+        for row in case.comparison.rows
+        if row is not case.winner and not row.is_cut_to_trace and not row.is_in_pieces
+        if (subject := subject_of(row, case.shown, base)) is not None
     ]
     compared = [*subjects, *others][:_MOST_HEAPS]
-    return tuple(at_peak(one, fit.profile.u_max_event) for one in compared)
+    event = case.shown.profile.u_max_event
+    return moment_of(case.shown, compared, case.sites, ("The peak", _AT_PEAK, event))
+
+
+def moment_of(
+    shown: LoadedTrace,
+    compared: Sequence[Subject],
+    sites: Mapping[int, str],
+    told: tuple[str, str, int],
+) -> Peak:
+    """Any moment: `told` are its title, a sentence, and the event after which it is."""
+    title, sentence, event = told
+    heaps = tuple(at_peak(one, event) for one in compared)
+    found = holders(shown, event, sites)
+    live = sum(one.bytes for one in found)
+    chart = peak_chart(heaps) if heaps else None
+    return Peak(title, sentence, event, live, heaps, chart, found, _whose(shown, sites))
+
+
+def _whose(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
+    if len(shown.sites) == 0:
+        return "By size: the recording has no call sites."
+    if sites:
+        return "Call sites by function and line, and the sizes that each asks for."
+    return (
+        "Call sites, by the recorder's hash (--program names them), and the sizes that each "
+        "asks for."
+    )
 
 
 def peak_chart(heaps: Sequence[AtPeak]) -> Chart:
@@ -89,7 +139,9 @@ def _part(heaps: Sequence[AtPeak], field: str, name: str, colour: str) -> Trace:
     }
 
 
-def holders(shown: LoadedTrace, peak: int) -> tuple[Holder, ...]:
+def holders(
+    shown: LoadedTrace, peak: int, names: Mapping[int, str] | None = None
+) -> tuple[Holder, ...]:
     """Who holds the bytes live after event `peak`: call sites where they are known, else sizes."""
     lifetimes = _engine.Lifetimes(shown.events)
     is_live = (lifetimes.starts <= peak) & (lifetimes.ends > peak)
@@ -97,10 +149,12 @@ def holders(shown: LoadedTrace, peak: int) -> tuple[Holder, ...]:
     if len(shown.sites) == 0:
         return _by_size(sizes, _MOST_HOLDERS)
     sites = shown.sites[lifetimes.starts[is_live].astype(np.int64)]
+    known = names or {}
+    labels = {site: site_label(site, known) for site in np.unique(sites).tolist()}
     found = []
-    for site in np.unique(sites).tolist():
-        own = sizes[sites == site]
-        name = f"{site:08x}" if site else "unknown"
+    for name in sorted(set(labels.values())):  # two sites may be one line of one function
+        its = [site for site, label in labels.items() if label == name]
+        own = sizes[np.isin(sites, its)]
         found.append(Holder(name, int(own.sum()), len(own), _by_size(own, _MOST_SIZES)))
     return _largest(found, _MOST_HOLDERS)
 

@@ -41,6 +41,21 @@ def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
     )
 
 
+def live_chart(profile: Profile, region: int) -> Chart:
+    """Live bytes of the program, below the region that its heap is set to."""
+    live = live_bytes(profile)
+    return Chart(
+        identity="chart-live",
+        meaning="Live bytes over the events of the trace, and the region of the heap.",
+        data=[
+            *band("live bytes", live, "var(--quiet)", "var(--live)"),
+            level(f"region {size(region)}", live.events, region, color=ACCENT, dash="dash"),
+        ],
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
+        height=340,
+    )
+
+
 def live_bytes(profile: Profile) -> Extremes:
     """U(t), lowest and highest within each step."""
     return Extremes(

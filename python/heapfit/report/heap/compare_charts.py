@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chart of a comparison on several traces."""
+
+from __future__ import annotations
+
+from heapfit.compare.comparison import Row
+from heapfit.compare.matrix import Matrix
+from heapfit.report.drawing.figure import COLOURS, Chart, Trace, marked_line
+
+_MOST_CURVES = 7
+
+
+def matrix_chart(matrix: Matrix) -> Chart:
+    """What the best candidates in the mean need for each trace, over its peak."""
+    labels = [column.label for column in matrix.columns]
+    return Chart(
+        identity="chart-traces",
+        meaning="Region needed over the peak of each trace, by candidate.",
+        data=[
+            _marks(matrix, name, COLOURS[place % len(COLOURS)])
+            for place, name in enumerate(matrix.names[:_MOST_CURVES])
+        ],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"type": "category", "title": {"text": "trace"}, "categories": labels},
+            "yaxis": {"title": {"text": "region over the peak"}},
+        },
+        height=380,
+    )
+
+
+def _marks(matrix: Matrix, name: str, colour: str) -> Trace:
+    known = [
+        (column.label, cell.over_u_max)
+        for column in matrix.columns
+        if isinstance(cell := column.cell(name), Row) and cell.over_u_max is not None
+    ]
+    labels, ratios = [label for label, _ in known], [round(value, 4) for _, value in known]
+    return marked_line(name, labels, ratios, colour) | {"mode": "markers"}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a fit: what it shows, gathered from a Fit in the template's terms, and rendered."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from heapfit.fit_result import Fit
+from heapfit.front.preference import Preference
+from heapfit.importers.site_names import site_names
+from heapfit.report.case import Case
+from heapfit.report.drawing import rendering
+from heapfit.report.drawing.number_text import NO_BREAK, count, percent, ratio, size
+from heapfit.report.heap_map.packed import packed_map
+from heapfit.report.heap_map.replays import Subject, map_of, subjects_of
+from heapfit.report.sections import content
+from heapfit.report.sections.candidates import candidates_of
+from heapfit.report.sections.content import Command, Content, Figure, Opening
+from heapfit.report.sections.peak import peak_of
+from heapfit.report.sections.plan_layers import plan_part
+from heapfit.report.sections.program import program_of
+from heapfit.report.sections.risk import Group, Risk, risk_of
+from heapfit.trace.loaded import LoadedTrace
+
+_TEMPLATE = Path(__file__).with_name("fit.html.j2")
+
+
+def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
+    """Writes the report of `fit` to `path`; the file appears whole or not at all."""
+    rendering.write_page(path, render(fit, shown))
+
+
+def render(fit: Fit, shown: LoadedTrace) -> str:
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
+    return content.render(_TEMPLATE, gather(fit, shown), fit=fit)
+
+
+def case_of(fit: Fit, shown: LoadedTrace) -> Case:
+    """What the page is of."""
+    today = fit.today.heap if fit.today else None
+    sites = site_names(shown, fit.options.programs)
+    return Case(shown, fit.comparison, fit.winner, today, sites)
+
+
+def gather(fit: Fit, shown: LoadedTrace) -> Content:
+    """All content of the page; reads the plan file that the fit wrote."""
+    case = case_of(fit, shown)
+    subjects = subjects_of(case)
+    heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
+    return Content(
+        opening=_opening(fit, subjects),
+        heap_map=heap_map,
+        peak=peak_of(case, subjects),
+        risk=_risk(fit),
+        program=program_of(shown, fit.winner.plan),
+        candidates=candidates_of(case),
+        notes=fit.trace.info.notes,
+        plan=plan_part(fit.plan_file, fit.winner.replay_region),
+        commands=_commands(fit),
+    )
+
+
+def _opening(fit: Fit, subjects: Sequence[Subject]) -> Opening:
+    info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
+    lead = [
+        Figure("heap", size(fit.answer.size.region)),
+        Figure("allocator", kept.title if kept else winner.name),
+    ]
+    if kept is None:
+        lead.append(Figure("over the peak", ratio(winner.over_u_max)))
+    firmer = f"Firmer with: {'; '.join(fit.firmer)}." if fit.firmer else ""
+    remarks = (_saving(subjects), fit.verdict, firmer)
+    return Opening(
+        command="fit",
+        title=info.program or fit.name,
+        source=content.source_of(info, fit.source),
+        kind=content.kind_of(info),
+        sentences=tuple(fit.answer.sentences()),
+        lead=tuple(lead),
+        remarks=tuple(one for one in remarks if one),
+        define=_define(fit),
+        trust=_trust(fit),
+        warnings=tuple(w for w in fit.warnings if w not in info.notes),
+    )
+
+
+def _trust(fit: Fit) -> tuple[Figure, ...]:
+    winner, held = fit.winner, fit.held
+    saved = size((winner.r_safe or 0) - winner.u_max)
+    drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
+    return (
+        Figure("recordings", count(len(fit.runs)), "replayed in this heap"),
+        Figure(
+            "refused", count(held.seen_refused), drawn if held.drawn else "no other run was drawn"
+        ),
+        Figure("margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above what recordings need"),
+        Figure(
+            "no heap needs less than", size(winner.u_max), f"so a better one saves {saved} at most"
+        ),
+        content.pointers_told([fit.trace.info]),
+        Figure("alignment", size(winner.alignment), "of every block"),
+    )
+
+
+def _risk(fit: Fit) -> Risk | None:
+    """Recordings, each in the plan made without it where there are several, and drawn runs."""
+    seen = tuple(run.r_safe for run in fit.runs)
+    unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
+    groups = (
+        Group("seen runs", seen),
+        Group("unseen runs", () if unseen == seen else unseen),
+        Group("drawn runs", fit.held.drawn_needs),
+    )
+    caption = (
+        "The share of runs that is refused in each region. Seen: the recordings. Unseen: each "
+        "in a plan made without it. Drawn: runs drawn from the recordings, which took no part in "
+        "the choice. Dashed: the region to set, with its margin."
+    )
+    return risk_of(groups, fit.answer.size.region, caption)
+
+
+def _saving(subjects: Sequence[Subject]) -> str:
+    """Today's heap beside the chosen one on the recording that is shown."""
+    if len(subjects) < 2:
+        return ""
+    todays, ours = (one.region + one.shift for one in subjects)
+    change = f"{size(abs(todays - ours))} ({percent(abs(1 - ours / todays))})"
+    return (
+        f"{subjects[0].name} needs {size(todays)} for this recording, the chosen heap "
+        f"{size(ours)}: {change} {'less' if ours <= todays else 'more'}, both without margin."
+    )
+
+
+def _define(fit: Fit) -> str:
+    """The line that sets the heap's size in the program."""
+    region, kept = fit.answer.size.region, fit.answer.kept
+    if kept is None:
+        return f"#define APP_HEAP_BYTES {region}u"
+    setting = kept.setting if kept.setting.isidentifier() else "HEAP_BYTES"
+    return f"#define {setting} {kept.set_to(region)}u"
+
+
+def _commands(fit: Fit) -> tuple[Command, ...]:
+    again = Command("This fit, from the recording on:", _fit_command(fit))
+    if fit.paths.plan is None:
+        return (again,)
+    plan = _argument(fit.paths.plan)
+    return (
+        again,
+        Command("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
+        Command("The C code of the plan:", f"heapfit generate {plan}"),
+    )
+
+
+def _fit_command(fit: Fit) -> str:
+    """With the options that decide the result; what has its standard value is said as well."""
+    info, options = fit.trace.info, fit.options
+    sources = " ".join(_argument(run.source) for run in fit.runs)
+    given = {
+        "--queue": _argument(info.queue) if info.kind == "packets" else None,
+        "--prefer": None if options.prefer is Preference.MEMORY else options.prefer,
+        "--peak": options.peak,
+        "--margin": None if options.margin is None else f"{options.margin:g}",
+        "--now": options.now,
+    }
+    flags = {
+        "--pools": options.pools,
+        "--call-sites": options.call_sites,
+        "--sized": options.sized,
+    }
+    words = [f"heapfit fit {sources} --alignment {options.alignment}"]
+    words += [f"--program {_argument(program)}" for program in options.programs]
+    words += [f"{name} {value}" for name, value in given.items() if value is not None]
+    return " ".join([*words, *(name for name, is_given in flags.items() if is_given)])
+
+
+def _argument(path: object) -> str:
+    return shlex.quote(str(path))

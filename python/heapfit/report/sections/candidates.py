@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every plan that was measured on a recording, ranked and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit.compare.candidate import NotApplicable
+from heapfit.compare.comparison import Row
+from heapfit.report.case import Case
+from heapfit.report.drawing.figure import Chart
+from heapfit.report.drawing.number_text import size
+from heapfit.report.sections.candidate_charts import fragmentation_chart, memory_chart
+from heapfit.report.sections.choice_charts import added_chart, trade_chart
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The rows of a comparison."""
+
+    winner: Row
+    rows: tuple[Row, ...]  # the winner, others, then those cut to this one recording
+    base_alignment: int
+    not_applicable: tuple[NotApplicable, ...]
+    step: str  # how the winner's regions were tried
+    regions: Chart
+    trade: Chart | None
+    memory: Chart
+    fragmentation: Chart
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Every chart."""
+        charts = (self.regions, self.trade, self.memory, self.fragmentation)
+        return [one for one in charts if one is not None]
+
+
+def candidates_of(case: Case) -> Candidates:
+    """All rows of the case's comparison."""
+    comparison, winner, profile = case.comparison, case.winner, case.shown.profile
+    led = tuple(sorted(comparison.rows, key=lambda row: (row is not winner, row.is_cut_to_trace)))
+    return Candidates(
+        winner=winner,
+        rows=led,
+        base_alignment=comparison.base_alignment,
+        not_applicable=comparison.not_applicable,
+        step=_step(winner),
+        regions=added_chart(led),
+        trade=trade_chart(case),
+        memory=memory_chart(profile, led),
+        fragmentation=fragmentation_chart(profile, led),
+    )
+
+
+def _step(winner: Row) -> str:
+    if winner.step == 0:
+        return "follows from the plan, not searched"
+    return (
+        "every region tried"
+        if winner.is_exhaustive
+        else f"smallest found, step {size(winner.step)}"
+    )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of compare, design and check: what they say is what the library found."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from page_reader import Page
+from small_traces import table2
+
+from heapfit import _engine
+from heapfit.check.check import CheckOptions, check_recordings
+from heapfit.compare.jobs import Contestants
+from heapfit.compare.matrix import Matrix, compare_traces
+from heapfit.compare.trial import least_size
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
+from heapfit.design.plan_files import design
+from heapfit.design.portfolio import contested_portfolio
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.report.heap.check import write_check_page
+from heapfit.report.heap.compare import Compared, write_comparison_page
+from heapfit.report.heap.design import Asked, Several, write_design_page, write_robust_page
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import parse_workload
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def traces(folder) -> list[Trace]:
+    made = [table2(folder / f"{i}.heap", events=400, seed=i) for i in (1, 2, 3)]
+    return [open_any(one, ImportOptions(), folder) for one in made]
+
+
+def read(path: Path) -> Page:
+    page = Page(path.read_text())
+    places = page.attributes("id")
+    assert len(places) == len(set(places))
+    assert {one[1:] for one in page.attributes("href")} <= set(places)
+    assert set(page.figures) == {one for one in places if one.startswith("chart-")}
+    return page
+
+
+def told(page: Page) -> str:
+    return page.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def rows_of(page: Page, section: str) -> list[list[str]]:
+    pairs = zip(page.sections, page.rows, strict=True)
+    return [[cell.replace("\N{NO-BREAK SPACE}", " ").strip() for cell in row]
+            for its, row in pairs if its == section]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def matrix(traces) -> Matrix:
+    sources = [("first", traces[0]), ("drawn", parse_workload("t2_w1:events=300"))]
+    return compare_traces(sources, Contestants(("tlsf", "best_fit")), contested_portfolio)
+
+
+def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_peak(
+    matrix, traces, folder
+):
+    sources = [traces[0], parse_workload("t2_w1:events=300")]
+    write_comparison_page(folder / "a.html", Compared(matrix, sources, command="heapfit compare"))
+    page = read(folder / "a.html")
+    table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
+    for name in matrix.names:
+        cells = [column.cell(name).over_u_max for column in matrix.columns]
+        assert table[name] == [f"{one:.3f}" for one in (*cells, matrix.mean_over_u_max(name))]
+    highest = max(matrix.columns, key=lambda one: one.comparison.u_max)
+    assert f"Below: {highest.label}, which has the largest peak" in told(page)
+    assert f"The peak: {highest.comparison.u_max:,} B live" in told(page)
+
+
+def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
+    options = RobustOptions(choice=STANDARD_BUDGETS)
+    designs = design(traces[0], "first", folder / "plans", options)
+    write_design_page(folder / "b.html", designs, traces[0], Asked(8, options.effort))
+    page = read(folder / "b.html")
+    files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
+    assert files == [path.name for path in designs.paths]
+    winner = next(row for row in designs.comparison.rows if not row.is_cut_to_trace)
+    assert f"{winner.name} needs {winner.r_safe:,} B for this recording" in told(page)
+
+
+def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
+    options = RobustOptions(choice=STANDARD_BUDGETS, folds=3)
+    designs = design_robust(traces, options)
+    names = ["first", "second", "third"]
+    several = Several(designs, traces, names)
+    write_robust_page(folder / "c.html", several, Asked(8, options.effort))
+    page = read(folder / "c.html")
+    chosen = designs.chosen
+    curves = {one["name"]: one for one in page.figures["chart-risk"]["data"]}
+    assert sorted(curves["seen runs (3)"]["x"][1:-1]) == sorted(chosen.regions)
+    if chosen.is_trained:
+        assert sorted(curves["unseen runs (3)"]["x"][1:-1]) == sorted(chosen.unseen_regions)
+    assert curves["set the heap to"]["x"][0] == designs.heap_size(chosen).region
+    assert f"{chosen.name} needs {chosen.region:,} B for all 3 runs" in told(page)
+
+
+@pytest.fixture(scope="module")
+def plan(traces, folder) -> PlanFile:
+    design(traces[0], "first", folder / "one", RobustOptions(choice=STANDARD_BUDGETS))
+    return load_plan(folder / "one/tlsf.toml")
+
+
+def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces, plan, folder):
+    tight = replace(plan, region=plan.r_safe - 256)
+    check = check_recordings(traces, tight, CheckOptions(measure=True))
+    write_check_page(folder / "d.html", check, traces, "heapfit check")
+    page = read(folder / "d.html")
+    table = {re.split(r"unseen|the plan", row[0])[0]: row for row in rows_of(page, "recordings")}
+    for one in check.recordings:
+        row = table[one.run.name]
+        assert row[2] == f"{one.run.peak:,} B"
+        assert row[4] == f"{one.needed.r_safe:,} B"
+        assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
+    refused = [one.run for one in check.recordings if one.run.refusal]
+    assert refused, "the first needs 256 B more"
+    assert f"{refused[0].name} first at event {refused[0].refusal.event:,}" in told(page)
+    assert f"The refusal: {refused[0].refusal.live:,} B live" in told(page)
+
+
+def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
+    """The page's own search, which halves, finds a region that runs above one that does not."""
+    loose = replace(plan, region=4 * plan.region)
+    check = check_recordings(traces[:2], loose)
+    write_check_page(folder / "e.html", check, traces[:2], "heapfit check")
+    page = read(folder / "e.html")
+    for trace, row in zip(traces, rows_of(page, "recordings")[1:], strict=False):
+        need = int(row[4].removesuffix(" B").replace(",", ""))
+        trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
+        assert trial.run(need).runs
+        assert need <= loose.region
+    assert "All 2 recordings hold" in told(page)
+
+
+def test_the_least_size_that_works_is_found_by_halving():
+    for first in range(7):
+        assert least_size(lambda size, first=first: size >= 10 * first, range(10, 60, 10)) == (
+            max(10 * first, 10) if first < 6 else None
+        )

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One bar for a whole command: it never falls, ends near its end, and its estimate is honest."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from small_scenarios import SMALL
+from small_traces import diverse, table2
+
+from heapfit.cli.main import run
+from heapfit.cli.printing import progress
+
+COMMANDS = {
+    "import": "import small.heap -o a.parquet",
+    "check": "check small.heap --plan plan.toml --measure",
+    "compare": "compare small.heap tlsf best_fit --workers 1",
+    "compare several": "compare small.heap --workloads t2_w1:events=300 tlsf --workers 1",
+    "design": "design small.heap --search 0 -o out",
+    "design several": "design small.heap other.heap --folds 2 --workers 1 -o out",
+    "front": "front small.heap tlsf best_fit --workers 1 -o out",
+    "league": "league small.heap --allocators tlsf --no-designs --workers 1 -o out",
+    "reproduce": "reproduce 000-2 --small --workers 1",
+    "simulate": "simulate small.toml --workers 1",
+    "size": "size small.heap",
+    "size settings": "size settings lwip small.heap",
+    "size traffic": "size traffic small.toml --admission 0.9 --exact --workers 1",
+}
+
+
+@pytest.fixture
+def shares(tmp_path, monkeypatch) -> list[float]:
+    """What the bar is told, from which it draws; None: a bar that pulses."""
+    told: list[float] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+
+    @contextmanager
+    def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:
+        assert total == 1.0, "a bar that pulses"
+        yield lambda _, share: told.append(share)
+
+    monkeypatch.setattr(progress, "_bar", bar)
+    return told
+
+
+def run_through(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["heapfit", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert ended.value.code in (0, None, 3)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_bar_of_a_long_command_goes_up_to_its_end(name, tmp_path, shares, monkeypatch):
+    plan = Path(__file__).parents[2] / "examples/check/plan.toml"
+    table2(tmp_path / "small.heap", events=80)
+    table2(tmp_path / "other.heap", events=80, seed=2)
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "plan.toml").write_text(plan.read_text().replace("pointer_bits = 64", ""))
+    run_through(COMMANDS[name], monkeypatch)
+    assert shares == sorted(shares), "it falls"
+    assert shares[0] < 0.5
+    assert 0.7 <= shares[-1] <= 1.0 + 1e-9
+
+
+def test_at_a_quarter_of_a_designs_work_its_estimate_is_within_twice(tmp_path, shares, monkeypatch):
+    """Work is CPU time: what the machine does beside does not count."""
+    at: list[float] = []
+    diverse(tmp_path / "small.heap", events=6_000)
+
+    @contextmanager
+    def bar(**_: object) -> Iterator[Callable[[str, float], None]]:
+        yield lambda _, share: (shares.append(share), at.append(time.process_time()))[:0]
+
+    monkeypatch.setattr(progress, "_bar", bar)
+    begin = time.process_time()
+    run_through("design small.heap --search 5 -o out", monkeypatch)
+    whole = at[-1] - begin
+    quarter = next(i for i, moment in enumerate(at) if moment - begin >= whole / 4)
+    estimate = (at[quarter] - begin) / max(shares[quarter], 1e-9)
+    assert whole / 2 <= estimate <= 2 * whole, (estimate, whole, shares[quarter])
