@@ -3,7 +3,8 @@
 
     python bench/plugins.py own       tlsf and best_fit given as plug-ins: R_min, R_safe, placements
                                       and accesses must be those of the engine's own
-    python bench/plugins.py crates    R_min over U_max of the crates that have an adapter here
+    python bench/plugins.py crates    R_min over U_max of the crates that have an adapter here, and
+                                      what checks of every block's content find in that region
 
 The recordings are those of HEAPFIT_CORPUS; without it those of examples/. `--only WORD` keeps the
 names in which the word occurs, `--events N` the first so many events. Nothing fails.
@@ -129,8 +130,10 @@ def out_own(wish: argparse.Namespace, folder: Path) -> None:
             print(f"{label:28} {name:9}", *own_cells(row, own), flush=True)
 
 
-def crate_ratio(built: Built, trace: Trace, alignment: int, folder: Path) -> float | None:
-    """R_min over U_max, searched as docs/peers.md says."""
+def crate_cells(
+    built: Built, trace: Trace, alignment: int, folder: Path
+) -> tuple[float | None, str]:
+    """R_min over U_max, searched as docs/peers.md says; then what content checks find there."""
     events = folder / "events"
     save_events(trace, events)
     u_max = profile_trace(trace).u_max
@@ -143,7 +146,11 @@ def crate_ratio(built: Built, trace: Trace, alignment: int, folder: Path) -> flo
             return fault is None and answer.runs == 1
 
         found = smallest_safe(served, u_max)
-    return None if found is None else found / u_max
+        if found is None:
+            return None, "serves in no region"
+        efforts = ("apart", "content")
+        told = [process.ask(effort, found - built.statics_bytes)[1] for effort in efforts]
+    return found / u_max, "; ".join(str(fault) for fault in told if fault) or "no fault"
 
 
 def out_crates(wish: argparse.Namespace, folder: Path) -> None:
@@ -156,9 +163,9 @@ def out_crates(wish: argparse.Namespace, folder: Path) -> None:
     rows: dict[str, list[float]] = {name: [] for name in built}
     for label, trace in traces_of(wish, folder):
         for name, program in built.items():
-            ratio = crate_ratio(program, trace, wish.alignment, folder)
+            ratio, content = crate_cells(program, trace, wish.alignment, folder)
             rows[name] += [] if ratio is None else [ratio]
-            print(f"{label:28} {name:24} {ratio}", flush=True)
+            print(f"{label:28} {name:24} {ratio}  {content}", flush=True)
     cells = [[name, f"{statistics.median(found):.4f}"] for name, found in rows.items() if found]
     console.out_table(["crate", "median"], cells, width=console.WIDE)
 
