@@ -14,6 +14,7 @@ from harness.bound import bound_lines, bounded_functions
 from harness.cases import cases_of, shipped_allocators
 from harness.code_size import code_size
 from harness.interrupts import PLANS, interrupt, interrupts_image
+from harness.league import board_of
 from harness.packed_trace import pack
 from harness.plugin import Target, count_plugin, plugin_lines
 from harness.report import lines_of
@@ -21,6 +22,7 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.league import opened_recordings
 from heapfit.plan.allocators import find_allocators
 from heapfit.plugin import plugin_of
 from heapfit.trace.loaded import load_trace
@@ -58,6 +60,14 @@ def _arguments() -> argparse.Namespace:
     plugin.add_argument("--opt", default="Os", help="the compiler's optimisation")
     plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
     plugin.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
+    league = commands.add_parser("league", help="libraries' heaps and plug-ins, for a league")
+    league.set_defaults(run=_league)
+    league.add_argument("sources", type=Path, nargs="+", metavar="FOLDER|RECORDING")
+    league.add_argument("-o", "--output", type=Path, required=True, help="for heapfit's --board")
+    league.add_argument("--plugin", type=Path, action="append", default=[], help="all in C")
+    league.add_argument("--cflags", default="", help="what plug-ins are compiled with")
+    league.add_argument("--events", type=int, help="only the first so many of each recording")
+    league.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16), help="of plug-ins")
     interrupts = commands.add_parser(
         "interrupts", help="one at every instruction of an operation, which uses the heap, too"
     )
@@ -116,6 +126,13 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
         plugin = plugin_of(path, cflags=shlex.split(wish.cflags))
         found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
         print("\n".join(plugin_lines(plugin, target, found)), end="\n\n")
+
+
+def _league(wish: argparse.Namespace, folder: Path) -> None:
+    recordings = opened_recordings(wish.sources, folder, wish.events)
+    plugins = [plugin_of(path, cflags=shlex.split(wish.cflags)) for path in wish.plugin]
+    target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)
+    board_of(folder, recordings, plugins, target).save(wish.output)
 
 
 def _interrupts(wish: argparse.Namespace, folder: Path) -> None:

@@ -96,10 +96,14 @@ def core_objects(
 def link_image(
     workbench: Workbench, board: Board, build: Build, folder: Path, objects: Sequence[Path]
 ) -> Image:
-    """Links a program, in `folder`, with the board's start and semihosting."""
+    """Links a program, in `folder`, with the board's start and semihosting.
+
+    Archives come last, so that they give only what is missing.
+    """
     image = Image(folder / "image.elf", board)
-    own = _board_objects(workbench, board, build)
-    workbench.link(board, image.path, [*objects, *own], (f"-T{board.memories}", *build.linked_with))
+    own = [*objects, *_board_objects(workbench, board, build)]
+    parts = sorted(own, key=lambda part: part.suffix == ".a")
+    workbench.link(board, image.path, parts, (f"-T{board.memories}", *build.linked_with))
     return image
 
 

@@ -61,7 +61,7 @@ def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Tar
     region = _region(plugin, trace, target.alignment)
     folder = workbench.image_folder()
     objects = _objects(plugin, target, folder)
-    image = _image(workbench, target, objects, region)
+    image = plugin_image(workbench, target, objects, region, folder)
     pack(trace).save(image.path.parent / "trace")
     present = [name for name in _CALLS if f"plugin_{name}" in image.symbols]
     output = folder / "calls"
@@ -92,8 +92,10 @@ def _objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
     return made
 
 
-def _image(workbench: Workbench, target: Target, objects: Sequence[Path], region: int) -> Image:
-    folder = objects[0].parent
+def plugin_image(
+    workbench: Workbench, target: Target, objects: Sequence[Path], region: int, folder: Path
+) -> Image:
+    """Links a plug-in's objects in `folder` with the program that replays, to so large a region."""
     face = (INCLUDE / "host/face.c").relative_to(sources.root())
     options = (*_HOST, f"-DREGION_BYTES={region}", f"-DBLOCK_ALIGNMENT={target.alignment}")
     made = [folder / "face.o", folder / "main.o"]

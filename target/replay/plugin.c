@@ -11,6 +11,10 @@
 #include "host/face.h"
 #include "replay/packed_trace.h"
 
+/* Of a heap that grows by itself: the most bytes of its region that it ever took. */
+size_t plugin_taken(void *heap);
+#pragma weak plugin_taken
+
 enum { MOST_SLOTS = 1 << 16, EVENTS_AT_ONCE = 4096, OUT_OF_ORDER = 2 };
 
 static unsigned char region[REGION_BYTES] __attribute__((aligned(4096)));
@@ -83,5 +87,8 @@ int main(int count, char **words) {
     }
     const bool is_served = replay_file(file, header.events);
     semihost_print_count("stack", (uint32_t)stack_at_calls);
+    if (plugin_taken != NULL) {
+        semihost_print_count("taken", (uint32_t)plugin_taken(plugin.heap));
+    }
     return is_served ? 0 : 1;
 }

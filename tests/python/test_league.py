@@ -14,6 +14,7 @@ from heapfit.compare.comparison import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league import League, LeagueOptions, opened_recordings, run_league, standings_of
+from heapfit.league.board import Board, BoardFigures, joined, read_board
 from heapfit.league.kept import Kept
 from heapfit.league.recordings import other_runs
 from heapfit.league.rows import OTHER_RUN, PLAIN, THIS_RUN, LeagueRow
@@ -225,6 +226,35 @@ def test_a_wrong_word_is_told_in_one_line(words, told, folder: Path, tmp_path: P
     assert done.returncode == 1
     assert done.stderr.startswith(f"heapfit: {told}") and done.stderr.count("\n") == 1
     assert not (tmp_path / "out/league.csv").exists()
+
+
+def board_with(league: League, content: str) -> Board:
+    (given,) = rows_of(league, recording="alone", entrant="other")
+    library = replace(
+        given, recording="elsewhere", content=content, kind="library", entrant="nano", stack=52
+    )
+    return Board((library,), (BoardFigures("other", content, 8, 12.5, 300, 40),))
+
+
+def test_what_a_board_measured_joins_the_rows_of_the_same_recording(league: League) -> None:
+    (given,) = rows_of(league, recording="alone", entrant="other")
+    rows = joined(league.rows, board_with(league, given.content), league.recordings, (8,))
+    (nano,) = (row for row in rows if row.entrant == "nano")
+    others = [row for row in rows if row.entrant == "other"]
+    assert nano.recording == "alone"
+    assert {row.recording: (row.instructions, row.code, row.stack) for row in others} == {
+        "alone": (12.5, 300, 40),
+        "echo-1": (None, None, None),
+        "echo-2": (None, None, None),
+    }
+
+
+def test_a_board_of_other_recordings_is_refused(league: League, tmp_path: Path) -> None:
+    with pytest.raises(HeapfitError, match="has none of these recordings"):
+        joined(league.rows, board_with(league, "sha256:0"), league.recordings, (8,))
+    (tmp_path / "board.json").write_text('{"schema_version": 1}')
+    with pytest.raises(HeapfitError, match=r"board.json: not what .* writes now"):
+        read_board(tmp_path / "board.json")
 
 
 def test_two_plugins_of_one_name_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from heapfit.compare.comparison import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of
+from heapfit.plugin.faults import EXTREMES, NO_HARM, NOT_RUN
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
@@ -85,6 +87,58 @@ def test_malloc_of_its_own_is_no_foreign_memory(tmp_path: Path) -> None:
     plugin = plugin_of(tmp_path / "own.c", cflags=["-DFAULT=NONE", "-fno-builtin"])
 
     assert measure(build(plugin, tmp_path / "built"), ECHO).faults == ()
+
+
+BUMP_IN_CXX = """
+#include "heapfit_plugin.h"
+namespace {
+struct heap { char *next, *end; };
+}
+void *plugin_init(void *region, size_t size, size_t) {
+    if (size < LEAST) return nullptr;
+    auto *h = static_cast<heap *>(region);
+    *h = {static_cast<char *>(region) + 16, static_cast<char *>(region) + size};
+    return h;
+}
+void *plugin_alloc(void *all, size_t size) {
+    auto *h = static_cast<heap *>(all);
+    const size_t left = static_cast<size_t>(h->end - h->next);
+    if (size > left || (size + 7) / 8 * 8 > left) return nullptr;
+    char *block = h->next;
+    h->next += (size + 7) / 8 * 8;
+    return block;
+}
+void plugin_free(void *, void *) {}
+"""
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_plug_in_in_cxx_is_metered_and_what_no_attack_reached_is_told(
+    bits: int, tmp_path: Path
+) -> None:
+    source = tmp_path / "bump.cpp"
+    source.write_text(BUMP_IN_CXX)
+    row = measure(build(plugin_of(source, bits, ["-DLEAST=70000"]), tmp_path / "built"), ECHO)
+
+    assert (row.bits, row.faults) == (bits, ())
+    assert row.loads is not None and row.loads >= row.operations // 2
+    outcomes = {*row.attacks.values(), *row.misuse.values(), *row.extremes.values()}
+    assert outcomes == {NOT_RUN}  # attacks' region is below the least that it takes
+    assert row.r_safe is not None
+
+
+def test_an_archive_is_a_plug_in_whose_accesses_are_not_known(tmp_path: Path) -> None:
+    bump = ROOT / "examples/plugins/bump.c"
+    words = ("gcc", "-m32", "-O2", "-fno-pie", f"-I{INCLUDE}", "-c", str(bump), "-o", "bump.o")
+    subprocess.run(words, cwd=tmp_path, check=True)
+    subprocess.run(("ar", "rc", "libbump.a", "bump.o"), cwd=tmp_path, check=True)
+
+    archived = measure(build(plugin_of(tmp_path / "libbump.a"), tmp_path / "built"), ECHO)
+    compiled = measure(build(plugin_of(bump), tmp_path / "other"), ECHO)
+
+    assert archived.loads is None and compiled.loads is not None
+    assert (archived.r_min, archived.placements) == (compiled.r_min, compiled.placements)
+    assert archived.extremes == dict.fromkeys(EXTREMES, NO_HARM)
 
 
 def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:

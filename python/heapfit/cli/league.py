@@ -24,9 +24,10 @@ from heapfit.league import (
     save_league,
     standings_of,
 )
+from heapfit.league.board import read_board
 from heapfit.league.kept import Kept
 from heapfit.league.others import crates
-from heapfit.league.run import ALIGNMENTS
+from heapfit.league.run import ALIGNMENTS, NO_BOARD
 from heapfit.plugin import Plugin, plugin_of
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.league.page import LEARNED, render
@@ -70,6 +71,12 @@ _Designs: TypeAlias = Annotated[
 _Events: TypeAlias = Annotated[
     int | None, typer.Option("--events", min=1, help="Only so many of each recording, the first.")
 ]
+_Board: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--board", help="What `python -m harness league` measured on a board (docs/league.md)."
+    ),
+]
 _Output: TypeAlias = Annotated[
     Path, typer.Option("-o", "--output", help="Folder of the result, and of what is kept.")
 ]
@@ -85,6 +92,7 @@ def command(
     allocators: _Allocators = "",
     has_designs: _Designs = True,
     events: _Events = None,
+    board: _Board = None,
     output: _Output = Path("out/league"),
     workers: Workers = None,
     as_json: AsJson = False,
@@ -100,6 +108,7 @@ def command(
         allocators=tuple(name for name in allocators.split(",") if name),
         plugins=_given(plugins or [], has_crates, int(bits), shlex.split(cflags)),
         has_designs=has_designs,
+        board=NO_BOARD if board is None else read_board(board),
     )
     with (
         whole_bar(_WORK) as progress,
@@ -117,6 +126,7 @@ def command(
         "--alignment": [str(one) for one in options.alignments],
         "--allocators": [allocators] if allocators else [],
         "--events": [] if events is None else [str(events)],
+        "--board": [] if board is None else [str(board)],
     }
     switches = [*(["--crates"] if has_crates else []), *([] if has_designs else ["--no-designs"])]
     words = [*map(str, sources), *_words(typed), *switches]

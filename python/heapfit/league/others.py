@@ -65,6 +65,7 @@ def plugin_rows(job: PluginJob) -> list[LeagueRow]:
             accesses=measured.accesses_per_operation,
             instructions=None,
             code=None,
+            stack=None,
             worst_case="",
             faults="; ".join(sorted({fault.name for fault in measured.faults})),
             note=_note(measured),

@@ -99,6 +99,7 @@ class _Ground:
             accesses=measured.accesses_per_operation,
             instructions=figures.time,
             code=figures.size,
+            stack=None,
             worst_case=info.worst_case,
             faults="",
             note="" if measured.r_safe else "no region is safe",

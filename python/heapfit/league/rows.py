@@ -11,7 +11,8 @@ THIS_RUN: Final = "this run"  # learned from the recording that it is measured o
 OTHER_RUN: Final = "another run"  # from another run of the same program
 
 CORE, BASELINE, DESIGN, PLUGIN = "core", "baseline", "design", "plug-in"
-KINDS: Final = (CORE, DESIGN, BASELINE, PLUGIN)
+LIBRARY: Final = "library"  # the heap of a C library, measured on the board
+KINDS: Final = (CORE, DESIGN, BASELINE, PLUGIN, LIBRARY)
 UNSIZED, SIZED, IN_PIECES = "unsized", "told sizes", "in pieces"
 
 
@@ -36,8 +37,9 @@ class LeagueRow:
     r_safe: int | None  # smallest that succeeds above all that failed
     step: int  # between scanned regions; 0: none was scanned
     accesses: float | None  # loads and stores of metadata, an operation
-    instructions: float | None  # a call on a Cortex-M4 at -O2, by the model of instructions
-    code: int | None  # of init, alloc, free on a Cortex-M4 at -Os, safety level 1
+    instructions: float | None  # a call on a Cortex-M4: ours modelled, others' emulated
+    code: int | None  # of init, alloc, free on a Cortex-M4, linked; ours at safety level 1
+    stack: int | None  # of the deepest call, emulated there; None of ours
     worst_case: str  # of a call, in the allocator's own words; "" where it tells none
     faults: str  # of a plug-in, by name, parted by "; "
     note: str

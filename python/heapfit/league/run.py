@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.league.board import Board, Entrant, joined
 from heapfit.league.kept import Kept
 from heapfit.league.others import PluginJob, entrant_name, plugin_rows
 from heapfit.league.own import DesignJob, PlainJob, design_rows, plain_rows
@@ -23,6 +24,7 @@ from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
 
 ALIGNMENTS: Final = (4, 8)
+NO_BOARD: Final = Board()
 _ORDINARY: Final = 200  # replays of a recording that a job is thought to take
 
 _Job: TypeAlias = PlainJob | DesignJob | PluginJob
@@ -36,15 +38,7 @@ class LeagueOptions:
     allocators: tuple[str, ...] = ()  # of ours; without any, all
     plugins: tuple[Plugin, ...] = ()
     has_designs: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """Whose code a stamp is of."""
-
-    name: str
-    stamp: str
-    made_with: tuple[str, ...]  # compiler's version and flags
+    board: Board = NO_BOARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,9 @@ def run_league(
         found = {key: rows for key in jobs if (rows := kept.rows(key)) is not None}
         _measure({key: job for key, job in jobs.items() if key not in found}, kept, sweep, progress)
         rows = [row for key in jobs for row in found.get(key) or kept.rows(key) or []]
-        entrants = (Entrant("heapfit", own_stamp(), ()), *map(_entrant, built))
+        rows = joined(rows, options.board, recordings, options.alignments)
+        ours = Entrant("heapfit", own_stamp(), ())
+        entrants = (ours, *map(_entrant, built), *options.board.entrants)
     return League(
         version=_engine.version,
         rows=tuple(sorted(rows, key=row_order)),

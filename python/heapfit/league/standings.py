@@ -28,6 +28,7 @@ class Standing:
     accesses: float | None  # median, an operation
     instructions: float | None  # median, a call
     code: int | None  # bytes
+    stack: int | None  # bytes, of the deepest call on any recording
     faults: str  # all that were found, by name
     replays: float  # events replayed over those of the recording, mean: what it cost
 
@@ -78,6 +79,7 @@ def _standing(rows: Sequence[LeagueRow], least: dict[tuple[object, ...], int]) -
         accesses=_median(rows, lambda row: row.accesses),
         instructions=_median(rows, lambda row: row.instructions),
         code=first.code,
+        stack=max((row.stack for row in rows if row.stack is not None), default=None),
         faults="; ".join(sorted(faults)),
         replays=statistics.fmean(row.events_replayed / max(row.events, 1) for row in rows),
     )

@@ -20,7 +20,7 @@ from heapfit.league.rows import FIELDS, to_plain
 from heapfit.league.run import League
 from heapfit.outputs.file import file_aside
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _METADATA_KEY: Final = b"heapfit league"
 _TEXTS: Final = (
     *("recording", "content", "kind", "entrant", "interface", "learned", "learned_from"),

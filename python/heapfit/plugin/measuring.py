@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
-from heapfit.plugin.faults import ATTACKS, MISUSES, NO_HARM, Fault
+from heapfit.plugin.faults import ATTACKS, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
 from heapfit.plugin.running import Answer, Process, started
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import profile_trace
@@ -20,6 +21,8 @@ from heapfit.trace.stored import Trace
 
 _ATTACKED = 64 << 10  # bytes of the region that attacks are made in
 _ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
+
+_Tried: TypeAlias = Mapping[str, tuple[bool, Fault | None]]  # whether it ran, what it led to
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class PluginRow:
     statics_bytes: int
     statics: tuple[Static, ...]
     faults: tuple[Fault, ...]  # the first of each name; nothing was measured after a replay's
-    misuse: Mapping[str, str]  # what each of MISUSES led to: a fault's name or NO_HARM
+    attacks: Mapping[str, str]  # what each of ATTACKS led to: a fault's name, NO_HARM, NOT_RUN
+    misuse: Mapping[str, str]  # and each of MISUSES
+    extremes: Mapping[str, str]  # and each of EXTREMES; neither these nor misuse are faults
     operations: int  # events of the trace
     loads: int | None  # of metadata, in R_safe; None for what comes compiled
     stores: int | None
@@ -68,10 +73,12 @@ class _Findings:
     events: int = 0
     is_over: bool = False  # after a fault no region is searched
 
-    def attacked(self, process: Process, number: int) -> None:
-        """An attack in a region of its own."""
-        if not self.is_over:
-            self.add(process.attack(number, _ATTACKED))
+    def attacked(self, process: Process) -> dict[str, str]:
+        """What each attack led to, in a region of its own; findings are faults."""
+        found = {} if self.is_over else _tried(process, ATTACKS)
+        for _, fault in found.values():
+            self.add(fault)
+        return _outcomes(ATTACKS, found)
 
     def add(self, fault: Fault | None) -> None:
         if fault is not None:
@@ -131,9 +138,11 @@ def _measured(ground: _Ground, progress: Progress) -> PluginRow:
         placed = None if region is None else found.replayed(process, "places", region)
         if region is not None:
             _check(process, found, (region, search.r_min or region, region * 9 // 10))
-        for number in range(len(ATTACKS)):
-            found.attacked(process, number)
-        misuse = {} if found.is_over else _misused(process)
+        attacks = found.attacked(process)
+        misuse, extremes = (
+            _outcomes(names, {} if found.is_over else _tried(process, names))
+            for names in (MISUSES, EXTREMES)
+        )
     metered = None
     if region is not None and ground.built.metered is not None:
         with ground.started(ground.built.metered) as process:
@@ -150,7 +159,9 @@ def _measured(ground: _Ground, progress: Progress) -> PluginRow:
         statics_bytes=found.statics,
         statics=ground.built.statics,
         faults=tuple(found.faults.values()),
+        attacks=attacks,
         misuse=misuse,
+        extremes=extremes,
         operations=ground.trace.info.events,
         loads=None if metered is None else metered.loads,
         stores=None if metered is None else metered.stores,
@@ -183,13 +194,19 @@ def _searched(
     return search
 
 
-def _misused(process: Process) -> dict[str, str]:
-    """What comes of a caller's errors; none of it is the allocator's fault."""
-    found = (process.attack(len(ATTACKS) + i, _ATTACKED) for i in range(len(MISUSES)))
-    return {
-        misuse: NO_HARM if fault is None else fault.name
-        for misuse, fault in zip(MISUSES, found, strict=True)
-    }
+def _tried(process: Process, names: Sequence[str]) -> _Tried:
+    return {name: process.attack(name, _ATTACKED) for name in names}
+
+
+def _outcomes(names: Sequence[str], tried: _Tried) -> dict[str, str]:
+    """Of all names, also of those that were not tried."""
+    return {name: _outcome(*tried.get(name, (False, None))) for name in names}
+
+
+def _outcome(has_run: bool, fault: Fault | None) -> str:
+    if fault is not None:
+        return fault.name
+    return NO_HARM if has_run else NOT_RUN
 
 
 def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from heapfit.errors import HeapfitError
-from heapfit.plugin.faults import ATTACKS, MISUSES, Fault, fault_of
+from heapfit.plugin.faults import PROBES, Fault, fault_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,15 @@ class Process:
         where = f"event {answer.events:,}" if answer.is_region else "init"
         return answer, fault_of(answer.fault, answer.detail, answer.other, where, size)
 
-    def attack(self, number: int, size: int) -> Fault | None:
-        """What an attack of faults.ATTACKS, or behind them of faults.MISUSES, led to."""
-        answer = self._asked(f"attack {size} {number}")
+    def attack(self, name: str, size: int) -> tuple[bool, Fault | None]:
+        """Whether one of faults.PROBES was done, and what it led to.
+
+        It is not done where the heap takes no region of this size, or serves too little in it.
+        """
+        answer = self._asked(f"attack {size} {PROBES.index(name)}")
         if answer.fault == 0:
-            return None
-        return fault_of(
-            answer.fault, answer.detail, answer.other, (*ATTACKS, *MISUSES)[number], size
-        )
+            return answer.runs == 1, None
+        return True, fault_of(answer.fault, answer.detail, answer.other, name, size)
 
     def _asked(self, question: str) -> Answer:
         print(question, file=self.questions, flush=True)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from heapfit.cli.printing.parts import Column, Line, Part, Table, paragraph
 from heapfit.plugin import PluginRow
+from heapfit.plugin.faults import NOT_RUN
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4
@@ -28,6 +29,8 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("statics", value=lambda row: {one.name: one.size for one in row.statics}),
     Column("footprint"),
     Column("events_replayed"),
+    Column("attacks", value=lambda row: dict(row.attacks)),
+    Column("extremes", value=lambda row: dict(row.extremes)),
     Column("misuse", value=lambda row: dict(row.misuse)),
     Column("faults", "faults", lambda row: list(map(str, row.faults)), lambda row: len(row.faults)),
 )
@@ -46,6 +49,10 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
         yield from paragraph(text)
 
 
+def _told(outcomes: Mapping[str, str]) -> str:
+    return "; ".join(f"{what}: {outcome}" for what, outcome in outcomes.items())
+
+
 def _row_of(one: LabelledRow) -> PluginRow:
     return one[1]
 
@@ -55,9 +62,12 @@ def _meanings(rows: Sequence[PluginRow]) -> Iterator[str]:
         largest = ", ".join(f"{each.name} {each.size}" for each in one.statics[:_SHOWN_STATICS])
         more = len(one.statics) - _SHOWN_STATICS
         yield f"{one.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
-    for one in {row.name: row for row in rows if row.misuse}.values():
-        led_to = "; ".join(f"{what}: {outcome}" for what, outcome in one.misuse.items())
-        yield f"{one.name}, misused: {led_to}."
+    for one in {row.name: row for row in rows}.values():
+        yield f"{one.name}, misused: {_told(one.misuse)}."
+        yield f"{one.name}, asked for the extreme: {_told(one.extremes)}."
+        left_out = [name for name, outcome in one.attacks.items() if outcome == NOT_RUN]
+        if left_out:
+            yield f"{one.name}, attacks not run: {', '.join(left_out)}."
     if any(row.bits != 32 for row in rows):
         yield "64 bits: pointers in headers take twice the room that they take on 32."
     if any(row.accesses_per_operation is None and not row.faults for row in rows):

@@ -12,11 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Alignments and resizes go up to 256 times the region. Beyond that some well-known allocators
- * crash where a region lies high in the address space, as it does not on a microcontroller. */
-enum { LARGEST_BIT = 24, MOST_BLOCKS = 4096, AFTERWARDS = 64, TURNS = 4096 };
+/* Alignments and resizes go up to 256 times the region, and up to half the address space by attacks
+ * of their own: there some well-known allocators crash where a region lies high in the address
+ * space, as it does not on a microcontroller. */
+enum { LARGE_BIT = 24, LARGEST_BIT = 8 * sizeof(size_t) - 1, MOST_BLOCKS = 4096, AFTERWARDS = 64, TURNS = 4096 };
 
 static block blocks[MOST_BLOCKS];
+
+/* An attack that this heap gives no room for: told as not run. */
+static _Noreturn void leave_out(void) {
+    stop_at(FAULT_NONE, 0, 0);
+}
 
 static void require_block(const face *f, const block *b, size_t size) {
     if (size > heap_region.size) {
@@ -72,27 +78,52 @@ static void sizes_around_the_region(const face *f) {
 }
 
 static void huge_alignments(const face *f) {
-    for (unsigned bit = 5; bit <= LARGEST_BIT; bit++) {
+    for (unsigned bit = 5; bit <= LARGE_BIT; bit++) {
         try_size(f, (size_t)1 << bit, 8);
     }
 }
 
-static void huge_resizes(const face *f) {
-    block b = face_alloc(f, f->alignment, 100, false);
-    if (b.address == NULL) {
-        return;
+static void extreme_alignments(const face *f) {
+    for (unsigned bit = LARGE_BIT + 1; bit <= LARGEST_BIT; bit++) {
+        try_size(f, (size_t)1 << bit, 8);
     }
-    require_block(f, &b, 100);
-    write_content(b.address, 100, 1);
+}
+
+enum { RESIZED = 100 };
+
+static block take_one(const face *f) {
+    const block b = face_alloc(f, f->alignment, RESIZED, false);
+    if (b.address == NULL) {
+        leave_out();
+    }
+    require_block(f, &b, RESIZED);
+    write_content(b.address, RESIZED, 1);
+    return b;
+}
+
+static void refuse_resize(const face *f, const block *b, size_t size) {
+    told->events = told->events + 1;
+    if (face_resize(f, b, size) != NULL) {
+        stop_at(FAULT_HUGE_SERVED, (uint32_t)size, 0);
+    }
+    if (!has_content(b->address, RESIZED, 1)) {
+        stop_at(FAULT_NULL_CHANGES, RESIZED, 1);
+    }
+}
+
+static void huge_resizes(const face *f) {
+    const block b = take_one(f);
     for (size_t i = 0; i < 40; i++) {
-        told->events = told->events + 1;
-        const size_t size =
-            i % 2 == 0 ? SIZE_MAX - i : heap_region.size + ((size_t)i << LARGEST_BIT / 2);
-        if (face_resize(f, &b, size) != NULL) {
-            stop_at(FAULT_HUGE_SERVED, (uint32_t)size, 0);
-        }
-        if (!has_content(b.address, 100, 1)) {
-            stop_at(FAULT_NULL_CHANGES, 100, 1);
+        refuse_resize(f, &b,
+                      i % 2 == 0 ? SIZE_MAX - i : heap_region.size + ((size_t)i << LARGE_BIT / 2));
+    }
+}
+
+static void extreme_resizes(const face *f) {
+    const block b = take_one(f);
+    for (unsigned bit = LARGE_BIT; bit <= LARGEST_BIT; bit++) {
+        for (size_t below = 0; below <= 64; below += 8) {
+            refuse_resize(f, &b, ((size_t)1 << bit) - below);
         }
     }
 }
@@ -146,20 +177,19 @@ static void freed_blocks_come_back(const face *f) {
 /* Misuse by the caller, of which nobody has to be safe: three blocks with one behind them. */
 enum { NEIGHBOURS = 4, MISUSED = 40 };
 
-static bool take_neighbours(const face *f) {
+static void take_neighbours(const face *f) {
     for (size_t i = 0; i < NEIGHBOURS; i++) {
         blocks[i] = face_alloc(f, f->alignment, MISUSED, false);
         if (blocks[i].address == NULL) {
-            return false;
+            leave_out();
         }
         write_content(blocks[i].address, MISUSED, 0);
     }
-    return true;
 }
 
 static void free_again(const face *f, const unsigned char *order, size_t count) {
-    const bool are_taken = take_neighbours(f);
-    for (size_t i = 0; are_taken && i < count; i++) {
+    take_neighbours(f);
+    for (size_t i = 0; i < count; i++) {
         told->events = told->events + 1;
         face_free(f, &blocks[order[i]]);
     }
@@ -178,27 +208,24 @@ static void double_free_after_joining(const face *f) {
 }
 
 static void free_inside(const face *f) {
-    if (take_neighbours(f)) {
-        block inside = blocks[1];
-        inside.address += 16;
-        face_free(f, &inside);
-    }
+    take_neighbours(f);
+    block inside = blocks[1];
+    inside.address += 16;
+    face_free(f, &inside);
 }
 
 static void overrun(const face *f) {
-    if (take_neighbours(f)) {
-        memset(blocks[0].address + MISUSED, 0x41, 16);
-        for (size_t i = 0; i + 1 < NEIGHBOURS; i++) {
-            face_free(f, &blocks[i]);
-        }
+    take_neighbours(f);
+    memset(blocks[0].address + MISUSED, 0x41, 16);
+    for (size_t i = 0; i + 1 < NEIGHBOURS; i++) {
+        face_free(f, &blocks[i]);
     }
 }
 
 static void write_after_free(const face *f) {
-    if (take_neighbours(f)) {
-        face_free(f, &blocks[1]);
-        memset(blocks[1].address, 0x41, 16);
-    }
+    take_neighbours(f);
+    face_free(f, &blocks[1]);
+    memset(blocks[1].address, 0x41, 16);
 }
 
 /* Half of them of the size that was misused. */
@@ -242,6 +269,8 @@ void attack(unsigned number, size_t alignment) {
         free_inside,
         overrun,
         write_after_free,
+        extreme_alignments,
+        extreme_resizes,
     };
     const face f = {plugin_init(heap_region.start, heap_region.size, alignment), alignment, true};
     if (f.heap == NULL || number >= sizeof attacks / sizeof *attacks) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a recording may not ask, done to the plug-in in a region of its own: sizes and alignments
- * that overflow, whether freed memory comes back, and then misuse. ATTACKS and MISUSES in
- * heapfit/plugin/faults.py have them in the order of attacks.c.
+ * that overflow, whether freed memory comes back, and then misuse. ATTACKS, MISUSES and
+ * EXTREMES in heapfit/plugin/faults.py have them in the order of attacks.c. One that a heap gives
+ * no room for tells neither a fault nor that it ran.
  */
 #ifndef HOST_ATTACKS_H
 #define HOST_ATTACKS_H

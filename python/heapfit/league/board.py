@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured on an emulated board, from a checkout: `python -m harness league` there.
+
+    board.json    rows      whole rows, of heaps of C libraries that run on boards alone
+                  figures   instructions, code and stack of plug-ins that the host measures
+                  entrants  whose rows these are
+
+The harness is no part of the package, so a league takes the file that it wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.league.recordings import Recording
+from heapfit.league.rows import PLUGIN, LeagueRow, from_plain, to_plain
+from heapfit.outputs.file import file_aside
+
+_SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Whose code a stamp is of."""
+
+    name: str
+    stamp: str
+    made_with: tuple[str, ...]  # compiler's version and flags
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFigures:
+    """One plug-in on one recording, on the board."""
+
+    entrant: str
+    content: str  # of the recording
+    alignment: int
+    instructions: float  # the mean of a call
+    code: int  # bytes, of init, alloc and free
+    stack: int  # bytes, the deepest call
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All that such a file has."""
+
+    rows: tuple[LeagueRow, ...] = ()
+    figures: tuple[BoardFigures, ...] = ()
+    entrants: tuple[Entrant, ...] = ()
+
+    def save(self, path: Path) -> None:
+        """Writes it, whole or not at all."""
+        values = {
+            "schema_version": _SCHEMA_VERSION,
+            "rows": [to_plain(row) for row in self.rows],
+            "figures": [asdict(one) for one in self.figures],
+            "entrants": [asdict(one) for one in self.entrants],
+        }
+        with file_aside(path) as aside:
+            aside.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+
+
+def read_board(path: Path) -> Board:
+    """HeapfitError if it is no such file, or of another version."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values["schema_version"] != _SCHEMA_VERSION:
+            raise ValueError("another version")
+        return Board(
+            tuple(from_plain(one) for one in values["rows"]),
+            tuple(BoardFigures(**one) for one in values["figures"]),
+            tuple(
+                Entrant(one["name"], one["stamp"], tuple(one["made_with"]))
+                for one in values["entrants"]
+            ),
+        )
+    except OSError as error:
+        raise HeapfitError(f"{path}: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise HeapfitError(
+            f"{path}: not what `python -m harness league` writes now (write it again)"
+        ) from error
+
+
+def joined(
+    rows: Iterable[LeagueRow],
+    board: Board,
+    recordings: Sequence[Recording],
+    alignments: Sequence[int],
+) -> list[LeagueRow]:
+    """The host's rows with the board's figures, and the board's own of the same recordings.
+
+    HeapfitError if it has nothing of any of them.
+    """
+    names = {one.content: one.name for one in recordings}
+    told = {one.content for one in (*board.rows, *board.figures)}
+    if told and not told & names.keys():
+        raise HeapfitError("--board: has none of these recordings (give both the same --events)")
+    figures = {(one.entrant, one.content, one.alignment): one for one in board.figures}
+    found = [_with(row, figures.get((row.entrant, row.content, row.alignment))) for row in rows]
+    return found + [
+        replace(row, recording=names[row.content])
+        for row in board.rows
+        if row.content in names and row.alignment in alignments
+    ]
+
+
+def _with(row: LeagueRow, figures: BoardFigures | None) -> LeagueRow:
+    if figures is None or row.kind != PLUGIN:
+        return row
+    return replace(row, instructions=figures.instructions, code=figures.code, stack=figures.stack)
