@@ -129,8 +129,7 @@ def command(
         "--board": [] if board is None else [str(board)],
     }
     switches = [*(["--crates"] if has_crates else []), *([] if has_designs else ["--no-designs"])]
-    words = [*map(str, sources), *_words(typed), *switches]
-    command_line = shlex.join(["heapfit", "league", *words])
+    command_line = shlex.join(["heapfit", "league", *map(str, sources), *_words(typed), *switches])
     write_page(page, render(league, standings, command_line))
     out_result(_parts(league, standings, [*save_league(league, output), page]), as_json)
 

@@ -97,7 +97,7 @@ def joined(
     HeapfitError if it has nothing of any of them.
     """
     names = {one.content: one.name for one in recordings}
-    told = {one.content for one in (*board.rows, *board.figures)}
+    told = {row.content for row in board.rows} | {one.content for one in board.figures}
     if told and not told & names.keys():
         raise HeapfitError("--board: has none of these recordings (give both the same --events)")
     figures = {(one.entrant, one.content, one.alignment): one for one in board.figures}

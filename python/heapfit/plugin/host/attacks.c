@@ -15,7 +15,13 @@
 /* Alignments and resizes go up to 256 times the region, and up to half the address space by attacks
  * of their own: there some well-known allocators crash where a region lies high in the address
  * space, as it does not on a microcontroller. */
-enum { LARGE_BIT = 24, LARGEST_BIT = 8 * sizeof(size_t) - 1, MOST_BLOCKS = 4096, AFTERWARDS = 64, TURNS = 4096 };
+enum {
+    LARGE_BIT = 24,
+    LARGEST_BIT = 8 * sizeof(size_t) - 1,
+    MOST_BLOCKS = 4096,
+    AFTERWARDS = 64,
+    TURNS = 4096
+};
 
 static block blocks[MOST_BLOCKS];
 
