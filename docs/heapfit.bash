@@ -17,7 +17,7 @@ _heapfit() {
         "verify "*) words="--qemu --build --times --recording --now --build-now --prefix --for --machine --icount --seconds --output --json --force" ;;
         "record "*) words="--output --children --environment --site-depth --file --serial --qemu --baud --seconds --machine --icount --json --force" ;;
         "import "*) words="--output --queue --drop-unknown --pointer-bits --json --force" ;;
-        "league "*) words="--plugin --crates --bits --cflags --alignment --allocators --designs --events --output --workers --json --force" ;;
+        "league "*) words="--plugin --crates --bits --cflags --alignment --allocators --designs --events --board --output --workers --json --force" ;;
         "design "*) words="--output --alignment --budgets --seconds --search --seed --objective --folds --exact --draw --report --program --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force" ;;
         "bounds "*) words="--alignment --effort --seed --lifetimes --queue --drop-unknown --pointer-bits --json --force" ;;
         "check "*) words="--plan --base --growth --strict --measure --markdown --report --program --base-program --queue --drop-unknown --pointer-bits --json --force" ;;
