@@ -139,8 +139,8 @@ def test_design_writes_each_candidate_as_a_plan(folder):
     ("arguments", "message"),
     [
         (
-            ("packets.heap", "malloc"),
-            "malloc: no such file, and no such allocator (one of first_fit, ",
+            ("packets.heap", "xyz"),
+            "xyz: no such file, and no such allocator (one of first_fit, ",
         ),
         (("packets.heap", "tlsf:speed=3"), "speed"),
         (("packets.heap", "tlsf:alignment=eight"), "alignment=eight is not TUNABLE=NUMBER"),
