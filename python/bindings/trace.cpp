@@ -91,7 +91,13 @@ void bind_trace(nb::module_ &module) {
         .def_prop_ro("chains", &to_chains,
                      "The callers of each site that stands for several, innermost first.");
     bind_reader<FrameTrace>(module, "FrameTrace",
-                            "Reads a log with a target's frames (recorder/target/FRAMES.md).");
+                            "Reads a log with a target's frames (recorder/target/FRAMES.md).")
+        .def("keep_addresses", &FrameTrace::keep_addresses,
+             "Keeps where the target placed blocks; to be called before the first feed.")
+        .def_prop_ro(
+            "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
+            nb::rv_policy::move,
+            "Of all blocks of a byte or more, in the order of Replay.offsets; empty unless kept.");
     bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(

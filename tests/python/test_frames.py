@@ -55,6 +55,21 @@ def sound(events=400, seed=1):
     return recorder, rows
 
 
+def test_addresses_are_kept_of_what_is_placed_alone():
+    recorder = Recorder()
+    recorder.alloc(BASE + 512, 8, 1)
+    recorder.alloc(BASE, 0, 2)
+    recorder.resize(BASE + 512, BASE + 1024, 9, 3)
+    recorder.alloc(BASE + 512, 256, 4)
+    recorder.free(BASE + 1024, 5)
+    reader = _engine.FrameTrace()
+    reader.keep_addresses()
+    reader.feed(recorder.log())
+    reader.finish()
+    assert reader.addresses.tolist() == [BASE + 512, BASE + 1024, BASE + 512]
+    assert not read(recorder.log())[0].addresses.size
+
+
 def test_frames_become_the_events_they_tell():
     recorder, rows = sound()
     reader, found, _ = read(recorder.log())

@@ -4,9 +4,11 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from heapfit.compare.today.heaps import heap_4
@@ -15,10 +17,12 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.now import needed_today
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.importers.target_log import Emulation
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import no_progress
+from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
@@ -62,6 +66,22 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
     ]
     assert result["most_refused"] == pytest.approx(most_refused(0, 2))
     assert (tmp_path / "verified/run-2.parquet").is_file()
+    assert [run["elsewhere"] for run in result["runs"]] == [None, None]
+    changed_addresses_are_found(tmp_path)
+
+
+def changed_addresses_are_found(folder):
+    """In a run of that firmware: one block's address, and the same requests to another heap."""
+    trace, plan = Trace.open(folder / "verified/run-1.parquet"), load_plan(folder / "plan.toml")
+    addresses = addresses_in(folder / "verified/run-1.frames")
+    assert first_elsewhere(trace, plan, addresses + np.uint32(1 << 20)) is None
+    events = np.concatenate([batch["op"] != FREE for batch in trace.batches(("op",))])
+    assert len(addresses) == events.sum() > 1000
+    moved = addresses.copy()
+    moved[1000] += 8
+    assert first_elsewhere(trace, plan, moved) == np.flatnonzero(events)[1000]
+    other = replace(plan, plan=replace(plan.plan, allocator="best_fit"))
+    assert first_elsewhere(trace, other, addresses) is not None
 
 
 def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, monkeypatch):

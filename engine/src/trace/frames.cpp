@@ -337,8 +337,15 @@ void FrameTrace::apply(const Event &event, std::uint32_t &address) {
 
 void FrameTrace::allocate(const Request &request) {
     free_overlapped(request);
+    add_placed(request);
+}
+
+void FrameTrace::add_placed(const Request &request) {
     live_[request.id] = request.size;
     builder_.add(request, frames_);
+    if (is_placed_ && request.size != 0) {
+        addresses_.push_back(static_cast<std::uint32_t>(request.id));
+    }
 }
 
 // A block that was not known is known from its resize on.
@@ -354,8 +361,7 @@ void FrameTrace::resize(std::uint64_t old, const Request &request) {
     (void)builder_.rename(old, moving, frames_);
     free_overlapped(request);
     (void)builder_.rename(moving, request.id, frames_);
-    live_[request.id] = request.size;
-    builder_.add(request, frames_);
+    add_placed(request);
 }
 
 // Blocks that lie where a new one does were freed by events that are missing.

@@ -126,6 +126,7 @@ def _parts(result: Verification) -> Iterator[Part]:
         Column("run", "run", value=lambda one: one[2].run),
         Column("peak", "peak", value=lambda one: one[2].u_max),
         Column("passed", "passed", value=lambda one: one[2].is_passed),
+        Column("elsewhere", "elsewhere", value=lambda one: one[2].elsewhere),
         Column("ending", "ending", value=lambda one: one[2].ending),
     ]
     numbered = enumerate(result.rounds, 1)
@@ -170,4 +171,12 @@ def _answer(result: Verification) -> Iterator[str]:
         failed = len(result.refused)
         yield f"It does not settle: {failed} of {times} runs without the recorder failed."
         yield f"That heap had {size}; at most {share} of all runs are refused."
+    yield from _placements(last)
     yield f"plan  {result.plan}"
+
+
+def _placements(last: Round) -> Iterator[str]:
+    times, run = len(last.runs), next((run for run in last.runs if run.elsewhere is not None), None)
+    yield f"{last.placed_alike} of {times} recorded runs placed every block where the replay does."
+    if run is not None:
+        yield f"Run {run.run} did not from event {run.elsewhere:,} on (or events are missing)."

@@ -69,9 +69,12 @@ def record_serial(
 
 
 def record_emulated(
-    emulation: Emulation, output: Path, progress: Progress = no_progress
+    emulation: Emulation, output: Path, progress: Progress = no_progress, log: Path | None = None
 ) -> TargetRecording:
-    """Runs an image in QEMU and imports the frames it wrote to a file or to its first UART."""
+    """Runs an image in QEMU and imports the frames it wrote to a file or to its first UART.
+
+    What it wrote is kept at `log`, if one is named.
+    """
     _require_folder(output)
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
@@ -81,7 +84,9 @@ def record_emulated(
         if not written:
             raise HeapfitError(f"{emulation.image}: {ending} and wrote no frames (does it drain?)")
         trace = import_frames(written[0], output, progress)
-        return TargetRecording(trace, ending, status=status)
+        if log is not None:
+            shutil.copyfile(written[0], log)
+        return TargetRecording(trace, ending, log, status)
 
 
 def run_emulated(emulation: Emulation) -> int | None:

@@ -36,6 +36,14 @@ class FrameTrace {
     [[nodiscard]] TraceBuilder &builder() { return builder_; }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
 
+    // Keeps where the target placed blocks, 4 bytes each: to be called before the first feed.
+    void keep_addresses() { is_placed_ = true; }
+
+    // The addresses of all blocks of a byte or more, resized ones again, in the order of their
+    // events: that of Replay::offsets, which differ by the region's start alone if the target
+    // placed as the replay does. Lower 32 bits. Empty unless they are kept.
+    [[nodiscard]] const std::vector<std::uint32_t> &addresses() const { return addresses_; }
+
     // What is missing, or was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -82,6 +90,7 @@ class FrameTrace {
     void apply(const Frame &frame);
     void apply(const Event &event, std::uint32_t &address);
     void allocate(const Request &request);
+    void add_placed(const Request &request);
     void resize(std::uint64_t old, const Request &request);
     void free_overlapped(const Request &request);
     [[nodiscard]] std::uint64_t end_of(std::uint64_t address, std::uint64_t size) const;
@@ -96,7 +105,9 @@ class FrameTrace {
     std::optional<About> about_;
     std::vector<Frame> waiting_; // frames before the first header, which tells how to read them
     std::map<std::uint64_t, std::uint64_t> live_; // blocks: address, size
-    bool is_over_ = false;                        // another recording begins in the log
+    bool is_placed_ = false;                      // addresses are kept
+    std::vector<std::uint32_t> addresses_;
+    bool is_over_ = false; // another recording begins in the log
     std::uint64_t frames_ = 0;
     std::uint64_t next_ = 0; // events before the next frame, if none is missing
     bool has_tick_ = false;

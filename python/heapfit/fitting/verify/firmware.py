@@ -51,8 +51,9 @@ class Firmware:
             raise HeapfitError(f"{self.emulation.image}: the build did not make it")
 
     def record(self, run: int, output: Path, progress: Progress = no_progress) -> TargetRecording:
-        """One run of an image that records; its trace is stored at `output`."""
-        recorded = record_emulated(self._of_run(run), output, progress)
+        """One run of an image that records; its trace is stored at `output`, its log beside it."""
+        log = output.with_suffix(".frames")
+        recorded = record_emulated(self._of_run(run), output, progress, log)
         if recorded.ending == INTERRUPTED:
             raise KeyboardInterrupt
         return recorded

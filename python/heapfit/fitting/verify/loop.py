@@ -22,6 +22,7 @@ from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
+from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
 from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
@@ -41,6 +42,7 @@ class FreshRun:
     ending: str  # in words
     is_passed: bool  # it ended with 0, and its requests are served in the plan's region
     u_max: int  # bytes
+    elsewhere: int | None  # the first event whose block the replay places elsewhere; None: none
     trace: Trace
 
 
@@ -56,6 +58,11 @@ class Round:
     def is_passed(self) -> bool:
         """Whether every run has passed."""
         return all(run.is_passed for run in self.runs)
+
+    @property
+    def placed_alike(self) -> int:
+        """How many runs placed every block where the replay does."""
+        return sum(run.elsewhere is None for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +157,11 @@ class _Loop:
         replayed = run_on(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
         self.runs.done(f"run {number}")
-        return FreshRun(number, recorded.ending, is_passed, replayed.peak, recorded.trace)
+        assert recorded.log is not None, "a firmware's recordings keep their logs"
+        elsewhere = first_elsewhere(recorded.trace, plan, addresses_in(recorded.log))
+        return FreshRun(
+            number, recorded.ending, is_passed, replayed.peak, elsewhere, recorded.trace
+        )
 
     def _number(self) -> int:
         self.next_run += 1
