@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heapfit.compare.today.heaps import parse_system_heap
-from heapfit.compare.today.needs import memory_needed
+from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import Requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
 
@@ -66,7 +66,7 @@ def test_newlibs_rule_grows_as_newlib_does(seed, tmp_path):
         np.zeros(len(rows), np.uint32),
     )
     heap = parse_system_heap("newlib", 8)
-    needed = memory_needed(heap, requests, 8)
+    _, (needed,), _ = memories_needed(heap, [requests], [8])
     assert needed is not None
     grown = on_the_board(rows, tmp_path)
     assert grown <= heap.set_to(needed) < grown + 8  # regions are searched in steps of 8
