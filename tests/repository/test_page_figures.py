@@ -31,6 +31,7 @@ MEASURED_ONCE = {
     "docs/generate.md": r"gcc` 12\.2, `-Os`, \d{4}-\d\d-\d\d\)",
     "docs/on-target.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/now.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
+    "docs/report.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/margin.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "examples/second-runs/README.md": r"one recording each, of \d{4}-\d\d-\d\d on",
 }
