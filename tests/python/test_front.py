@@ -197,7 +197,8 @@ def test_the_table_marks_members_and_tells_who_is_better(folder):
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    first, second = "\n".join(lines).split("\n\n")
+    verdict, first, second = "\n".join(lines).split("\n\n")
+    assert verdict.startswith("Set the heap to ")
     head, *rows = first.splitlines()
     assert head.split()[:3] == ["configuration", "front", "R_safe"]
     members = [row.split()[0].rstrip("*") for row in rows if row.split()[1] == "front"]

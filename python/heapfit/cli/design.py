@@ -37,8 +37,9 @@ from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_resu
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.robust import robust_table
+from heapfit.cli.printing.verdict import verdict_first
 from heapfit.compare.comparison import Row
-from heapfit.compare.verdict import chosen_row, pools_warning, verdict
+from heapfit.compare.verdict import chosen_row, pools_warning
 from heapfit.design.budgets.choice import (
     STANDARD_BUDGETS,
     STANDARD_SEARCH,
@@ -207,10 +208,9 @@ def _write_page(
 
 def _parts(designs: Designs) -> Iterator[Part]:
     comparison = designs.comparison
+    yield from verdict_first(comparison)
     yield from ranking(comparison)
-    decision = verdict(comparison)
-    yield Fields({"verdict": decision, "plans": designs.paths})
-    yield Line(decision)
+    yield Fields({"plans": designs.paths})
     warning = pools_warning(chosen_row(comparison), comparison)
     if warning is not None:
         yield Note(warning)

@@ -27,15 +27,16 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import LEFT_OUT
+from heapfit.cli.printing.verdict import verdict_first
 from heapfit.design.plan_files import trained_on_trace
 from heapfit.front.design_front import (
     ALL_MEASURES,
     Configuration,
     Front,
-    chosen,
     compare_all,
     cost_of_choice,
     front_of,
+    preferred,
     save_front,
 )
 from heapfit.front.instruction_model import Off
@@ -110,7 +111,7 @@ def command(
         portfolio = named_configurations(loaded, allocators or [], progress)
         comparison = compare_all(loaded, portfolio, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
-        choice = None if prefer is None else chosen(front, prefer)
+        choice = None if prefer is None else preferred(front, prefer)
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
     text = render(front, name, choice, _typed(source, allocators, given), table)
     with folder_aside(folder, require_our_entry) as aside:
@@ -131,6 +132,7 @@ def _parts(
 ) -> Iterator[Part]:
     configurations = front.configurations
     yield Fields({"u_max": front.comparison.u_max, "by": front.by})
+    yield from verdict_first(front.comparison)
     yield Table(
         _columns(front), configurations, "configurations", sorted(configurations, key=_order)
     )
@@ -202,6 +204,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
             "by", "better", lambda one: _better(front, one), lambda one: _better_told(front, one)
         ),
         Column("trained_on_this_trace", value=lambda one: one.row.trained_on_this_trace),
+        Column("is_cut_to_trace", value=lambda one: one.row.is_cut_to_trace),
+        Column("is_searched_further", value=lambda one: one.row.is_searched_further),
         Column("plan", value=lambda one: plan_table(one.row.plan)),
     ]
 

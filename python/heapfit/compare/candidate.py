@@ -20,6 +20,7 @@ class Candidate:
     trained_on_this_trace: bool  # made from the very trace it is measured on
     replayed: int = 0  # events, to find it
     is_shown: bool = False  # beside every answer, whatever it needs
+    is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
 
 
 @dataclass(frozen=True, slots=True)

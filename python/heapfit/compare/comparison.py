@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -28,7 +28,7 @@ from heapfit.trace.tabular import Tabular, arrow_table
 # What it may take to try every size: so many times the trace, and about a second of one core.
 TIMES_TO_TRY_ALL = 100
 EVENTS_TO_TRY_ALL = 10_000_000
-_ROWS_TO_TRY_ALL = 3  # of those cut to the trace, and of the others
+_ROWS_TO_TRY_ALL = 3  # of each kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ class Row:
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was left, as it cannot win
     work: Work = NO_WORK  # that all this took
+    is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
 
     @property
     def replay_region(self) -> int | None:
@@ -325,22 +326,20 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
 def to_look_at_closer(found: Mapping[int, Row], events: int) -> list[int]:
     """The numbers of rows of which every size is still to be tried, on a trace of so many events.
 
-    They are among the first three whose blocks were counted on the trace, or the first three of the
-    others: the verdict's is one of them, whichever kind it is of. Where it would take too long,
-    R_safe stays the smallest found.
+    They are among the first three of their kind: blocks counted on the trace or not, searched
+    further or not. So the verdict's is one of them, and what is searched further takes no other's
+    place. Where it would take too long, R_safe stays the smallest found.
     """
     most = max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
-    first = [*_first(found.values(), is_cut=True), *_first(found.values(), is_cut=False)]
+    kinds: dict[tuple[bool, bool], list[Row]] = {}
+    for row in found.values():
+        kinds.setdefault((row.is_cut_to_trace, row.is_searched_further), []).append(row)
+    first = [row for rows in kinds.values() for row in ranked(rows)[:_ROWS_TO_TRY_ALL]]
     return [
         i
         for i, row in found.items()
         if 0 < row.events_left <= most and any(row is one for one in first)
     ]
-
-
-def _first(rows: Iterable[Row], *, is_cut: bool) -> tuple[Row, ...]:
-    of_kind = [row for row in rows if row.is_cut_to_trace == is_cut]
-    return ranked(of_kind)[:_ROWS_TO_TRY_ALL]
 
 
 def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
@@ -389,6 +388,7 @@ def measure_candidate(
         events_left=search.events_left,
         placed=_lower_placement(candidate, events, trial, search, ground.packing),
         work=_work_of(search, replay, effort),
+        is_searched_further=candidate.is_searched_further,
     )
 
 
@@ -409,6 +409,7 @@ def beaten(candidate: Candidate, events: _engine.EventArray, ground: Ground, lim
         replay=None,
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
+        is_searched_further=candidate.is_searched_further,
     )
 
 

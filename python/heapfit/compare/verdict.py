@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison comes to, in one sentence with the figures that decide."""
+"""What a comparison comes to, in one sentence with the figures that decide.
+
+`fit`, `design` and `front` say it by the same rows, those of the standard portfolio, so that they
+name one plan and one region. What one of them searched further is told apart.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +66,7 @@ def chosen_row(comparison: Comparison, pools_asked: bool = False) -> Row:
 
     Where such plans are asked for, the first of all, unless it has pools for too little.
     """
-    first, plain = comparison.rows[0], best_row(comparison, is_cut=False)
+    first, plain = judged_rows(comparison)[0], best_row(comparison, is_cut=False)
     if plain is None or not first.is_cut_to_trace:
         return first
     if not pools_asked and plain.r_safe is not None:
@@ -98,7 +102,48 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
 
 def best_row(comparison: Comparison, is_cut: bool) -> Row | None:
     """The best whose blocks were counted on this recording, or of the others."""
-    return next((row for row in comparison.rows if row.is_cut_to_trace == is_cut), None)
+    return next((row for row in judged_rows(comparison) if row.is_cut_to_trace == is_cut), None)
+
+
+def judged_rows(comparison: Comparison) -> tuple[Row, ...]:
+    """Those that the verdict is about: not searched further, unless all are."""
+    rows = tuple(row for row in comparison.rows if not row.is_searched_further)
+    return rows or comparison.rows
+
+
+def searched_further(comparison: Comparison) -> list[Row]:
+    """What was searched further and needs less than the verdict's plan, or than the one counted.
+
+    At most one whose blocks were not counted on this recording, then one whose blocks were.
+    """
+    chosen = chosen_row(comparison)
+    known = [row for row in judged_rows(comparison) if row.r_safe is not None]
+    found = []
+    for is_cut in (False, True):
+        rivals = [row for row in known if row is chosen or (is_cut and row.is_cut_to_trace)]
+        further = _least(comparison, is_cut)
+        if further is not None and all(_saves(further, one) for one in rivals):
+            found.append(further)
+    return found
+
+
+def further_sentences(comparison: Comparison) -> list[str]:
+    """Each of these in a sentence."""
+    return [
+        f"Searched further: {row.name} needs {row.r_safe:,} B"
+        + (", if every run were this one." if row.is_cut_to_trace else " on this run.")
+        for row in searched_further(comparison)
+    ]
+
+
+def _least(comparison: Comparison, is_cut: bool) -> Row | None:
+    """The least R_safe of what was searched further; of equals the first ranked."""
+    rows = [
+        row
+        for row in comparison.rows
+        if row.is_searched_further and row.is_cut_to_trace == is_cut and row.r_safe is not None
+    ]
+    return min(rows, key=lambda row: row.r_safe or 0, default=None)
 
 
 def _too_little(winner: Row, pooled: Row | None) -> str:

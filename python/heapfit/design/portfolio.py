@@ -130,6 +130,7 @@ def _searched(brief: Brief) -> list[Made]:
         searched.account,
         trained_on_this_trace=True,
         replayed=searched.replayed,
+        is_searched_further=True,
     )
     return [once(candidate, brief.made)]
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from heapfit.compare.candidate import Portfolio
 from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Row, refuse_nothing
 from heapfit.compare.jobs import measured_rows, prepared_of
+from heapfit.compare.verdict import chosen_row
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.front.axes import place
@@ -153,6 +154,19 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
     least = min(value for value, _ in known)
     near = [pair for pair in known if _is_near(pair[0], least)]
     return min(near, key=lambda pair: (pair[1].measures.memory or 0, pair[0], pair[1].name))[1]
+
+
+def preferred(front: Front, preference: Preference) -> Configuration:
+    """What to take: for least memory the verdict's plan, as `fit` does; else a member."""
+    if preference is Preference.MEMORY:
+        return verdict_of(front)
+    return chosen(front, preference)
+
+
+def verdict_of(front: Front) -> Configuration:
+    """The configuration that the verdict names."""
+    row = chosen_row(front.comparison)
+    return next(one for one in front.configurations if one.row is row)
 
 
 def _is_near(value: float, least: float) -> bool:

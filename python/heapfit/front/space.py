@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configurations of a trace: allocators x tunables x budgets, each plan once.
 
-What `design` tries comes first, then every combination of the values that descriptors give for
-their tunables, then the plans with pools over each shared allocator.
+What `fit` tries comes first, and the verdict is about it; then what is searched further: every
+combination of the values that descriptors give for their tunables, the plans with pools over each
+shared allocator, and pools that grow.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def configurations(
     standard = standard_portfolio(loaded, progress=progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
     both = [*standard.candidates, *named.candidates]
-    candidates = [*both, *(other for one in both for other in _over_other_heaps(one))]
-    candidates += [other for one in named.candidates for other in _grown(one, loaded)]
+    further = [*named.candidates, *(other for one in both for other in _over_other_heaps(one))]
+    further += [other for one in named.candidates for other in _grown(one, loaded)]
+    candidates = [*standard.candidates, *(_marked(one, True) for one in further)]
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
     left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
     why = [
@@ -61,7 +63,16 @@ def named_configurations(
     missing = wanted - {one.plan.allocator for one in space.candidates}
     alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     candidates = _each_once([*space.candidates, *alone.candidates])
+    asked = [without_standards(one.plan) for one in alone.candidates]
+    candidates = [
+        _marked(one, one.is_searched_further and without_standards(one.plan) not in asked)
+        for one in candidates
+    ]
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
+
+
+def _marked(candidate: Candidate, is_searched_further: bool) -> Candidate:
+    return replace(candidate, is_searched_further=is_searched_further)
 
 
 def _judged(candidate: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:

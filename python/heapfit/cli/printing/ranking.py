@@ -67,6 +67,7 @@ _COLUMNS = (
 _ENDS = _of_row(
     Column("trained_on_this_trace"),
     Column("is_cut_to_trace"),
+    Column("is_searched_further"),
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
 LEFT_OUT: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
@@ -93,15 +94,20 @@ def ranked_rows(
 ) -> Iterator[Part]:
     """The table alone."""
     rows = _ranked(comparison, sram)
-    free = [one for one in rows if not one.row.is_cut_to_trace]
-    cut = [one for one in rows if one.row.is_cut_to_trace]
+    further = [one for one in rows if one.row.is_searched_further]
+    usual = [one for one in rows if not one.row.is_searched_further]
+    free = [one for one in usual if not one.row.is_cut_to_trace]
+    cut = [one for one in usual if one.row.is_cut_to_trace]
     in_steps = () if granularity is None else _of_row(_in_steps(granularity).under(""))
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
     columns = (*_COLUMNS, *in_steps, *_aligned(comparison), *_ENDS)
-    yield Table(columns, rows, "rows", shown=free or cut)
+    yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
         yield Line("If every run were this one, as their blocks are counted on it:")
         yield Table(columns, (), shown=cut)
+    if usual and further:
+        yield Line("Searched further, which no verdict names:")
+        yield Table(columns, (), shown=further)
     yield Fields({"bounds": comparison.bounds})
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.compare.verdict import further_sentences, verdict
 from heapfit.front.axes import AXES
-from heapfit.front.design_front import Configuration, Front, cost_of_choice
+from heapfit.front.design_front import Configuration, Front, cost_of_choice, verdict_of
 from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
@@ -36,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The member with the least of a measure."""
+    """The member with the least of a measure; of memory, what the verdict names."""
 
     title: str
     value: str
@@ -81,20 +82,19 @@ def render(
 
 
 def _verdict(front: Front) -> str:
-    """Who needs least memory, and who takes the fewest instructions."""
-    memory, time = _tile(front, Measure.MEMORY), _tile(front, Measure.TIME)
-    if memory is None:
+    """The verdict of all commands, what was searched further, and who has the shortest calls."""
+    if verdict_of(front).row.r_safe is None:
         return "No configuration serves the recording."
-    least = f"{memory.name} needs the least memory, {memory.value}"
-    if time is None or time.name == memory.name:
-        return f"{least}."
-    return f"{least}; {time.name} has the shortest calls, {time.value} in the mean."
+    time = _tile(front, Measure.TIME)
+    sentences = [verdict(front.comparison), *further_sentences(front.comparison)]
+    if time is not None:
+        sentences.append(f"{time.name} has the shortest calls, {time.value} in the mean.")
+    return " ".join(sentences)
 
 
 def _tile(front: Front, measure: Measure) -> Tile | None:
-    known = [
-        (value, one) for one in front.members if (value := one.measures.of(measure)) is not None
-    ]
+    candidates = [verdict_of(front)] if measure is Measure.MEMORY else front.members
+    known = [(value, one) for one in candidates if (value := one.measures.of(measure)) is not None]
     if not known:
         return None
     least = min(known, key=lambda pair: (pair[0], pair[1].name))[1]

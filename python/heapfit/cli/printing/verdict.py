@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on one recording, as `design` and `front` open with it: `fit` says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapfit.cli.printing.parts import Fields, Line, Part
+from heapfit.compare.comparison import Comparison, Row
+from heapfit.compare.verdict import chosen_row, further_sentences, searched_further, verdict
+from heapfit.fit_result import Answer
+
+
+def verdict_first(comparison: Comparison) -> Iterator[Part]:
+    """What to set a heap to and by which plan; below it what was searched further."""
+    chosen, decision = chosen_row(comparison), verdict(comparison)
+    yield Fields(
+        {
+            "verdict": decision,
+            "least": _named(chosen),
+            "searched_further": [_named(row) for row in searched_further(comparison)],
+        }
+    )
+    if chosen.heap_size is not None:
+        yield from map(Line, Answer(chosen.heap_size, chosen.known, None).sentences())
+    yield Line(decision)
+    yield from map(Line, further_sentences(comparison))
+    yield Line("")
+
+
+def _named(row: Row) -> dict[str, object]:
+    """A plan and its region; bytes."""
+    size = row.heap_size
+    return {
+        "name": row.name,
+        "r_safe": row.r_safe,
+        "region": None if size is None else size.region,
+        "is_cut_to_trace": row.is_cut_to_trace,
+    }
