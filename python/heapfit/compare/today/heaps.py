@@ -80,6 +80,8 @@ MARK: Final = 16  # bytes of the used chunk that stands for a mark between two r
 
 def _chunks_in(plan: Plan, region: int) -> int:
     """Bytes between the first chunk and the sentinel (core/src/tiling/tiling.h draws both)."""
+    if plan.allocator in _WITH_THE_SYSTEMS_CONTROL:
+        return region
     untouched = _engine.Replay(plan.engine(), region).result().footprint
     if plan.allocator in _WITHOUT_SENTINEL:
         return region - untouched
@@ -142,6 +144,7 @@ def _tlsf(alignment: int) -> SystemHeap:
 
 
 _WITHOUT_SENTINEL: Final = {"nano_malloc"}
+_WITH_THE_SYSTEMS_CONTROL: Final = {"sys_heap"}  # in the region, so that all of it counts
 
 
 def _newlib(alignment: int) -> SystemHeap:
@@ -157,12 +160,32 @@ def _newlib(alignment: int) -> SystemHeap:
     )
 
 
+def sys_heap(_alignment: int = 4) -> SystemHeap:
+    """Zephyr's: blocks at multiples of 4, of 8 above 256 KiB, whatever alignment is asked for."""
+    return SystemHeap(
+        name="sys_heap",
+        title="Zephyr's sys_heap",
+        version="2.5.0",
+        setting="K_HEAP_DEFINE",
+        plan=Plan("sys_heap", {"alignment": 4}),
+        own=3 * _WORD,  # struct sys_heap
+        unset=3 * _WORD,
+    )
+
+
 # control_t on 32 bits: the null block, a map of 24 first levels and of each, 32 lists a level.
 _TLSF_CONTROL: Final = 16 + 4 + 24 * 4 + 24 * 32 * 4
 
 _Maker = Callable[[int], SystemHeap]
 SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
-    {"heap_4": heap_4, "heap_5": heap_4, "lwip-mem": lwip_mem, "newlib": _newlib, "tlsf": _tlsf}
+    {
+        "heap_4": heap_4,
+        "heap_5": heap_4,
+        "lwip-mem": lwip_mem,
+        "newlib": _newlib,
+        "sys_heap": sys_heap,
+        "tlsf": _tlsf,
+    }
 )
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.plan.plan import Plan
+from heapfit.compare.today.heaps import sys_heap
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap
@@ -49,16 +48,6 @@ ASSUMPTIONS = (
 )
 _STANDARD_BUFFER = 128
 _TRIED = (64, _STANDARD_BUFFER, 256, 512, 1024)
-_BIG_HEAP = 8 * 0x7FFF  # bytes; above, a chunk's header has 8
-_BUCKETS = 24  # lists of free chunks, 4 bytes each; more than any such heap has
-_SYS_HEAP = SystemHeap(
-    name="sys_heap",
-    title="Zephyr's sys_heap",
-    version="none: like it, not its rule",
-    setting="HEAP_MEM_POOL_SIZE",
-    plan=Plan("tlsf", {"alignment": 8, "second_level": 1}),
-    own=16 + 4 * _BUCKETS + 8 + 8,  # struct z_heap, lists, the end's header, alignment
-)
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
@@ -133,19 +122,15 @@ def _from_heap(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
     own = named_settings(trace, options, progress)
-    heap = size_heap(trace, _SYS_HEAP, options.admission, options.named, progress)
+    rule = sys_heap()
+    heap = size_heap(trace, rule, options.admission, options.named, progress)
     size = Setting(
         "HEAP_MEM_POOL_SIZE",
-        -(-heap.run_out.count // 8) * 8,
+        -(-rule.set_to(heap.run_out.count) // 8) * 8,
         "0, or what drivers ask for",
         heap.run_out,
-        "Region of heapfit's tlsf with two classes a power of two, and Zephyr's control data: like "
-        "sys_heap (one class, three chunks looked at), not its code.",
-    )
-    big = (
-        ("from 256 KiB on a chunk's header has 8 bytes, of which 4 are counted here",)
-        if size.value > _BIG_HEAP
-        else ()
+        "By sys_heap's own rule. A request by k_malloc takes 4 bytes more than it asks for, a "
+        "pointer to its heap: the trace holds them if it was recorded at the heap.",
     )
     return Settings(
         system="Zephyr",
@@ -155,5 +140,5 @@ def _from_heap(
         memory=size.value + sum(one * setting.value for setting, one in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: {heap.r_safe:,} bytes", *big),
+        remarks=(f"without a refusal in the trace: {rule.set_to(heap.r_safe):,} bytes",),
     )
