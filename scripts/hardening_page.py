@@ -18,13 +18,14 @@ from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit import _engine
+from heapfit.plan.allocators import find_allocators
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 PAGE = ROOT / "docs/hardening.md"
 RECORDING = ROOT / "examples/lwip-echo/lwip-echo.parquet"
 REGION = 400_000  # bytes: no request is refused at any level
-MEASURED = ("tlsf", "best_fit", "segregated_fit", "tailored")
+MEASURED = ("tlsf", "best_fit", "segregated_fit", "tailored", "sized")
 ATTACKS = {
     "a block freed twice": ("F1", "F2", "F3"),
     "a pointer into a block, or to no block": ("F4", "F6", "F7", "F8"),
@@ -70,11 +71,14 @@ def stopped() -> list[str]:
 
 
 def cost(workbench: Workbench, case: Case, packed: PackedTrace, level: int) -> str:
-    """Mean and worst instructions of alloc, then of free."""
-    done = verify(workbench, case, packed, BOARDS["cortex-m4"], Build("O2", level))
+    """Mean and worst instructions of alloc, then of free, where callers know sizes free_sized."""
+    (info,) = find_allocators([case.plan.allocator])
+    build = Build("O2", level, frees_by_size=info.needs_size)
+    done = verify(workbench, case, packed, BOARDS["cortex-m4"], build)
     if done.differences or done.target.refusals:
         sys.exit(f"{case.name}, level {level}: {done.differences or 'refusals'}")
-    spreads = (done.calls.spread(name) for name in ("alloc", "free"))
+    calls = ("alloc", "free_sized" if info.needs_size else "free")
+    spreads = (done.calls.spread(name) for name in calls)
     return "; ".join(f"{spread.mean:,.0f}, {spread.worst:,}" for spread in spreads if spread)
 
 

@@ -88,15 +88,16 @@ bool attack_alloc(attacked_heap *heap, size_t alignment, uint32_t size) {
 
 void attack_give(attacked_heap *heap, uint32_t number) {
     const uint32_t misuses = misuse_count;
-    operations_of(heap)->free(heap_in(region), plan_of(heap->plan),
-                              region + heap->live[number].offset);
+    const live_block *given = &heap->live[number];
+    free_block(heap->plan, heap_in(region), region + given->offset, given->size);
     CHECK(misuse_count == misuses);
     note_dead(heap, number);
 }
 
 static void resize(attacked_heap *heap, uint32_t number, uint32_t size) {
-    unsigned char *block = operations_of(heap)->resize(heap_in(region), plan_of(heap->plan),
-                                                       region + heap->live[number].offset, size);
+    const live_block *old = &heap->live[number];
+    unsigned char *block =
+        resize_block(heap->plan, heap_in(region), region + old->offset, old->size, size);
     if (block != NULL) {
         note_dead(heap, number);
         note_live(heap, block, size);
@@ -128,6 +129,10 @@ void attack_step(attacked_heap *heap) {
     } else {
         attack_give(heap, random_below(heap->live_count));
     }
+}
+
+const unsigned char *attack_region(void) {
+    return region;
 }
 
 void attack_begin(const attacked_heap *heap) {

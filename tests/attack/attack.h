@@ -59,6 +59,9 @@ static inline bool attack_is_live(const attacked_heap *heap, uint32_t offset) {
     return heap->is_live[offset / 4] && offset % 4 == 0;
 }
 
+/* The heap's region, of `size` bytes, which a caller may copy. */
+const unsigned char *attack_region(void);
+
 /* Copies the heap; the bad frees that follow are made on the copy. */
 void attack_begin(const attacked_heap *heap);
 

@@ -42,10 +42,11 @@ static FORCE_INLINE uint32_t size_turns(uint32_t size) {
 
 static FORCE_INLINE uint32_t next_of(const hfit_heap *heap, const hfit_plan *plan,
                                      uint32_t granule) {
+    const link_range range = full_range(heap, plan);
     const uint32_t offset = offset_at(plan, granule);
     const uint32_t next =
         joined(load_field(heap, offset, SMALLER), load_field(heap, offset, LARGER));
-    return next <= last_full(heap, plan) ? next : (uint32_t)NOWHERE;
+    return sound_link(next, &range);
 }
 
 static FORCE_INLINE void set_next(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
@@ -67,12 +68,12 @@ static FORCE_INLINE void set_size_words(hfit_heap *heap, uint32_t offset, uint32
 /* The slot that leads to the entry of a size, or in which it would hang. */
 static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
-    const uint32_t last = last_full(heap, plan);
-    uint32_t turns = size_turns(size);
+    const link_range range = full_range(heap, plan);
+    uint32_t turns = size_turns(size) | LAST_TURN >> (SIZE_BITS + 1);
     uint32_t slot = sizes_root(above);
-    for (uint32_t bits = 0; bits <= SIZE_BITS; bits++) {
+    while (turns != LAST_TURN) {
         HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
-        const uint32_t at = link_in(heap, slot, last);
+        const uint32_t at = link_in(heap, slot, &range);
         if (at == NOWHERE || size_at(heap, offset_at(plan, at)) == size) {
             break;
         }
@@ -85,8 +86,9 @@ static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, u
 /* Adds a chunk, whose size is noted. */
 static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
                                uint32_t size, bool above) {
+    const link_range range = full_range(heap, plan);
     const uint32_t slot = size_slot(heap, plan, size, above);
-    const uint32_t entry = link_in(heap, slot, last_full(heap, plan));
+    const uint32_t entry = link_in(heap, slot, &range);
     if (entry == NOWHERE) {
         set_link(heap, slot, granule);
         set_size_words(heap, offset_at(plan, granule), NOWHERE, NOWHERE, NOWHERE);
@@ -104,12 +106,12 @@ static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t 
  * itself if there is none. */
 static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_t slot,
                                  uint32_t entry) {
-    const uint32_t last = last_full(heap, plan);
+    const link_range range = full_range(heap, plan);
     for (uint32_t bits = 0; bits <= SIZE_BITS; bits++) {
         HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
         const uint32_t offset = offset_at(plan, entry);
-        const uint32_t side = link_in(heap, offset + LARGER, last) != NOWHERE ? LARGER : SMALLER;
-        const uint32_t below = link_in(heap, offset + side, last);
+        const uint32_t side = link_in(heap, offset + LARGER, &range) != NOWHERE ? LARGER : SMALLER;
+        const uint32_t below = link_in(heap, offset + side, &range);
         if (below == NOWHERE) {
             break;
         }
@@ -123,15 +125,15 @@ static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_
 /* Takes an entry out, whose slot is known: what is listed behind it comes into its place. */
 static inline void remove_entry(hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
                                 uint32_t slot) {
-    const uint32_t last = last_full(heap, plan);
+    const link_range range = full_range(heap, plan);
     const uint32_t offset = offset_at(plan, entry);
     const uint32_t next = next_of(heap, plan, entry);
     const uint32_t heir = next != NOWHERE ? next : size_leaf(heap, plan, slot, entry);
     if (heir != entry) {
         const uint32_t heirs_next = next_of(heap, plan, heir);
         set_link(heap, slot, heir);
-        set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, last),
-                       link_in(heap, offset + LARGER, last), heirs_next);
+        set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, &range),
+                       link_in(heap, offset + LARGER, &range), heirs_next);
     }
 }
 
@@ -141,10 +143,12 @@ static FORCE_INLINE bool is_listed(const hfit_heap *heap, const hfit_plan *plan,
 
 /* Takes a chunk out of the list behind an entry. */
 static inline void remove_listed(hfit_heap *heap, const hfit_plan *plan, uint32_t granule) {
+    const link_range range = full_range(heap, plan);
     const uint32_t next = next_of(heap, plan, granule);
-    const uint32_t previous =
-        link_in(heap, offset_at(plan, granule) + PREVIOUS, last_full(heap, plan));
-    set_next(heap, plan, previous, next);
+    const uint32_t previous = link_in(heap, offset_at(plan, granule) + PREVIOUS, &range);
+    if (HFIT_SAFETY < 1 || previous != NOWHERE) {
+        set_next(heap, plan, previous, next);
+    }
     if (next != NOWHERE) {
         set_link(heap, offset_at(plan, next) + PREVIOUS, previous);
     }
@@ -160,55 +164,54 @@ static inline void size_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t 
     }
 }
 
-/* An entry and the slot that leads to it; or NOWHERE. */
+/* An entry, its size and the slot that leads to it; or NOWHERE. */
 typedef struct size_entry {
     uint32_t entry;
+    uint32_t size; /* granules */
     uint32_t slot;
 } size_entry;
 
-/* The entry of the least size from `size` on. */
+/* The entry of the least size from `size` on. Sizes in a subtree that the way leaves on its larger
+ * side are all above, and those of the last such subtree, of which the way of the smaller ones is
+ * taken, below those of the others; what the way meets in later and is large enough is below them,
+ * too. */
 static inline size_entry size_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                    bool above) {
-    const uint32_t last = last_full(heap, plan);
+    const link_range range = full_range(heap, plan);
     uint32_t turns = size_turns(size);
-    size_entry best = {NOWHERE, 0};
-    uint32_t least = UINT32_MAX - size;
-    uint32_t aside = 0; /* a slot, as is */
+    uint32_t least = UINT32_MAX; /* above the request */
+    uint32_t best = 0;           /* a slot, as these are */
+    uint32_t aside = 0;
     uint32_t slot = sizes_root(above);
-    uint32_t at = link_in(heap, slot, last);
-    for (uint32_t bits = 0; at != NOWHERE && bits <= SIZE_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
+    uint32_t at = link_in(heap, slot, &range);
+    for (uint32_t steps = 0; at != NOWHERE && steps < 2 * (SIZE_BITS + 1); steps++) {
+        HFIT_LOOP_AT_MOST(2 * (SIZE_BITS + 1));
         const uint32_t offset = offset_at(plan, at);
         const uint32_t excess = size_at(heap, offset) - size; /* wraps if it is too small */
-        if (excess < least) {
-            least = excess;
-            best = (size_entry){at, slot};
+        if (excess <= MOST_GRANULES) {
+            aside = 0;
+            best = excess < least ? slot : best;
+            least = excess < least ? excess : least;
             if (excess == 0) {
-                return best;
+                break;
             }
         }
-        if (turns >> 31 == 0 && link_in(heap, offset + LARGER, last) != NOWHERE) {
-            aside = offset + LARGER;
+        slot = offset + LARGER;
+        at = link_in(heap, slot, &range);
+        if (turns >> 31 == 0) {
+            aside = at != NOWHERE ? slot : aside;
+            slot = offset + SMALLER;
+            at = link_in(heap, slot, &range);
         }
-        slot = offset + SMALLER + (turns >> 31) * 4;
-        at = link_in(heap, slot, last);
         turns <<= 1;
-    }
-    for (uint32_t bits = 0; aside != 0 && bits <= SIZE_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
-        at = link_in(heap, aside, last);
-        if (at == NOWHERE) {
-            break;
+        if (at == NOWHERE && aside != 0) {
+            slot = aside;
+            at = link_in(heap, slot, &range);
+            turns = 0;
         }
-        const uint32_t offset = offset_at(plan, at);
-        const uint32_t excess = size_at(heap, offset) - size;
-        if (excess < least) {
-            least = excess;
-            best = (size_entry){at, aside};
-        }
-        aside = offset + (link_in(heap, offset + SMALLER, last) != NOWHERE ? SMALLER : LARGER);
     }
-    return best;
+    const uint32_t entry = best != 0 ? link_in(heap, best, &range) : (uint32_t)NOWHERE;
+    return (size_entry){entry, size + least, best};
 }
 
 /* The chunk that a request takes: the last listed is nearest at hand, an entry without a list is

@@ -45,8 +45,8 @@ static uint32_t count_link(const hfit_heap *heap, const hfit_plan *plan, uint32_
 /* True if a chunk, which is not an entry, hangs in the list of its size. */
 static bool is_listed_well(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                            uint32_t size) {
-    const uint32_t previous =
-        link_in(heap, offset_at(plan, chunk) + PREVIOUS, last_full(heap, plan));
+    const link_range range = full_range(heap, plan);
+    const uint32_t previous = link_in(heap, offset_at(plan, chunk) + PREVIOUS, &range);
     return previous != NOWHERE && is_link_sound(heap, plan, previous) &&
            next_of(heap, plan, previous) == chunk &&
            size_at(heap, offset_at(plan, previous)) == size;
@@ -55,12 +55,12 @@ static bool is_listed_well(const hfit_heap *heap, const hfit_plan *plan, uint32_
 /* Checks what a chunk of full size has in the tree by size. */
 static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                        unmatched *left) {
-    const uint32_t last = last_full(heap, plan);
+    const link_range range = full_range(heap, plan);
     const uint32_t offset = offset_at(plan, chunk);
     const uint32_t next = next_of(heap, plan, chunk);
     left->listed += next != NOWHERE;
     if (!is_link_sound(heap, plan, next) ||
-        (next != NOWHERE && link_in(heap, offset_at(plan, next) + PREVIOUS, last) != chunk)) {
+        (next != NOWHERE && link_in(heap, offset_at(plan, next) + PREVIOUS, &range) != chunk)) {
         return false;
     }
     if (is_listed(heap, plan, chunk)) {
@@ -70,17 +70,20 @@ static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t ch
     left->sizes += count_link(heap, plan, offset + SMALLER, left) +
                    count_link(heap, plan, offset + LARGER, left) - 1;
     const uint32_t slot = size_slot(heap, plan, size, is_above_top(heap, plan, chunk));
-    return link_in(heap, slot, last) == chunk;
+    return link_in(heap, slot, &range) == chunk;
 }
 
 static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                         unmatched *left) {
+    const link_range range = chunk_range(heap, plan);
     const uint32_t offset = offset_at(plan, chunk);
     address_path path;
     find_path(heap, plan, chunk, &path);
     left->addresses += count_link(heap, plan, offset + LOWER, left) +
                        count_link(heap, plan, offset + HIGHER, left) - 1;
-    return path.length != 0 && small_at(heap, plan, chunk) == small_below(heap, plan, chunk) &&
+    const address_node node = node_at(heap, plan, chunk);
+    return path.length != 0 &&
+           node.higher >> SMALL_SHIFT == small_below(heap, plan, &node, &range) &&
            (size < full_chunk(plan) || check_size(heap, plan, chunk, size, left));
 }
 

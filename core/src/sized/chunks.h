@@ -70,6 +70,12 @@ static FORCE_INLINE uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *p
     return chunk + size_at(heap, offset_at(plan, chunk));
 }
 
+/* False, from safety level 1 on, if what was found around a place reaches out of the heap: the size
+ * of the chunk after was overwritten. */
+static FORCE_INLINE bool is_inside(const hfit_heap *heap, const place *at) {
+    return HFIT_SAFETY < 1 || at->to <= load_word(heap, END);
+}
+
 /* Finds what is free beside the granules from `start` to `end`. False if some of them are free
  * themselves. */
 static bool look_around(const hfit_heap *heap, const hfit_plan *plan, place *at,
@@ -158,11 +164,11 @@ typedef struct found_chunk {
 /* A small chunk on one side of the top, the path left behind for its removal. */
 static inline found_chunk find_small_chunk(const hfit_heap *heap, const hfit_plan *plan,
                                            uint32_t size, bool above, address_path *path) {
-    const uint32_t last = last_chunk(heap, plan);
+    const link_range range = chunk_range(heap, plan);
     for (uint32_t larger = size; larger < full_chunk(plan); larger += least_chunk(plan)) {
         HFIT_LOOP_AT_MOST(SMALL_SIZES);
-        const uint32_t bit = small_bit(plan, larger, above);
-        if ((small_at(heap, plan, link_in(heap, ADDRESSES, last)) & bit) != 0 &&
+        const uint32_t bit = bit_of_size(plan, larger, above);
+        if ((small_at(heap, plan, link_in(heap, ADDRESSES, &range)) & bit) != 0 &&
             find_small(heap, plan, bit, path)) {
             return (found_chunk){path_end(path), larger, 0};
         }
@@ -178,21 +184,24 @@ static inline found_chunk find_chunk(const hfit_heap *heap, const hfit_plan *pla
     if (found.start == NOWHERE) {
         path->length = 0;
         size_entry best = size_find(heap, plan, size, above);
-        if (best.entry != NOWHERE &&
-            !can_be_left(plan, size_at(heap, offset_at(plan, best.entry)) - size)) {
+        if (best.entry != NOWHERE && !can_be_left(plan, best.size - size)) {
             best = size_find(heap, plan, size + least_chunk(plan), above);
         }
         if (best.entry != NOWHERE) {
             found.start = size_pick(heap, plan, best.entry);
-            found.size = size_at(heap, offset_at(plan, best.entry));
+            found.size = best.size;
             found.slot = best.slot;
         }
+    }
+    if (HFIT_SAFETY >= 1 && found.start + found.size > load_word(heap, END)) {
+        found.start = NOWHERE; /* the size was overwritten */
     }
     return found;
 }
 
 /* Takes `size` granules from the end of a free chunk; what is left stays where it is. Returns the
- * first. */
+ * first; NOWHERE if words were overwritten and the chunk, which then is in no tree any more, was
+ * not in that by address. */
 static inline uint32_t cut_chunk(hfit_heap *heap, const hfit_plan *plan, found_chunk chunk,
                                  uint32_t size, address_path *path) {
     const uint32_t rest = chunk.size - size;
@@ -207,6 +216,9 @@ static inline uint32_t cut_chunk(hfit_heap *heap, const hfit_plan *plan, found_c
     }
     if (path->length == 0) {
         find_path(heap, plan, chunk.start, path);
+    }
+    if (HFIT_SAFETY >= 1 && path->length == 0) {
+        return NOWHERE;
     }
     address_remove_path(heap, plan, path);
     return chunk.start;

@@ -40,6 +40,9 @@ enum {
     NOWHERE = 0, /* no granule of a chunk */
 };
 
+/* Turns that are all used up, where this was set behind the last one. */
+#define LAST_TURN (1u << 31)
+
 /* Where words 2 and 3 of a chunk lie. */
 enum { LOWER = 0, HIGHER = 4, SMALLER = 8, LARGER = 12 };
 
@@ -99,24 +102,47 @@ static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t number) {
     return number << hfit_leading_zeros(load_word(heap, END));
 }
 
-/* The last granule at which a chunk of so many can begin, from safety level 1 on. */
-static FORCE_INLINE uint32_t last_for(const hfit_heap *heap, uint32_t least) {
-    return HFIT_SAFETY < 1 ? (uint32_t)LINK_MASK : load_word(heap, END) - least;
+/* Where links may lead: `count` granules from `first` on; below safety level 1 anywhere. Handed on
+ * by address: a build that does not optimise copies it by memcpy, which firmware need not have. */
+typedef struct link_range {
+    uint32_t first;
+    uint32_t count;
+} link_range;
+
+/* Where a chunk of so many granules can begin. */
+static FORCE_INLINE link_range range_for(const hfit_heap *heap, const hfit_plan *plan,
+                                         uint32_t least) {
+    if (HFIT_SAFETY < 1) {
+        return (link_range){0, MOST_GRANULES + 1};
+    }
+    const uint32_t before = first_chunk(plan) + least - 1;
+    const uint32_t end = load_word(heap, END);
+    return (link_range){first_chunk(plan), end > before ? end - before : 0};
 }
 
 /* Of chunks in the tree by address, and of those in trees by size. */
-static FORCE_INLINE uint32_t last_chunk(const hfit_heap *heap, const hfit_plan *plan) {
-    return last_for(heap, least_chunk(plan));
+static FORCE_INLINE link_range chunk_range(const hfit_heap *heap, const hfit_plan *plan) {
+    return range_for(heap, plan, least_chunk(plan));
 }
 
-static FORCE_INLINE uint32_t last_full(const hfit_heap *heap, const hfit_plan *plan) {
-    return last_for(heap, full_chunk(plan));
+static FORCE_INLINE link_range full_range(const hfit_heap *heap, const hfit_plan *plan) {
+    return range_for(heap, plan, full_chunk(plan));
 }
 
-/* The link in a slot; NOWHERE if it leads beyond `last`. */
-static FORCE_INLINE uint32_t link_in(const hfit_heap *heap, uint32_t slot, uint32_t last) {
-    const uint32_t link = load_word(heap, slot) & LINK_MASK;
-    return link <= last ? link : (uint32_t)NOWHERE;
+/* A link; NOWHERE if it leads to where no chunk can begin, as among the control words. */
+static FORCE_INLINE uint32_t sound_link(uint32_t link, const link_range *range) {
+    return link - range->first < range->count ? link : (uint32_t)NOWHERE;
+}
+
+/* The link in a word. */
+static FORCE_INLINE uint32_t link_of(uint32_t word, const link_range *range) {
+    return sound_link(word & LINK_MASK, range);
+}
+
+/* Likewise, of a slot. */
+static FORCE_INLINE uint32_t link_in(const hfit_heap *heap, uint32_t slot,
+                                     const link_range *range) {
+    return link_of(load_word(heap, slot), range);
 }
 
 static FORCE_INLINE void set_link(hfit_heap *heap, uint32_t slot, uint32_t granule) {

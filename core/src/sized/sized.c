@@ -139,13 +139,14 @@ static bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void 
            refuse(heap, HFIT_MISUSE_FOREIGN, block);
 }
 
-/* What is free around a live block. False if it cannot be one. */
+/* What is free around a live block. False if it cannot be one, or that cannot be. */
 static bool find_neighbours(const hfit_heap *heap, const hfit_plan *plan, place *at,
                             neighbours *found) {
     const bool is_used = look_around(heap, plan, at, found) &&
                          (!HAS_LIVE_MAP || is_live_block(heap, plan, at->start, at->end));
-    return HFIT_SAFETY < 1 || is_used ||
-           refuse(heap, HFIT_MISUSE_NOT_LIVE, block_at(heap, offset_at(plan, at->start)));
+    const void *block = block_at(heap, offset_at(plan, at->start));
+    return HFIT_SAFETY < 1 || ((is_used || refuse(heap, HFIT_MISUSE_NOT_LIVE, block)) &&
+                               (is_inside(heap, at) || refuse(heap, HFIT_MISUSE_DAMAGED, block)));
 }
 
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
@@ -281,7 +282,7 @@ static uint32_t aligning_gap(const hfit_heap *heap, const hfit_plan *plan, uint3
 static void give_back(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
     place at = {start, end, start, end};
     neighbours found;
-    if (start != end && look_around(heap, plan, &at, &found)) {
+    if (start != end && look_around(heap, plan, &at, &found) && is_inside(heap, &at)) {
         release(heap, plan, &at, &found);
     }
 }
