@@ -47,6 +47,8 @@ void bind_event(nb::module_ &module) {
     nb::class_<EventArray>(module, "EventArray", "Events of a trace in memory, 16 bytes each.")
         .def(nb::init<std::uint64_t>(), nb::arg("first_event") = 0,
              "Events are numbered from `first_event` in error messages.")
+        .def("reserve", &EventArray::reserve, nb::arg("events"),
+             "Takes memory for so many in all, where they are counted before.")
         .def("append", &append, nb::arg("op"), nb::arg("object"), nb::arg("size"),
              nb::arg("alignment") = nb::none(), nb::arg("tag") = nb::none(),
              "Appends columns of equal length; no alignments, or no tags, means that all are 0.")

@@ -18,6 +18,7 @@ void bind_replay(nb::module_ &module);
 void bind_call_costs(nb::module_ &module);
 void bind_trial(nb::module_ &module);
 void bind_profile(nb::module_ &module);
+void bind_excerpt(nb::module_ &module);
 void bind_budget(nb::module_ &module);
 void bind_range_peaks(nb::module_ &module);
 void bind_packing(nb::module_ &module);
@@ -54,6 +55,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_call_costs(module);
     heapfit::bindings::bind_trial(module);
     heapfit::bindings::bind_profile(module);
+    heapfit::bindings::bind_excerpt(module);
     heapfit::bindings::bind_budget(module);
     heapfit::bindings::bind_range_peaks(module);
     heapfit::bindings::bind_packing(module);

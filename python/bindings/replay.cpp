@@ -47,8 +47,9 @@ std::optional<Bytes> failed_size(const ReplayResult &result) {
 
 void make_replay(Replay *place, const Plan &plan, std::uint64_t region_size,
                  std::uint64_t base_alignment, std::size_t samples, std::uint64_t expected_events,
-                 bool keep_going, bool keep_offsets) {
-    new (place) Replay(HostHeap::init(plan, {region_size, base_alignment}),
+                 bool keep_going, bool keep_offsets, bool metered) {
+    const Plan built = metered ? plan : plan.for_trials();
+    new (place) Replay(HostHeap::init(built, {region_size, base_alignment}),
                        {samples, expected_events, keep_going, keep_offsets});
 }
 
@@ -146,12 +147,15 @@ void bind_replay(nb::module_ &module) {
     nb::class_<Replay>(module, "Replay", "Does a trace's events to a real heap and meters it.")
         .def("__init__", &make_replay, nb::arg("plan"), nb::arg("region_size"),
              nb::arg("base_alignment") = 0, nb::arg("samples") = 0, nb::arg("expected_events") = 0,
-             nb::arg("keep_going") = false, nb::arg("keep_offsets") = false)
+             nb::arg("keep_going") = false, nb::arg("keep_offsets") = false,
+             nb::arg("metered") = true, "Not `metered`: twice as fast, no accesses are counted.")
         .def("feed", &feed, nb::arg("events"), nb::arg("first") = nb::none(),
              "False once a refusal ended the replay; of the `first` so many events alone.")
         .def("result", &Replay::result)
         .def("blocks", &Replay::blocks, "As they are now; linear in their number.")
         .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.")
+        .def_prop_ro("reach", &Replay::reach,
+                     "What it took of the region, where a larger one changes nothing; else 0.")
         .def_prop_ro(
             "offsets", [](const Replay &replay) { return to_array(replay.offsets()); },
             nb::rv_policy::move,

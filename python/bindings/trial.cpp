@@ -6,10 +6,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
+#include "heapfit/replay/fleet_trial.hpp"
 #include "heapfit/replay/host_heap.hpp"
 #include "heapfit/replay/region_search.hpp"
 #include "heapfit/trace/event_array.hpp"
@@ -50,6 +53,51 @@ struct ArrayTrial {
     }
 };
 
+// Several traces, and which of them was refused last, whatever the plan.
+struct Fleet {
+    std::vector<const EventArray *> arrays;
+    HardestFirst hardest;
+
+    [[nodiscard]] std::vector<std::span<const Event>> traces() const {
+        std::vector<std::span<const Event>> all;
+        for (const EventArray *const one : arrays) {
+            all.push_back(one->events());
+        }
+        return all;
+    }
+};
+
+// A tuple cannot change, so that it keeps its arrays alive.
+using Arrays = nb::typed<nb::tuple, EventArray, nb::ellipsis>;
+
+Fleet fleet_of(const Arrays &arrays) {
+    if (arrays.size() == 0) {
+        throw nb::value_error("arrays: a fleet has one trace at least");
+    }
+    Fleet fleet{{}, HardestFirst(arrays.size())};
+    for (const nb::handle one : arrays) {
+        fleet.arrays.push_back(&nb::cast<const EventArray &>(one));
+    }
+    std::iota(fleet.hardest.begin(), fleet.hardest.end(), std::size_t{0});
+    return fleet;
+}
+
+// A trial of one after the other; its order is the fleet's.
+struct TrialOfFleet {
+    Plan plan;
+    Fleet &fleet;
+    std::uint64_t base_alignment;
+    std::vector<std::span<const Event>> traces;
+
+    [[nodiscard]] FleetTrial trial() { return {plan, traces, fleet.hardest, base_alignment}; }
+
+    [[nodiscard]] TrialOf running() {
+        return [made = trial()](std::uint64_t size, const std::stop_token &) {
+            return made.run(size);
+        };
+    }
+};
+
 RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads, const PythonProgress &progress,
                           bool every_size, std::uint64_t also) {
     const SearchOptions options{threads, reporting_to(progress), every_size, also};
@@ -75,9 +123,26 @@ RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, 
     return search_regions({smallest_region, u_max}, tried, options);
 }
 
-TrialSeries find_first(const ArrayTrial &trial, std::uint64_t from, const PythonProgress &before) {
+template <typename AnyTrial>
+TrialSeries find_first(AnyTrial &trial, std::uint64_t from, const PythonProgress &before) {
     const nb::gil_scoped_release release;
     return first_success(trial.running(), from, reporting_to(before));
+}
+
+// What one replay in a region of so many bytes came to, perhaps known from before.
+using KnownTrial = nb::typed<nb::callable, TrialResult(std::uint64_t)>;
+
+TrialOf asking(const KnownTrial &trial) {
+    return [&trial](std::uint64_t size, const std::stop_token &) {
+        const nb::gil_scoped_acquire acquire;
+        return nb::cast<TrialResult>(trial(size));
+    };
+}
+
+TrialSeries find_first_by(const KnownTrial &trial, std::uint64_t from,
+                          const PythonProgress &before) {
+    const nb::gil_scoped_release release;
+    return first_success(asking(trial), from, reporting_to(before));
 }
 
 TrialSeries find_lower(const ArrayTrial &trial, std::uint64_t from, std::uint64_t part,
@@ -89,13 +154,20 @@ TrialSeries find_lower(const ArrayTrial &trial, std::uint64_t from, std::uint64_
     return lower(trial.running(), {from, part}, reporting_to(before));
 }
 
-TrialSeries find_descending(const ArrayTrial &trial, std::uint64_t from, std::uint64_t step,
+template <typename AnyTrial>
+TrialSeries find_descending(AnyTrial &trial, std::uint64_t from, std::uint64_t step,
                             std::vector<std::uint64_t> above, const PythonProgress &before) {
     if (step == 0) {
         throw nb::value_error("step: a step of 0 leads nowhere");
     }
     const nb::gil_scoped_release release;
     return descend(trial.running(), {from, step, std::move(above)}, reporting_to(before));
+}
+
+TrialSeries find_descending_by(const KnownTrial &trial, std::uint64_t from, std::uint64_t step,
+                               std::vector<std::uint64_t> above, const PythonProgress &before) {
+    const nb::gil_scoped_release release;
+    return descend(asking(trial), {from, step, std::move(above)}, reporting_to(before));
 }
 
 Array<std::uint64_t> placement_in(const ArrayTrial &trial, std::uint64_t size) {
@@ -142,6 +214,15 @@ void bind_results(nb::module_ &module) {
         .def_ro("height_region", &RegionSearch::height_region, "In which; 0: none was made.")
         .def_ro("u_max", &RegionSearch::u_max, "Exact requested bytes.");
     nb::class_<TrialResult>(module, "TrialResult", "What one replay in one region came to.")
+        .def(
+            "__init__",
+            [](TrialResult *place, bool runs, bool is_region, std::uint64_t reach,
+               std::uint64_t events) {
+                new (place) TrialResult{
+                    .runs = runs, .is_region = is_region, .reach = reach, .events = events};
+            },
+            nb::kw_only(), nb::arg("runs"), nb::arg("is_region"), nb::arg("reach"),
+            nb::arg("events"))
         .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
         .def_ro("is_region", &TrialResult::is_region, "False: the plan takes none of this size.")
         .def_ro("footprint", &TrialResult::footprint)
@@ -156,18 +237,57 @@ void bind_results(nb::module_ &module) {
         .def_ro("events", &TrialSeries::events, "Of all replays.");
 }
 
+// What a search for a placement asks of a trial, of one trace or of several.
+template <typename AnyTrial> void bind_efforts(nb::class_<AnyTrial> &trial) {
+    trial
+        .def_prop_ro(
+            "smallest_region", [](const AnyTrial &one) { return one.plan.smallest_region(); },
+            "Bytes; the plan takes no less.")
+        .def(
+            "region_for",
+            [](AnyTrial &one, std::uint64_t reach) { return one.trial().region_for(reach); },
+            nb::arg("reach"), "The smallest region above which all have room for such a run.")
+        .def(
+            "run", [](AnyTrial &one, std::uint64_t size) { return one.trial().run(size); },
+            nb::arg("region_size"), nb::call_guard<nb::gil_scoped_release>(),
+            "One replay, up to the first refusal.")
+        .def("first_success", &find_first<AnyTrial>, nb::arg("start"),
+             nb::arg("before") = nb::none(),
+             "The start, or the first size of it doubled, doubled again ... in which it runs.")
+        .def("descend", &find_descending<AnyTrial>, nb::arg("start"), nb::arg("step"),
+             nb::arg("above"), nb::arg("before") = nb::none(),
+             "From the start down, by steps that double and then halve to `step`; from there the "
+             "least size from which all those so much `above` work. `before(replays, events)` is "
+             "called before each replay.");
+}
+
+void bind_fleet(nb::module_ &module) {
+    nb::class_<Fleet>(module, "Fleet", "Traces that a plan has to serve, each on its own heap.")
+        .def(
+            "__init__",
+            [](Fleet *place, const Arrays &arrays) { new (place) Fleet(fleet_of(arrays)); },
+            nb::arg("arrays"), nb::keep_alive<1, 2>())
+        .def("__len__", [](const Fleet &fleet) { return fleet.arrays.size(); })
+        .def_ro("hardest_first", &Fleet::hardest,
+                "Numbers of the traces: the one that was refused last, and so on.");
+    nb::class_<TrialOfFleet> trial(
+        module, "FleetTrial",
+        "Does every trace of a fleet run in a region? The one that was refused last goes first, "
+        "and where one is refused the rest is left. One thread.");
+    trial.def(
+        "__init__",
+        [](TrialOfFleet *place, const Plan &plan, Fleet &fleet, std::uint64_t alignment) {
+            new (place) TrialOfFleet{plan, fleet, alignment, fleet.traces()};
+        },
+        nb::arg("plan"), nb::arg("fleet"), nb::arg("base_alignment") = 0, nb::keep_alive<1, 3>());
+    bind_efforts(trial);
+}
+
 void bind_searches(nb::class_<ArrayTrial> &trial) {
     trial
-        .def("first_success", &find_first, nb::arg("start"), nb::arg("before") = nb::none(),
-             "The start, or the first size of it doubled, doubled again ... in which it runs.")
         .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
              nb::arg("before") = nb::none(),
              "From the start down, by so small a part of it at a time, until one fails.")
-        .def("descend", &find_descending, nb::arg("start"), nb::arg("step"), nb::arg("above"),
-             nb::arg("before") = nb::none(),
-             "From the start down, by steps that double and then halve to `step`; from there the "
-             "least size from which all those so much `above` work. `before(replays, events)` is "
-             "called before each replay.")
         .def("bisect_refusing", &find_refusing, nb::arg("share"), nb::arg("failing"),
              nb::arg("working"), nb::arg("resolution"),
              "The least size in which no more than this share of all requests is refused.")
@@ -175,6 +295,19 @@ void bind_searches(nb::class_<ArrayTrial> &trial) {
              nb::arg("every_size") = false, nb::arg("also") = 0,
              "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
              "failed elsewhere, tried before all. `progress(done, total)` may raise to stop.");
+}
+
+// For any way of trying a size.
+void bind_searches_by(nb::module_ &module) {
+    module.def("first_success", &find_first_by, nb::arg("trial"), nb::arg("start"),
+               nb::arg("before") = nb::none(), "As Trial.first_success, by any `trial(size)`.");
+    module.def("descend", &find_descending_by, nb::arg("trial"), nb::arg("start"), nb::arg("step"),
+               nb::arg("above"), nb::arg("before") = nb::none(),
+               "As Trial.descend, by any `trial(size)`.");
+    module.def("search_regions", &search_by, nb::arg("trial"), nb::arg("smallest_region"),
+               nb::arg("u_max"), nb::arg("progress") = nb::none(),
+               "R_min and R_safe of a heap that is not the engine's: `trial(size)` tells whether "
+               "it serves all, then footprint, height and events done. One at a time.");
 }
 
 } // namespace
@@ -195,22 +328,22 @@ void bind_trial(nb::module_ &module) {
             nb::arg("plan"), nb::arg("events"), nb::arg("base_alignment") = 0,
             nb::keep_alive<1, 3>(), "`base_alignment`: what the plan or the trace asks for.")
         .def_prop_ro(
-            "smallest_region", [](const ArrayTrial &trial) { return trial.plan.smallest_region(); },
-            "Bytes; the plan takes no less.")
-        .def(
-            "region_for",
-            [](const ArrayTrial &trial, std::uint64_t reach) {
-                return trial.trial().region_for(reach);
-            },
-            nb::arg("reach"), "The smallest region above which all have room for such a run.")
-        .def_prop_ro(
             "tells_reach", [](const ArrayTrial &trial) { return trial.trial().tells_reach(); },
             "Whether R follows from one run, as long as no block is aligned beyond the plan.")
+        .def_prop_ro(
+            "asks_room", [](const ArrayTrial &trial) { return trial.trial().asks_room(); },
+            "Whether serves_from may tell anything.")
+        .def_prop_ro(
+            "event_count", [](const ArrayTrial &trial) { return trial.events.events().size(); },
+            "Of the trace.")
         .def(
-            "run",
-            [](const ArrayTrial &trial, std::uint64_t size) { return trial.trial().run(size); },
+            "serves_from",
+            [](const ArrayTrial &trial, std::uint64_t size) {
+                return trial.trial().serves_from(size);
+            },
             nb::arg("region_size"), nb::call_guard<nb::gil_scoped_release>(),
-            "One replay, up to the first refusal.")
+            "A region from which on every one serves, as one replay in this one tells, which is "
+            "none of less; None: it does not tell, or is refused.")
         .def("placement", &placement_in, nb::arg("region_size"),
              "Offsets of the trace's lifetimes, in their order; HeapfitError if it does not run.")
         .def(
@@ -220,11 +353,10 @@ void bind_trial(nb::module_ &module) {
             },
             nb::arg("region_size"), nb::arg("accesses"), nb::call_guard<nb::gil_scoped_release>(),
             "Whether the replay makes more metadata accesses than these.");
+    bind_efforts(trial);
     bind_searches(trial);
-    module.def("search_regions", &search_by, nb::arg("trial"), nb::arg("smallest_region"),
-               nb::arg("u_max"), nb::arg("progress") = nb::none(),
-               "R_min and R_safe of a heap that is not the engine's: `trial(size)` tells whether "
-               "it serves all, then footprint, height and events done. One at a time.");
+    bind_fleet(module);
+    bind_searches_by(module);
 }
 
 } // namespace heapfit::bindings

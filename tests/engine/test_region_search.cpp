@@ -8,9 +8,11 @@
 #include <mutex>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "check.hpp"
 #include "heapfit/profile/profile.hpp"
+#include "heapfit/profile/u_max.hpp"
 #include "heapfit/replay/region_search.hpp"
 #include "heapfit/replay/replay.hpp"
 #include "random_trace.hpp"
@@ -346,7 +348,8 @@ void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
     CHECK(settled >= 3 * 6 * 4);
 }
 
-// Every layout and index of tailored, from one end and from two.
+// Every layout and index of tailored, from one end and from two; these and first fit by address
+// behind pools; partitions by first fit.
 std::vector<Plan> plans_that_tell_their_reach() {
     std::vector<Plan> plans;
     for (std::uint64_t number = 0; number < std::uint64_t{2} * 3 * 2 * 3; number++) {
@@ -355,6 +358,21 @@ std::vector<Plan> plans_that_tell_their_reach() {
             {"alignment", 8 << number % 2}, {"layout", number / 2 % 3}, {"index", number / 6 % 2},
             {"ends", high != 0 ? 2 : 1},    {"high_0", high},           {"high_1", high}};
         plans.emplace_back("tailored", scalars, std::vector<PoolSpec>{}, std::nullopt);
+    }
+    const std::vector<PoolSpec> pools = {{24, 3, true}, {40, 5, true}};
+    const std::vector<Plan> alone(plans.begin(), plans.begin() + 6);
+    for (const Plan &shared : alone) {
+        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", shared.alignment()}}, pools,
+                           shared);
+    }
+    const Plan by_address("first_fit", {{"list", 1}}, {}, {});
+    plans.emplace_back("budgeted", Plan::Scalars{{"borrow", 1}}, pools, by_address);
+    plans.emplace_back("class_pools", Plan::Scalars{}, pools, by_address);
+    for (std::uint64_t number = 0; number < 6; number++) {
+        plans.emplace_back("partition_pool",
+                           Plan::Scalars{{"metadata", number % 2},
+                                         {"partition_size", std::array{16, 24, 64}[number / 2]}},
+                           std::vector<PoolSpec>{}, std::nullopt);
     }
     return plans;
 }
@@ -394,12 +412,133 @@ void plans_that_place_alike_wherever_there_is_room_need_no_search() {
 void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
     CHECK(!Trial(Plan("tailored", {{"hole_limit", 4}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("tlsf", {}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(Plan("partition_pool", {{"fit", 1}}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(Plan("partition_pool", {{"partitions", 9}}, {}, {}), {}).tells_reach());
+    const Plan grows("class_pools", {{"growth", 4}, {"growth_steps", 9}}, {{40, 1, true}},
+                     Plan("tailored", {}, {}, {}));
+    CHECK(!Trial(grows, {}).tells_reach());
     test::TraceBuilder trace;
     for (int i = 0; i < 100; i++) {
         trace.aligned(40, 6);
     }
     const Trial aligned(Plan("tailored", {}, {}, {}), trace.events, 64);
     CHECK(aligned.tells_reach() && scan(aligned, {}).searched);
+}
+
+void what_one_run_proves_to_serve_is_not_replayed() {
+    std::uint64_t above = 0;
+    const TrialOf trial = [&above](std::uint64_t size, const std::stop_token &) {
+        above += size > 5000 ? 1 : 0;
+        return TrialResult{.runs = size >= 4800 && (size < 4850 || size > 4900), .events = 10};
+    };
+    SearchSpace space{64, 3000};
+    const RegionSearch all = search_regions(space, trial, {});
+    const std::uint64_t above_in_all = std::exchange(above, 0);
+    space.serves_from = [](std::uint64_t) { return std::optional<std::uint64_t>(5000); };
+    const RegionSearch some = search_regions(space, trial, {});
+    CHECK(some.r_min == all.r_min && some.r_safe == all.r_safe && some.step == all.step);
+    CHECK(above_in_all > 64 && above <= 2); // the first that runs
+    CHECK(some.events < all.events && some.sizes.back() == all.sizes.back());
+}
+
+void a_proof_that_a_run_does_not_confirm_is_left() {
+    const auto works = [](std::uint64_t size) { return size >= 5504 || size == 5000; };
+    for (const std::uint64_t told : {4992u, 5000u}) {
+        SearchSpace space{64, 3000};
+        space.serves_from = [told](std::uint64_t) { return std::optional<std::uint64_t>(told); };
+        const RegionSearch search = search_regions(space, trial_of(works), {.also = 5200});
+        CHECK(search.r_safe == 5504u);
+    }
+}
+
+// With both rules for classes, and behind pools.
+std::vector<Plan> plans_that_ask_for_room() {
+    std::vector<Plan> plans;
+    for (const std::uint64_t alignment : {8u, 16u}) {
+        for (const std::uint64_t second_level : {0u, 1u, 3u, 5u}) {
+            for (const std::uint64_t probes : {0u, 2u, 8u}) {
+                const Plan::Scalars scalars = {
+                    {"alignment", alignment}, {"second_level", second_level}, {"probes", probes}};
+                plans.emplace_back("tlsf", scalars, std::vector<PoolSpec>{}, std::nullopt);
+            }
+        }
+        const std::vector<PoolSpec> pools = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
+        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", alignment}}, pools,
+                           plans.back());
+    }
+    return plans;
+}
+
+// Whether a run in a region of this size told from where on all serve; then they do, and place
+// every block alike. (Behind pools, which do not move, control structures take more of a larger
+// region.)
+bool serves_alike(const Trial &trial, std::uint64_t large) {
+    const std::optional<std::uint64_t> from = trial.serves_from(large);
+    if (!from) {
+        return false;
+    }
+    CHECK(*from <= large);
+    const bool is_shared = trial.plan().shared().has_value();
+    const std::vector<Bytes> placement = trial.placement(large);
+    const auto is_alike = [&](std::uint64_t size) {
+        return is_shared ? trial.run(size).runs : trial.placement(size) == placement;
+    };
+    for (std::uint64_t size = *from; size < *from + 128; size += 8) {
+        CHECK(is_alike(size));
+    }
+    for (std::uint64_t size = *from; size < 8 * large; size += size / 16 * 8) {
+        CHECK(is_alike(size));
+    }
+    return true;
+}
+
+// Runs in regions from the live bytes on; true if the largest of them told.
+bool serve_alike(const Plan &plan, std::span<const Event> events) {
+    const Trial trial(plan, events);
+    CHECK(trial.asks_room());
+    const std::uint64_t u_max = u_max_of(events);
+    bool told = false;
+    for (std::uint64_t eighths = 8; eighths <= 18; eighths += 2) {
+        told = serves_alike(trial, round_to_region(u_max * eighths / 8 + plan.smallest_region()));
+    }
+    return told;
+}
+
+void one_run_tells_from_where_on_all_serve_alike() {
+    std::uint64_t told = 0;
+    std::uint64_t drawn = 0;
+    for (const Plan &plan : plans_that_ask_for_room()) {
+        for (std::uint64_t seed = 1; seed <= 4; seed++) {
+            RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 2 == 0};
+            wish.sizes = {8, 24, 40, 41, 100, 700, 1000, 3000};
+            told += serve_alike(plan, draw(wish)) ? 1 : 0;
+            drawn++;
+        }
+    }
+    CHECK(told * 10 >= drawn * 6);
+}
+
+// Where few requests are made each of them decides sometimes.
+void a_few_requests_are_served_alike_from_where_they_tell() {
+    std::uint64_t told = 0;
+    for (const Plan &plan : plans_that_ask_for_room()) {
+        for (std::uint64_t seed = 1; seed <= 60; seed++) {
+            RandomTrace wish{.seed = seed, .events = 4 + seed % 12, .live_limit = 5};
+            wish.sizes = {40, 1000, 1010, 2500, 9000, 9000};
+            told += serve_alike(plan, draw(wish)) ? 1 : 0;
+        }
+    }
+    CHECK(told > 60 * 10);
+}
+
+void blocks_aligned_beyond_the_plan_prove_nothing() {
+    test::TraceBuilder trace;
+    for (int i = 0; i < 500; i++) {
+        trace.aligned(40, 6);
+    }
+    const Trial trial(Plan("tlsf", {}, {}, {}), trace.events, 64);
+    CHECK(trial.asks_room() && !trial.serves_from(1 << 20));
+    CHECK(!Trial(Plan("first_fit", {}, {}, {}), {}).asks_room());
 }
 
 void pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched() {
@@ -437,6 +576,11 @@ int main() {
     RUN(a_trace_that_also_runs_below_its_footprint_is_searched);
     RUN(sizes_that_serve_by_chance_are_tried_one_by_one);
     RUN(a_reach_that_is_not_confirmed_is_searched);
+    RUN(what_one_run_proves_to_serve_is_not_replayed);
+    RUN(a_proof_that_a_run_does_not_confirm_is_left);
+    RUN(one_run_tells_from_where_on_all_serve_alike);
+    RUN(a_few_requests_are_served_alike_from_where_they_tell);
+    RUN(blocks_aligned_beyond_the_plan_prove_nothing);
     RUN(threads_do_not_change_the_answer);
     RUN(a_callback_that_throws_stops_the_search);
     RUN(progress_ends_with_all_done);

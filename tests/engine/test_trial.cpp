@@ -169,7 +169,8 @@ bool is_as_replayed(const Plan &plan, std::uint64_t size, std::span<const Event>
     const ReplayResult result = replay.result();
     CHECK(told.is_region && told.runs == runs && told.events == result.events);
     CHECK(told.footprint == result.footprint && told.height == result.height);
-    CHECK(told.reach == replay.reach());
+    // Some allocators tell how far they reach in a build for trials alone.
+    CHECK(replay.reach() == 0 || told.reach == replay.reach());
     if (runs) {
         const Bytes lowest = std::ranges::min(replay.offsets());
         const std::vector<Bytes> placement = trial.placement(size);

@@ -102,6 +102,12 @@
 #define HFIT_LOOP_OF_PAYLOAD() ((void)0)
 #endif
 
+/* 1: descriptors tell how much room requests need (reach, room_for in hfit/descriptor.h) where that
+ * gives other code for the rest, too. For searches of a region; firmware asks nobody. */
+#ifndef HFIT_TELLS_ROOM
+#define HFIT_TELLS_ROOM 0
+#endif
+
 /* The caller handed in a block that cannot be freed or resized. The call changes nothing and
  * returns after this; `kind` is an hfit_misuse. */
 #ifndef HFIT_ON_MISUSE

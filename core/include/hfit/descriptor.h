@@ -126,9 +126,10 @@ typedef struct hfit_holes {
 typedef struct hfit_reach {
     uint32_t most;  /* bytes in use at once at most, from both ends of the room, holes included */
     uint32_t room;  /* bytes there are */
-    uint32_t chunk; /* bytes of the smallest chunk. With `most` and so much more of room, or `most`
-                     * alone, every block lies where it lay, counted from its own end; what is
-                     * between them may be given to a block that asked for less. */
+    uint32_t chunk; /* bytes of the smallest chunk; 0: no room is less than one. With `most` and so
+                     * much more of room, or `most` alone, every block lies where it lay, counted
+                     * from its own end; what is between them may be given to a block that asked
+                     * for less. */
 } hfit_reach;
 
 typedef struct hfit_allocator {
@@ -147,6 +148,14 @@ typedef struct hfit_allocator {
      * in a large region then tells how much room is enough. False where this plan looks at how much
      * room there is. */
     bool (*reach)(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach);
+    /* For allocators to whose choices the room matters only as the last chunk's size, else NULL:
+     * stores how much room a region must have for the next request, of `size` bytes for a new block
+     * or for `block`, to be served as it is here. Every larger region then serves it so, too, and
+     * where that holds for all requests of a run in turn, each block lies in all these regions
+     * where it lay here. False where nothing is known. `reach` tells the room of a region, and
+     * false. Of no blocks aligned beyond the plan. In builds with HFIT_TELLS_ROOM. */
+    bool (*room_for)(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
+                     uint32_t *room);
     /* True if callers hand the size over, by free_sized and resize_sized. Below safety level 2 what
      * lacks it (free, resize) is refused, usable_size is 0, and `walk` tells of neighbouring blocks
      * as of one. */

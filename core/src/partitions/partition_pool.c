@@ -222,6 +222,19 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     return has_bits(plan) ? bits_check(heap, &layout) : list_check(heap, &layout);
 }
 
+#if HFIT_TELLS_ROOM
+
+/* First fit tries the partitions never handed out last. A region has room for whole ones only. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const partition_layout layout = layout_of(heap, plan);
+    reach->most = load_word(heap, PARTITIONS_TOUCHED) * layout.size;
+    reach->room = layout.count * layout.size;
+    reach->chunk = 0;
+    return pool_plan(plan)->fit == 0 && pool_plan(plan)->partitions == 0;
+}
+
+#endif
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"partition_size", "Bytes of a partition, rounded up to the alignment.", HFIT_SCALAR,
@@ -247,6 +260,9 @@ const hfit_allocator hfit_partition_pool_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_partition_pool_plan),
     .ignores_region_end = false,
+#if HFIT_TELLS_ROOM
+    .reach = reach_of,
+#endif
     .account =
         {
             .worst_case =

@@ -180,8 +180,11 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
                                uint32_t size) {
     const uint32_t entry = entry_of(plan, granule);
     const uint32_t end = links_end(heap);
-    if (!do_links_hold(heap, entry, end) || is_alone(plan, size)) {
-        return do_links_hold(heap, entry, end);
+    if (entry >= end - 4 || !do_links_hold(heap, entry, end)) {
+        return false;
+    }
+    if (is_alone(plan, size)) {
+        return true;
     }
     return size_at(heap, entry) == size &&
            (is_good_fit(plan) || trie_holds(&tries, heap, entry, end));

@@ -149,7 +149,9 @@ static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t map, uint32
         number--;
         word = load_word(heap, map + number * 4);
         if (is_skip(word)) {
-            number -= skipped(word);
+            const uint32_t words = skipped(word);
+            /* More only where it was overwritten. */
+            number -= HFIT_SAFETY < 1 || words <= number ? words : number;
             word = load_word(heap, map + number * 4);
         }
     }
@@ -194,7 +196,8 @@ static inline uint32_t free_start(const hfit_heap *heap, uint32_t end) {
         return end - 2;
     }
     const uint32_t before = previous_mark(heap, map, end - 2);
-    return marks_around(heap, before) == LONG_BEGINS ? before - 1 : end - 2;
+    const bool is_inside = HFIT_SAFETY < 1 || before - 2 < end; /* not where marks were lost */
+    return is_inside && marks_around(heap, before) == LONG_BEGINS ? before - 1 : end - 2;
 }
 
 /* A chunk of two words has no room for its size: there, the last is a link, and so even. */

@@ -122,12 +122,13 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
             (has_bin(plan, size) || trie_holds(&tries, heap, chunk, words_end)));
 }
 
-/* The top, NO_OFFSET if there is none of at least `size` bytes. */
+/* The top, NO_OFFSET if there is none of at least `size` bytes, or its footer was overwritten so
+ * that it leads out of the heap. */
 static inline uint32_t find_top(const hfit_heap *heap, uint32_t size, uint32_t end) {
     const uint32_t top_size =
         chunk_size(coded_header(load_word(heap, end - WORD_SIZE))); /* stands at the end, too */
     const bool is_there = (load_word(heap, end) & AFTER_FREE) != 0;
-    return is_there && top_size >= size ? end - top_size : NO_OFFSET;
+    return is_there && top_size >= size ? sound_offset(end - top_size, end) : NO_OFFSET;
 }
 
 /* The smallest chunk of at least `size` bytes, or the top; NO_OFFSET if there is none. */

@@ -36,6 +36,7 @@ enum {
     MAP = MAP_MAP + 4,
     MOST_SECOND_LEVEL = 5,
     MOST_PROBES = 64,
+    FINAL_REGION = 16 * 1024, /* bytes from which on classes are cut alike if a plan does not say */
 };
 
 /* Place of the lowest set bit; `word` is not 0. */
@@ -192,7 +193,7 @@ static INLINE_FOR_SPEED bool index_find(const hfit_heap *heap, const hfit_plan *
  * of a small region small; many keep the rounding of a large one small. */
 static FORCE_INLINE uint32_t second_level_for(const hfit_plan *plan, size_t region) {
     const uint32_t second_level = ((const hfit_tlsf_plan *)plan)->second_level;
-    return second_level != 0 ? second_level : 1u + (region >= 1024) + (region >= 16 * 1024);
+    return second_level != 0 ? second_level : 1u + (region >= 1024) + (region >= FINAL_REGION);
 }
 
 /* The shape of a heap whose sentinel lies at `end`. */
@@ -328,6 +329,84 @@ static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     return true;
 }
 
+#if HFIT_TELLS_ROOM
+
+/* The room matters, as the last chunk's class. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    (void)plan;
+    const uint32_t first = load_word(heap, TILING_FIRST);
+    reach->most = load_word(heap, TILING_FOOTPRINT) - WORD_SIZE - first;
+    reach->room = load_word(heap, TILING_END) - first;
+    reach->chunk = 0;
+    return false;
+}
+
+/* Where the free chunk before the sentinel begins; the sentinel if there is none. */
+static uint32_t last_free(const hfit_heap *heap) {
+    const uint32_t end = load_word(heap, TILING_END);
+    const bool is_free = (load_word(heap, end) & AFTER_FREE) != 0;
+    return is_free ? end - chunk_size(coded_header(load_word(heap, end - WORD_SIZE))) : end;
+}
+
+/* Bytes of the smallest chunk of the class above that of `size`. */
+static uint32_t size_above_class(uint32_t shape, uint32_t size) {
+    const uint32_t log2 = width_log2(shape, size - WORD_SIZE) + alignment_log2(shape);
+    return ((((size - WORD_SIZE) >> log2) + 1) << log2) + WORD_SIZE;
+}
+
+/* True if no chunk of its class or above it is free but `last`. */
+static bool is_largest(const hfit_heap *heap, uint32_t shape, uint32_t last) {
+    uint32_t bin = bin_of(shape, load_word(heap, TILING_END) - last);
+    return load_link(heap, 4 * bin) == last &&
+           load_link_field(heap, last, LINK_NEXT) == NO_OFFSET && !find_bin_above(heap, &bin);
+}
+
+/* Stores how many bytes the last chunk must have for a new chunk of `needed` bytes to be cut from
+ * the one from which it is cut here: it is chosen last, as its class is above that of any other. */
+static bool last_size_for(const hfit_heap *heap, const hfit_plan *plan, uint32_t needed,
+                          uint32_t *size) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t last = last_free(heap);
+    uint32_t chunk;
+    if (!index_find(heap, plan, needed, load_word(heap, TILING_END), &chunk)) {
+        return false;
+    }
+    *size = size_above_class(shape, chunk == last ? needed : chunk_size(load_header(heap, chunk)));
+    return chunk != last || is_largest(heap, shape, last);
+}
+
+/* True if a used chunk gets `needed` bytes where it is; stores likewise, 0 if the last chunk's size
+ * does not matter. */
+static bool last_size_in_place(const hfit_heap *heap, const used_chunk *chunk, uint32_t needed,
+                               uint32_t *size) {
+    const uint32_t own = chunk_size(chunk->header);
+    const uint32_t behind = chunk_size(coded_header(chunk->next_word));
+    const bool is_growing = needed > own;
+    *size = is_growing && chunk->offset + own == last_free(heap) ? needed - own : 0;
+    return !is_growing || ((chunk->next_word & CHUNK_FREE) != 0 && own + behind >= needed);
+}
+
+/* In all these regions classes must be cut alike: FINAL_REGION. */
+static bool room_for(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
+                     uint32_t *room) {
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    used_chunk chunk;
+    uint32_t last_size;
+    if (needed == 0 || (block != NULL && !find_changeable_chunk(heap, plan, block, &chunk))) {
+        return false;
+    }
+    const bool is_in_place = block != NULL && last_size_in_place(heap, &chunk, needed, &last_size);
+    if (!is_in_place && !last_size_for(heap, plan, needed, &last_size)) {
+        return false;
+    }
+    const uint32_t before = last_size == 0 ? 0 : last_free(heap) - load_word(heap, TILING_FIRST);
+    const uint32_t least = ((const hfit_tlsf_plan *)plan)->second_level == 0 ? FINAL_REGION : 0;
+    *room = before + last_size < least ? least : before + last_size;
+    return before + last_size >= before;
+}
+
+#endif
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"second_level",
@@ -348,6 +427,10 @@ const hfit_allocator hfit_tlsf_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_tlsf_plan),
     .ignores_region_end = false,
+#if HFIT_TELLS_ROOM
+    .reach = reach_of,
+    .room_for = room_for,
+#endif
     .account =
         {
             .worst_case =

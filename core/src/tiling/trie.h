@@ -120,6 +120,15 @@ static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *
                : trie_sound(form, heap, entry + other, load_link_field(heap, entry, other), end);
 }
 
+/* The last of the ring of an entry. At safety level 1 the entry, which leaves the rest of the ring
+ * behind, if the link leads out of the heap. */
+static FORCE_INLINE uint32_t ring_previous(const trie_form *form, const hfit_heap *heap,
+                                           uint32_t entry, uint32_t end) {
+    const uint32_t previous = load_link_field(heap, entry, RING_PREVIOUS);
+    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(previous, end - slot_in(form));
+    return is_inside ? previous : entry;
+}
+
 /* Adds a chunk, which has room for the words, to the trie at `slot`. (By address: for a copy of the
  * pair gcc calls memcpy on a Cortex-M0 at -Og.) */
 static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uint32_t slot,
@@ -140,7 +149,7 @@ static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uin
         next = chunk->offset;
     } else {
         slot = NO_OFFSET;
-        previous = load_link_field(heap, next, RING_PREVIOUS);
+        previous = ring_previous(form, heap, next, end);
         store_link_field(heap, previous, RING_NEXT, chunk->offset);
         store_link_field(heap, next, RING_PREVIOUS, chunk->offset);
     }

@@ -42,8 +42,8 @@ HostHeap::Mapping HostHeap::reserve(std::size_t size) {
     return {static_cast<std::byte *>(address), Unmap{size}};
 }
 
-HostHeap::HostHeap(const Plan &plan, Mapping mapping, std::uint64_t base_alignment, hfit_heap *heap)
-    : plan_(plan), mapping_(std::move(mapping)), base_alignment_(base_alignment), heap_(heap) {}
+HostHeap::HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap)
+    : plan_(plan), mapping_(std::move(mapping)), region_(region), heap_(heap) {}
 
 std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &region) {
     const std::uint64_t alignment = given_alignment(region.base_alignment);
@@ -58,15 +58,42 @@ std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &r
     if (heap == nullptr) {
         return std::nullopt;
     }
-    return HostHeap(plan, std::move(mapping), alignment, heap);
+    return HostHeap(plan, std::move(mapping), {region.size, alignment}, heap);
 }
 
 std::optional<hfit_reach> HostHeap::reach() const {
+    const std::optional<RoomyHeap> last = roomy();
+    if (!last || last->allocator->reach == nullptr) {
+        return std::nullopt;
+    }
     const UncountedAccesses uncounted;
     hfit_reach reach{};
-    const auto tell = plan_.allocator().reach;
-    return tell != nullptr && tell(heap_, plan_.raw(), &reach) ? std::optional(reach)
-                                                               : std::nullopt;
+    const bool tells = last->allocator->reach(last->heap, last->plan, &reach);
+    return tells ? std::optional(reach) : std::nullopt;
+}
+
+std::optional<RoomyHeap> HostHeap::roomy() const {
+    const Plan &shared = plan_.at_region_end();
+    if (&shared == &plan_) {
+        return RoomyHeap{&plan_.allocator(), heap_, plan_.raw(), 0};
+    }
+    const std::size_t offset = plan_.smallest_region();
+    if (region_.size < offset + shared.smallest_region()) {
+        return std::nullopt;
+    }
+    std::byte *const address = reinterpret_cast<std::byte *>(heap_) + offset;
+    return RoomyHeap{&shared.allocator(), reinterpret_cast<hfit_heap *>(address), shared.raw(),
+                     offset};
+}
+
+std::optional<hfit_reach> RoomyHeap::room() const {
+    if (allocator->reach == nullptr) {
+        return std::nullopt;
+    }
+    const UncountedAccesses uncounted;
+    hfit_reach reach{};
+    allocator->reach(heap, plan, &reach);
+    return reach;
 }
 
 HostHeap HostHeap::init(const Plan &plan, const RegionSpec &region) {

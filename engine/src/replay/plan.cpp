@@ -304,6 +304,12 @@ bool Plan::ignores_region_end() const {
                             : pools->growth == 0 && shared() && shared()->ignores_region_end();
 }
 
+const Plan &Plan::at_region_end() const {
+    const hfit_pools_plan *const pools = pools_plan();
+    const bool is_behind = pools != nullptr && pools->growth == 0 && shared();
+    return is_behind ? *shared() : *this;
+}
+
 std::optional<hfit_holes> Plan::holes(Bytes live) const {
     hfit_holes told{};
     const bool is_proven = allocator().holes != nullptr && allocator().holes(raw(), live, &told);

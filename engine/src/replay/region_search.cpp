@@ -60,22 +60,42 @@ class Search {
         if (space_.region_for && large.reach != 0 && settle_by_reach(large.reach)) {
             return;
         }
+        if (space_.serves_from) {
+            ask_what_serves(*large.region);
+        }
         look_around(bisected(*large.region), largest_region);
     }
 
-    TrialResult tried(std::uint64_t size) {
-        const auto known = sizes_.find(size);
-        return known == sizes_.end() ? tried_now({&size, 1})[0] : known->second;
+    // What one run in a large region proves of others is known from here on, if a run in the
+    // smallest of them confirms it.
+    void ask_what_serves(std::uint64_t large) {
+        const std::optional<std::uint64_t> from = space_.serves_from(large);
+        search_.events += tried(large).events;
+        if (from && tried(*from).runs && failing_below(UINT64_MAX) < *from) {
+            serving_ = *from;
+        }
     }
 
-    std::vector<TrialResult> tried_now(std::span<const std::uint64_t> sizes) {
-        std::vector<TrialResult> results = trials_.run(sizes);
-        for (std::size_t i = 0; i < sizes.size(); i++) {
-            sizes_[sizes[i]] = results[i];
-            search_.events += results[i].events;
-            keep_if_lower(sizes[i], results[i]);
+    TrialResult tried(std::uint64_t size) {
+        if (!sizes_.contains(size)) {
+            try_now({&size, 1});
         }
-        return results;
+        return sizes_.at(size);
+    }
+
+    // Those that are known to serve are noted, and not replayed: they place as a larger one did.
+    void try_now(std::span<const std::uint64_t> ascending) {
+        const auto known = std::ranges::lower_bound(ascending, serving_);
+        const auto unknown = ascending.first(static_cast<std::size_t>(known - ascending.begin()));
+        const std::vector<TrialResult> results = trials_.run(unknown);
+        for (std::size_t i = 0; i < unknown.size(); i++) {
+            sizes_[unknown[i]] = results[i];
+            search_.events += results[i].events;
+            keep_if_lower(unknown[i], results[i]);
+        }
+        for (auto size = known; size != ascending.end(); ++size) {
+            sizes_[*size] = {.runs = true};
+        }
     }
 
     void keep_if_lower(std::uint64_t size, const TrialResult &result) {
@@ -128,7 +148,7 @@ class Search {
                            : tenths((around + scanned_sizes - 2) / (scanned_sizes - 1), 4);
         std::uint64_t from = std::max(tenths(around, 9), space_.smallest_region);
         std::uint64_t to = std::min(tenths(around, 13), most);
-        trials_.expect((to - from) / search_.step + 1);
+        trials_.expect((std::max(std::min(to, serving_), from) - from) / search_.step + 1);
         scan(from, to);
         while (tenths(smallest_success(), 9) < from && from > space_.smallest_region) {
             const std::uint64_t end = from;
@@ -152,7 +172,7 @@ class Search {
         }
         sizes.push_back(to);
         std::erase_if(sizes, [this](std::uint64_t size) { return sizes_.contains(size); });
-        tried_now(sizes);
+        try_now(sizes);
     }
 
     // The edges of R_min and R_safe, to 0.02 % of U_max.
@@ -200,8 +220,9 @@ class Search {
     const SearchSpace &space_;
     const SearchOptions &options_;
     ParallelTrials trials_;
-    TrialOf once_; // tries what was not tried before
-    Sizes sizes_;  // tried
+    TrialOf once_;                       // tries what was not tried before
+    Sizes sizes_;                        // tried, or known to serve
+    std::uint64_t serving_ = UINT64_MAX; // from here on all do
     RegionSearch search_;
 };
 
@@ -217,6 +238,8 @@ RegionSearch scan(const Trial &trial, const SearchOptions &options) {
     if (trial.tells_reach()) {
         space.region_for = [&trial](std::uint64_t reach) { return trial.region_for(reach); };
         space.by_chance = trial.plan().ignores_region_end() ? 0 : two_chunks;
+    } else if (trial.asks_room()) {
+        space.serves_from = [&trial](std::uint64_t size) { return trial.serves_from(size); };
     }
     const TrialOf run = [&trial](std::uint64_t size, const std::stop_token &stop) {
         return trial.run(size, stop);

@@ -66,6 +66,10 @@ struct Replay::Visitor {
         return true;
     }
 
+    [[nodiscard]] void *address_of(const Block &block) const {
+        return reinterpret_cast<std::byte *>(heap) + block.offset;
+    }
+
   private:
     // A zeroed, an aligned or a tagged request. The zeroing itself changes no placement, so it is
     // left out.
@@ -104,14 +108,58 @@ struct Replay::Visitor {
         }
     }
 
-    [[nodiscard]] void *address_of(const Block &block) const {
-        return reinterpret_cast<std::byte *>(heap) + block.offset;
-    }
-
     bool refuse(std::size_t i) {
         totals.refusals++;
         first_refused = std::min(first_refused, i);
         return keep_going;
+    }
+};
+
+// Asks before each request how much room it needs, and keeps that of those that are served, or
+// were, by the heap to which room matters.
+struct Replay::AskingVisitor {
+    Visitor &visitor;
+    RoomyHeap roomy;
+    NeededRoom needed;
+
+    bool allocated(std::size_t i, const Event &event, Block &block) {
+        const NeededRoom asked = ask(nullptr, event.size);
+        const bool goes_on = visitor.allocated(i, event, block);
+        if (is_roomy(block)) {
+            keep(asked);
+        }
+        return goes_on;
+    }
+
+    bool resized(std::size_t i, const Event &event, Block &block) {
+        const bool was_roomy = is_roomy(block);
+        const NeededRoom asked = ask(was_roomy ? visitor.address_of(block) : nullptr, event.size);
+        const bool goes_on = visitor.resized(i, event, block);
+        if (was_roomy || is_roomy(block)) {
+            keep(asked);
+        }
+        return goes_on;
+    }
+
+    bool freed(std::size_t i, const Event &event, const Block &block) {
+        return visitor.freed(i, event, block);
+    }
+
+  private:
+    [[nodiscard]] bool is_roomy(const Block &block) const { return block.offset >= roomy.offset; }
+
+    [[nodiscard]] NeededRoom ask(const void *block, Bytes size) const {
+        const UncountedAccesses uncounted;
+        NeededRoom asked;
+        asked.is_known =
+            roomy.allocator->room_for != nullptr &&
+            roomy.allocator->room_for(roomy.heap, roomy.plan, block, size, &asked.most);
+        return asked;
+    }
+
+    void keep(const NeededRoom &asked) {
+        needed.is_known = needed.is_known && asked.is_known;
+        needed.most = std::max(needed.most, asked.most);
     }
 };
 
@@ -144,7 +192,8 @@ void Replay::feed_bucket(std::span<const Event> events) {
                     totals_,
                     options_.keep_offsets ? &offsets_ : nullptr};
     const heapfit_access_counts before = heapfit_counts;
-    const Followed followed = follow(events, objects_, visitor);
+    const Followed followed =
+        options_.ask_room ? follow_asking(events, visitor) : follow(events, objects_, visitor);
     count_accesses(before);
     const std::uint64_t index = events_ + followed.count;
     if (followed.is_bad) {
@@ -161,6 +210,14 @@ void Replay::feed_bucket(std::span<const Event> events) {
     }
     events_ = index;
     is_over_ = followed.count < events.size();
+}
+
+Followed Replay::follow_asking(std::span<const Event> events, Visitor &visitor) {
+    const std::optional<RoomyHeap> roomy = heap_.roomy();
+    AskingVisitor asking{visitor, roomy.value(), needed_};
+    const Followed followed = follow(events, objects_, asking);
+    needed_ = asking.needed;
+    return followed;
 }
 
 void Replay::count_accesses(const heapfit_access_counts &before) {
@@ -197,10 +254,17 @@ std::uint64_t Replay::reach() const {
         const UncountedAccesses uncounted;
         return heap_.footprint();
     }
-    const bool is_beyond =
-        totals_.largest_alignment_log2 > std::countr_zero(heap_.plan().alignment());
     const std::optional<hfit_reach> reach = heap_.reach();
-    return reach && !is_beyond ? reach->most : 0;
+    return reach && !has_aligned_beyond() ? reach->most : 0;
+}
+
+std::optional<std::uint64_t> Replay::room() const {
+    const bool is_known = options_.ask_room && needed_.is_known && !has_aligned_beyond();
+    return is_known ? std::optional<std::uint64_t>(needed_.most) : std::nullopt;
+}
+
+bool Replay::has_aligned_beyond() const {
+    return totals_.largest_alignment_log2 > std::countr_zero(heap_.plan().alignment());
 }
 
 ReplayResult Replay::result() const {

@@ -173,8 +173,9 @@ bool Trial::tells_reach() const {
     if (quick_.ignores_region_end()) {
         return true;
     }
-    const auto heap = HostHeap::try_init(quick_, {quick_.smallest_region(), base_alignment_});
-    return quick_.allocator().reach != nullptr && heap && heap->reach();
+    const Plan &last = quick_.at_region_end();
+    const auto heap = HostHeap::try_init(last, {last.smallest_region(), base_alignment_});
+    return last.allocator().reach != nullptr && heap && heap->reach();
 }
 
 // A region of `control_jump` bytes more has never less room: of so many bytes no more than that go
@@ -186,16 +187,38 @@ std::uint64_t Trial::region_for(std::uint64_t reach) const {
     }
     const auto missing = [&](std::uint64_t size) {
         const auto heap = HostHeap::try_init(quick_, {size, base_alignment_});
-        const std::optional<hfit_reach> there = heap ? heap->reach() : std::nullopt;
+        const auto roomy = heap ? heap->roomy() : std::nullopt;
+        const std::optional<hfit_reach> there = roomy ? roomy->room() : std::nullopt;
         return there ? below(reach + there->chunk, there->room) : region_unit;
     };
-    std::uint64_t region = round_to_region(reach);
+    const bool is_behind = &quick_.at_region_end() != &quick_;
+    std::uint64_t region = round_to_region(reach + (is_behind ? quick_.smallest_region() : 0));
     for (std::uint64_t size = region; size <= region + control_jump && size <= largest_region;) {
         const std::uint64_t lacks = missing(size);
         size += std::max(round_to_region(lacks), region_unit);
         region = lacks == 0 ? region : size;
     }
     return region;
+}
+
+bool Trial::asks_room() const {
+    return quick_.at_region_end().allocator().room_for != nullptr;
+}
+
+std::optional<std::uint64_t> Trial::serves_from(std::uint64_t region_size) const {
+    std::optional<HostHeap> heap = HostHeap::try_init(quick_, {region_size, base_alignment_});
+    const auto roomy = heap ? heap->roomy() : std::nullopt;
+    if (!roomy || roomy->allocator->room_for == nullptr) {
+        return std::nullopt;
+    }
+    Replay replay(std::move(*heap), {.ask_room = true});
+    const bool runs = replay.feed(events_);
+    const std::optional<std::uint64_t> room = replay.room();
+    if (!runs || !room) {
+        return std::nullopt;
+    }
+    const std::uint64_t region = region_for(*room);
+    return region <= region_size ? std::optional(region) : std::nullopt;
 }
 
 std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {

@@ -23,6 +23,18 @@ struct RegionSpec {
                                       // host's is given where that is more.
 };
 
+// A heap of core to whose choices a region's room may matter (hfit/descriptor.h). The pointers are
+// its owner's.
+struct RoomyHeap {
+    const hfit_allocator *allocator;
+    hfit_heap *heap;
+    const hfit_plan *plan;
+    std::size_t offset; // bytes from the region's start; blocks before it are of pools
+
+    // Room for chunks, and what of it is taken; nothing where the allocator does not tell.
+    [[nodiscard]] std::optional<hfit_reach> room() const;
+};
+
 class HostHeap {
   public:
     // nullopt if the plan's `init` refuses the region: it is too small, or 4 GiB or larger. Throws
@@ -35,15 +47,19 @@ class HostHeap {
 
     [[nodiscard]] const Plan &plan() const { return plan_; }
     [[nodiscard]] hfit_heap *get() const { return heap_; }
-    [[nodiscard]] std::uint64_t base_alignment() const { return base_alignment_; }
+    [[nodiscard]] std::uint64_t base_alignment() const { return region_.base_alignment; }
 
     [[nodiscard]] std::uint64_t footprint() const {
         return plan_.operations().footprint(heap_, plan_.raw());
     }
 
-    // What the allocator tells of it (hfit/descriptor.h); nothing if it does not. Counts no
-    // accesses.
+    // What the allocator of roomy() tells of its heap (hfit/descriptor.h); nothing if it does not,
+    // or if there is none. Counts no accesses.
     [[nodiscard]] std::optional<hfit_reach> reach() const;
+
+    // The heap that has what room the region gives: the shared one behind pools that do not grow,
+    // else the heap itself. Nothing if there is no room for a shared one.
+    [[nodiscard]] std::optional<RoomyHeap> roomy() const;
 
     // Gives back a block of which `size` bytes were asked for last, as the allocator wants to be
     // told.
@@ -71,13 +87,13 @@ class HostHeap {
     };
     using Mapping = std::unique_ptr<std::byte, Unmap>;
 
-    HostHeap(const Plan &plan, Mapping mapping, std::uint64_t base_alignment, hfit_heap *heap);
+    HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap);
 
     static Mapping reserve(std::size_t size);
 
     Plan plan_;
     Mapping mapping_;
-    std::uint64_t base_alignment_;
+    RegionSpec region_;
     hfit_heap *heap_;
 };
 

@@ -72,6 +72,10 @@ class Plan {
     // that do not grow, whose places are fixed, over a shared allocator that says so.
     [[nodiscard]] bool ignores_region_end() const;
 
+    // The plan of what lies up to the region's end: the shared one behind pools that do not grow,
+    // at their end; else this plan.
+    [[nodiscard]] const Plan &at_region_end() const;
+
     // What the allocator tells of its chunks (hfit/descriptor.h); nothing where it proves nothing.
     [[nodiscard]] std::optional<hfit_holes> holes(Bytes live) const;
 

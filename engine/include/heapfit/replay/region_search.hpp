@@ -16,6 +16,10 @@
 // success was not looked at, up while its last size fails. Every replay counts, whatever it was
 // made for: R_safe lies above each size that failed in the doubling, the bisection or the window.
 //
+// A heap to whose choices the region matters only as the size of its last free chunk, as tlsf,
+// tells by one run in a large region from which one on all serve: what lies above it is not
+// replayed.
+//
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
 // (pools). A plan that places alike in every region with room enough, as best_fit and tailored do,
 // has its R where the room ends that one run took, or, where a last chunk may take more than it
@@ -49,7 +53,8 @@ struct RegionSearch {
     std::optional<std::uint64_t> r_safe; // the smallest that works above all that fail, if any does
     std::uint64_t step = 0;              // bytes between scanned sizes; 0 if nothing was scanned
     bool searched = false;               // false: R follows from the plan or from one run
-    std::vector<std::uint64_t> sizes;    // tried in the window, ascending; R if not searched
+    std::vector<std::uint64_t> sizes;    // of the window, ascending, tried or known to serve; R if
+                                         // not searched
     std::vector<std::uint8_t> succeeded; // of each size: 1 if the trace runs in it
     std::uint64_t events = 0;            // of all replays
     std::uint64_t events_left = 0;       // that every size left out of the window would take, about
@@ -67,6 +72,9 @@ struct SearchSpace {
     // run of this reach (TrialResult). Empty for any other.
     std::function<std::uint64_t(std::uint64_t reach)> region_for = {};
     std::uint64_t by_chance = 0; // bytes below that region in which the same run may do, too
+    // Of a plan to which the room matters as its last chunk's size: a region from which on all
+    // serve, told by a replay in this one (Trial::serves_from). Empty for any other.
+    std::function<std::optional<std::uint64_t>(std::uint64_t size)> serves_from = {};
 };
 
 // The search itself, for any way of trying a size. The same answer for any number of threads.

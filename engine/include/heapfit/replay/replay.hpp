@@ -24,6 +24,7 @@ struct ReplayOptions {
     std::uint64_t expected_events = 0; // length of the trace where known, else 0
     bool keep_going = false;
     bool keep_offsets = false; // see Replay::offsets
+    bool ask_room = false;     // see Replay::room
 };
 
 // The heap after `event` events. Fragmentation is in bytes.
@@ -81,6 +82,11 @@ class Replay {
     // footprint, or what the allocator tells of its reach. Else 0.
     [[nodiscard]] std::uint64_t reach() const;
 
+    // Room with which every region serves all that was served here, and places it alike, as the
+    // allocator told before each request (hfit/descriptor.h); nothing if it was not asked or does
+    // not know.
+    [[nodiscard]] std::optional<std::uint64_t> room() const;
+
     // Where each block of a byte or more was placed, resized ones again, from the region's start,
     // in the order of the trace's lifetimes (packing/lifetimes.hpp): of them all, if nothing was
     // refused. Empty unless they are kept.
@@ -109,9 +115,18 @@ class Replay {
         std::uint64_t placement_hash = 0xcbf29ce484222325;
     };
 
+    // The most room that any request needed so far.
+    struct NeededRoom {
+        std::uint32_t most = 0;
+        bool is_known = true;
+    };
+
     struct Visitor;
+    struct AskingVisitor;
 
     void feed_bucket(std::span<const Event> events);
+    Followed follow_asking(std::span<const Event> events, Visitor &visitor);
+    [[nodiscard]] bool has_aligned_beyond() const;
     void count_accesses(const heapfit_access_counts &before);
     void close_bucket();
     [[nodiscard]] ReplaySample sample(std::uint64_t &walked) const;
@@ -128,6 +143,7 @@ class Replay {
     std::vector<ReplaySample> series_;
     std::uint64_t blocks_walked_ = 0;
     std::vector<Bytes> offsets_;
+    NeededRoom needed_;
 };
 
 } // namespace heapfit

@@ -115,6 +115,13 @@ class Trial {
     // too, by chance.
     [[nodiscard]] std::uint64_t region_for(std::uint64_t reach) const;
 
+    // Whether `serves_from` may tell anything.
+    [[nodiscard]] bool asks_room() const;
+
+    // A region from which on every one serves the trace, as a run in this one tells, which is the
+    // same in all of them; nothing if it does not tell, or runs out. One replay.
+    [[nodiscard]] std::optional<std::uint64_t> serves_from(std::uint64_t region_size) const;
+
     // Where the trace's lifetimes lie in a region in which it runs, from the lowest of them, in the
     // order of Replay::offsets. Throws Error if it does not run.
     [[nodiscard]] std::vector<Bytes> placement(std::uint64_t region_size) const;

@@ -9,6 +9,7 @@
 #define HEAPFIT_TRIAL_CONFIG_H
 
 #define HFIT_SAFETY 0
+#define HFIT_TELLS_ROOM 1
 #define HFIT_ON_MISUSE(heap, kind, pointer) ((void)(heap), (void)(kind), (void)(pointer))
 
 #endif

@@ -29,6 +29,9 @@ class EventArray {
     // trace.
     explicit EventArray(std::uint64_t first_event = 0) : first_event_(first_event) {}
 
+    // Takes memory for so many events in all, so that appending them copies nothing.
+    void reserve(std::size_t events) { events_.reserve(events); }
+
     // Throws Error, and appends nothing, if the columns differ in length or an event breaks a
     // promise.
     void append(const EventColumns &columns);

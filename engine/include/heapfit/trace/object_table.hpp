@@ -12,6 +12,7 @@
 // not yet born.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -84,6 +85,21 @@ template <typename Value> class ObjectTable {
         place.page_->dead++;
         if (place.page_->dead == page_objects) {
             give_back(std::move(pages_[object / page_objects]));
+        }
+    }
+
+    // Calls `tell` with the value of each live object, in order of their numbers. Takes time for
+    // every page that there ever was.
+    template <typename Tell> void for_each_live(const Tell &tell) const {
+        for (std::size_t page = 0; page < pages_.size(); page++) {
+            const std::uint64_t born =
+                pages_[page] ? std::min<std::uint64_t>(next_ - page * page_objects, page_objects)
+                             : 0;
+            for (std::size_t index = 0; index < born; index++) {
+                if (pages_[page]->is_live[index]) {
+                    tell(std::as_const(pages_[page]->values[index]));
+                }
+            }
         }
     }
 
