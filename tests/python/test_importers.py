@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
 import threading
 
 import pytest
+from own_process import run_alone
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import FORMATS, ImportOptions, import_file, open_any, stream
@@ -243,28 +242,11 @@ def test_a_bomb_is_refused_after_64_mib_above_the_cap(tmp_path):
     assert 64 << 20 < given <= (64 << 20) + 100 * bomb.stat().st_size
 
 
-# Runs the command line and tells the most memory the process ever held. Not getrusage: its figure
-# is carried over from whoever started the process.
-TELLING_MEMORY = """
-import atexit, pathlib, sys
-from heapfit.cli.main import run
-status = pathlib.Path("/proc/self/status")
-atexit.register(lambda: print(next(x for x in status.open() if x.startswith("VmHWM"))))
-sys.exit(run())
-"""
-
-
 def test_reading_a_bomb_takes_little_memory(tmp_path):
     bomb = tmp_path / "bomb.gz"
     bomb_of_comments(bomb)
-    done = subprocess.run(
-        [sys.executable, "-c", TELLING_MEMORY, "import", bomb, "-o", tmp_path / "o.parquet"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "decompression bomb" in done.stderr
-    kibibytes = int(done.stdout.split()[1])
-    assert 10 << 10 < kibibytes < 256 << 10
+    ran = run_alone("import", bomb, "-o", tmp_path / "o.parquet")
+    assert (ran.code, ran.told.count("\n")) == (1, 1)
+    assert "decompression bomb" in ran.told
+    assert 10 << 20 < ran.most_memory < 256 << 20
     assert [path.name for path in tmp_path.iterdir()] == ["bomb.gz"]

@@ -8,6 +8,7 @@ trace.parquet --> events, call sites, hash of the content --> profile
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,13 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
+from heapfit.trace.kept.fleet import KeptFleet, KeptFleetTrial
 from heapfit.trace.profile import Profile, profile_events
 from heapfit.trace.stored import Trace, placed_in
 
 STANDARD_ALIGNMENT = 8  # bytes
+
+AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial | KeptFleetTrial
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,9 @@ class LoadedTrace:
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
     runs: tuple[Trace, ...] = ()  # several recorded ones that the trace consists of
+    fleet: _engine.Fleet | KeptFleet | None = (
+        None  # all that it consists of, each to be served by itself
+    )
 
     def tags(self, sites: Sites) -> NDArray[np.uint16]:
         """The tag of each event's call site; 0 where that has none."""
@@ -45,6 +52,15 @@ class LoadedTrace:
         """The same with direct callers as its sites, where chains were recorded."""
         chains = self.trace.chains
         return replace(self, sites=callers_of(self.sites, chains)) if chains else self
+
+    def trial(self, plan: Plan) -> AnyTrial:
+        """Of a plan that knows no call sites, on a base as the trace asks for it."""
+        base = self.trace.largest_alignment
+        if isinstance(self.fleet, KeptFleet):
+            return self.fleet.trial(plan, base)
+        if self.fleet is not None:
+            return _engine.FleetTrial(plan.engine(), self.fleet, base)
+        return _engine.Trial(plan.engine(), self.events, base)
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """With the tags of call sites, for a plan that knows some."""

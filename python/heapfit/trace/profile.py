@@ -67,7 +67,7 @@ def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
     """Profiles a stored trace in one pass and bounded memory."""
     engine = _engine.Profile(SAMPLES)
     _feed(engine, trace, progress)
-    return _profile_of(engine)
+    return profile_of(engine)
 
 
 def profile_events(events: _engine.EventArray, progress: Progress = no_progress) -> Profile:
@@ -76,10 +76,11 @@ def profile_events(events: _engine.EventArray, progress: Progress = no_progress)
     progress("profile", 0.0)
     engine.feed(events)
     progress("profile", 1.0)
-    return _profile_of(engine)
+    return profile_of(engine)
 
 
-def _profile_of(engine: _engine.Profile) -> Profile:
+def profile_of(engine: _engine.Profile) -> Profile:
+    """What the engine's pass has found so far."""
     result = engine.result()
     return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
 

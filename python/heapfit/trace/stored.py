@@ -25,6 +25,7 @@ from heapfit.outputs.file import file_aside
 from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
+from heapfit.trace.pages import require_true_pages
 from heapfit.trace.tabular import Tabular
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
@@ -50,6 +51,8 @@ _MOST_OF_GROUP = 2 * _ROW_GROUP  # events
 _MOST_OF_COLUMN = 32 << 20  # bytes of one column of a row group, unpacked
 _UNSUSPECTED = 20_000_000  # events, of any file
 _MOST_EVENTS_A_BYTE = 100  # beyond these
+# What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
+MOST_IN_MEMORY = 20_000_000  # events
 BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
@@ -111,6 +114,11 @@ class Trace(Tabular):
         """The largest alignment any request asks for; 0 where none does."""
         return self.info.largest_alignment
 
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether commands hold it whole; else it is read batch by batch, or refused."""
+        return self.info.events <= MOST_IN_MEMORY
+
     def to_arrow(self) -> pa.Table:
         """The whole table in memory, 29 bytes an event; docs/trace-schema.md has the columns."""
         return pa.concat_tables(self._tables())
@@ -120,9 +128,7 @@ class Trace(Tabular):
 
     def _tables(self) -> Iterator[pa.Table]:
         for batch in self.batches(tuple(COLUMNS)):
-            yield pa.Table.from_arrays(
-                [pa.array(batch[name]) for name in COLUMNS], schema=_schema()
-            )
+            yield pa.Table.from_arrays([_array(batch[name]) for name in COLUMNS], schema=_schema())
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""
@@ -145,25 +151,41 @@ class Trace(Tabular):
             first += len(events)
 
     def events(self, sites: Sites | None = None) -> _engine.EventArray:
-        """The whole trace in memory, 16 bytes an event."""
+        """The whole trace in memory, 16 bytes an event; HeapfitError if it is too long for that."""
+        self._require_short()
         events = _engine.EventArray()
+        events.reserve(self.info.events)
         for batch in self._read(self._replayed(sites)):
             self._append(events, batch, sites)
         return events
 
     def appended_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
-        """Appends the whole trace to `events`; after each batch its columns, with call sites."""
+        """Appends the whole trace to `events`; after each batch its columns, with call sites.
+
+        HeapfitError if it is too long to be held in memory.
+        """
+        self._require_short()
+        events.reserve(len(events) + self.info.events)
         for batch in self._read((*REPLAYED, "site")):
             replayed = {name: batch[name] for name in self._replayed(None)}
             self._append(events, replayed, None)
             yield batch
 
+    def _require_short(self) -> None:
+        if not self.fits_in_memory:
+            raise HeapfitError(
+                f"{self.path}: {self.info.events:,} events are more than the {MOST_IN_MEMORY:,} "
+                "that are held in memory (`heapfit fit` writes an excerpt: give that)"
+            )
+
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         count = 0
         with _reading(self.path) as file:
+            require_true_pages(self.path, file.metadata, columns)
             for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
                 count += batch.num_rows
-                yield {name: batch.column(name).to_numpy() for name in columns}
+                # Not by to_numpy, which imports pandas where that is installed.
+                yield {name: np.from_dlpack(batch.column(name)) for name in columns}
         if count != self.info.events:
             raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
 
@@ -198,7 +220,7 @@ def write_trace(
         with _writer(aside) as writer:
             for columns in _checked(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
-                arrays = [pa.array(columns[name]) for name in COLUMNS]
+                arrays = [_array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
                 writer.write_table(table, row_group_size=_ROW_GROUP)
             counted = replace(
@@ -232,12 +254,14 @@ def _reading(path: Path) -> Iterator[pq.ParquetFile]:
         with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
             yield file
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
-        reason = str(error.strerror if isinstance(error, OSError) else "") or _first_line(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or _first_line(error)
         raise HeapfitError(f"{path}: cannot be read as a stored trace: {reason}") from error
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """What a library says of a hostile file may hold bytes of it: those are written out."""
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
 def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
@@ -317,6 +341,13 @@ def _schema() -> pa.Schema:
     return pa.schema(
         pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
     )
+
+
+def _array(values: NDArray[Any]) -> pa.Array:
+    """Over the same numbers. (pa.array imports pandas, where that is installed: a third of a
+    second.)"""
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
 def _writer(path: Path) -> pq.ParquetWriter:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An excerpt of a recording that is too long to search: what decides the region, as a trace.
+
+trace --one read--> profile, content hash, peaks --> windows --two reads--> excerpt
+
+A window is a run of events around a peak. The excerpt has all events of its windows, and between
+them the blocks that a window begins with, in their order (engine/include/heapfit/trace/excerpt.hpp
+draws it). So it reaches the same peak of live bytes, and never more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.progress import Progress, no_progress
+from heapfit.trace.content import ContentHash
+from heapfit.trace.operations import is_allocation
+from heapfit.trace.profile import SAMPLES, Profile, profile_of
+from heapfit.trace.stored import COLUMNS, REPLAYED, Columns, Trace, placed_in, write_trace
+
+Window: TypeAlias = tuple[int, int]  # first event, and that after the last
+
+MOST_WINDOWS: Final = 8
+_LIVES: Final = 16  # a window has as many events, at least, for each block that is live at once
+_STRETCH: Final = 1024  # events; peaks are told by stretches of as many
+_BEFORE: Final = 3  # quarters of a window that lie before the end of its peak's stretch
+_READ, _KEEP = "look for peaks", "read what matters"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one read of a long recording tells."""
+
+    profile: Profile  # of the whole
+    content: str  # hash of what decides a replay
+    live_highest: NDArray[np.uint64]  # most live bytes of each stretch
+    octave_peaks: tuple[int, ...]  # of each octave of sizes: the stretch where its bytes are most
+
+
+def survey(trace: Trace, progress: Progress = no_progress) -> Survey:
+    """Reads a trace once, in memory that follows its live blocks."""
+    profile, content = _engine.Profile(SAMPLES), ContentHash()
+    peaks = _engine.StretchPeaks(_STRETCH)
+    done = 0
+    for batch in trace.batches(REPLAYED):
+        content.take(batch)
+        events = _engine.EventArray(done)
+        with placed_in(trace.path):
+            events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
+            profile.feed(events)
+            peaks.feed(events)
+        done += len(events)
+        progress(_READ, done / trace.info.events)
+    octaves = tuple(peaks.octave_peaks)
+    return Survey(profile_of(profile), content.digest(), peaks.live_highest, octaves)
+
+
+def windows_of(found: Survey, events: int, more: Sequence[int] = ()) -> list[Window]:
+    """Where to look: around the peak, around `more` events, the octaves' peaks, and other peaks.
+
+    An excerpt of them has about `events`, half of them in the windows. Holes take long to form:
+    where many blocks live at once windows are few and long.
+
+    >>> from heapfit.trace.excerpt import joined
+    >>> joined([(40, 60), (0, 10), (10, 20), (50, 70)])
+    [(0, 20), (40, 70)]
+    """
+    half, least = events // 2, max(_LIVES * found.profile.live_blocks_max, 2 * _STRETCH)
+    most = max(1, min(MOST_WINDOWS, half // least))
+    length = max(half // most, 2 * _STRETCH)
+    peaks = _peaks(found, most, length)
+    focused = [_around(peak, length, found.profile.events) for peak in (*more, *peaks)]
+    return joined(focused)
+
+
+def _peaks(found: Survey, most: int, length: int) -> list[int]:
+    """At most so many events, none within a window of another, in order of their worth."""
+    highest = found.live_highest.astype(np.int64)
+    apart = -(-length // _STRETCH)
+    chosen: list[int] = []
+
+    def choose(stretch: int) -> None:
+        if highest[stretch] >= 0 and len(chosen) < most:
+            chosen.append((stretch + 1) * _STRETCH - 1)
+            highest[max(stretch - apart, 0) : stretch + apart + 1] = -1
+
+    choose(found.profile.u_max_event // _STRETCH)
+    for stretch in sorted(found.octave_peaks, key=lambda one: -int(found.live_highest[one])):
+        choose(stretch)
+    while len(chosen) < most and highest.max() >= 0:
+        choose(int(highest.argmax()))
+    return chosen
+
+
+def _around(event: int, length: int, events: int) -> Window:
+    first = max(event - _BEFORE * length // 4, 0)
+    return first, min(first + length, events)
+
+
+def joined(windows: Sequence[Window]) -> list[Window]:
+    """In order; those that meet become one."""
+    apart: list[Window] = []
+    for first, end in sorted(windows):
+        if apart and first <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((first, end))
+    return apart
+
+
+def save_excerpt(
+    path: Path, trace: Trace, windows: Sequence[Window], progress: Progress = no_progress
+) -> Trace:
+    """Writes the excerpt of these windows at `path`, which appears whole or not at all.
+
+    Reads the trace twice; memory follows its live blocks and the excerpt. Times, threads and call
+    sites are those of the trace.
+    """
+    excerpt = _engine.Excerpt(list(windows))
+    done = 0
+    for events in trace.event_batches():
+        with placed_in(trace.path):
+            excerpt.feed(events)
+        done += len(events)
+        progress(_KEEP, done / trace.info.events / 2)
+    rows, sizes = excerpt.finish()
+    kept = _kept(trace, rows, sizes, progress)
+    note = f"{len(rows):,} of {trace.info.events:,} events: an excerpt of {trace.path.name}."
+    info = replace(trace.info, notes=(*trace.info.notes, note))
+    return write_trace(path, kept, info, lambda: trace.chains)
+
+
+def _kept(
+    trace: Trace, rows: NDArray[np.uint64], sizes: NDArray[np.uint64], progress: Progress
+) -> Iterator[Columns]:
+    """The columns of these rows, with other sizes, objects numbered anew."""
+    numbers = _Numbers(len(rows))
+    first = done = 0
+    for batch in trace.batches(tuple(COLUMNS)):
+        end = first + len(batch["op"])
+        until = int(np.searchsorted(rows, end))
+        picked = rows[done:until].astype(np.int64) - first
+        columns = {name: values[picked] for name, values in batch.items()}
+        columns["object"] = numbers.of(columns["op"], columns["object"])
+        columns["size"] = sizes[done:until]
+        if until > done:
+            yield columns
+        first, done = end, until
+        progress(_KEEP, (1 + first / trace.info.events) / 2)
+
+
+class _Numbers:
+    """The objects of an excerpt, numbered in the order in which they are allocated."""
+
+    def __init__(self, most: int) -> None:
+        self._known = np.zeros(most, np.uint32)  # the trace's numbers, which ascend
+        self._count = 0
+
+    def of(self, ops: NDArray[np.uint8], objects: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Of the next events."""
+        born = objects[is_allocation(ops)]
+        self._known[self._count : self._count + len(born)] = born
+        self._count += len(born)
+        known = self._known[: self._count]
+        return np.searchsorted(known, objects).astype(np.uint32)

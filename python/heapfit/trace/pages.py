@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages of a stored table unpack to, before one of them is unpacked.
+
+A reader of Parquet makes room for a page as the page's own header says, whatever the footer says of
+its column: 50 KB of one page become 1 GB. So the headers are read first, and a column whose pages
+say more than the footer is refused. A header is a struct in Thrift's compact form:
+
+    | field, kind | value | field, kind | value | ... | 0 | packed bytes of the page | header ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow.parquet as pq
+
+from heapfit.errors import HeapfitError
+
+_UNPACKED, _PACKED = 2, 3  # fields of a page's header: bytes
+_MOST_OF_HEADER = 4096  # bytes; one of integers with their least and largest takes some 60
+_DEEPEST = 8  # structs in structs
+_BOOLEANS, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, 12
+
+
+def require_true_pages(path: Path, metadata: pq.FileMetaData, columns: Collection[str]) -> None:
+    """Refuses a table in which pages of these columns unpack to more than the footer says.
+
+    Reads a header a page, some 50 for each column of a million events.
+    """
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    with path.open("rb", buffering=0) as file:
+        for i, group in enumerate(groups):
+            chunks = map(group.column, range(group.num_columns))
+            for chunk in (one for one in chunks if one.path_in_schema in columns):
+                _require_true(path, file, i, chunk)
+
+
+def _require_true(path: Path, file: BinaryIO, group: int, chunk: pq.ColumnChunkMetaData) -> None:
+    where = f"{path}: row group {group}, column {chunk.path_in_schema}"
+    try:
+        unpacked = _unpacked_size(file, chunk)
+    except (IndexError, ValueError) as error:
+        raise HeapfitError(f"{where}: a page's header is damaged") from error
+    if unpacked > chunk.total_uncompressed_size:
+        raise HeapfitError(
+            f"{where}: its pages unpack to {unpacked:,} B, where the footer says "
+            f"{chunk.total_uncompressed_size:,} B (a decompression bomb?)"
+        )
+
+
+def _unpacked_size(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> int:
+    """The sum of what the headers say; IndexError or ValueError where one cannot be read."""
+    at = min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset)
+    end = at + chunk.total_compressed_size
+    total = 0
+    while at < end:
+        file.seek(at)
+        header = _Header(file.read(_MOST_OF_HEADER))
+        numbers = header.struct()
+        unpacked, packed = numbers.get(_UNPACKED, -1), numbers.get(_PACKED, -1)
+        if min(unpacked, packed) < 0:
+            raise ValueError("no sizes")
+        total += unpacked
+        at += header.length + packed
+    return total
+
+
+class _Header:
+    """Bytes that begin with a struct. IndexError where they end too soon, ValueError where they
+    hold what no header does."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.length = 0  # of what was read
+
+    def struct(self, depth: int = 0) -> dict[int, int]:
+        """The integers among its fields, by the fields' numbers."""
+        if depth > _DEEPEST:
+            raise ValueError("too deep")
+        numbers: dict[int, int] = {}
+        field = 0
+        while head := self._byte():
+            field = field + (head >> 4) if head >> 4 else self._integer()
+            if field in numbers:
+                raise ValueError("a field twice")
+            numbers[field] = self._value(head & 15, depth)
+        return numbers
+
+    def _value(self, kind: int, depth: int) -> int:
+        """An integer; 0 of anything else, which is skipped."""
+        if kind in _INTEGERS:
+            return self._integer()
+        if kind == _STRUCT:
+            self.struct(depth + 1)
+        elif kind in (_BYTE, _DOUBLE, _BINARY):
+            self._skip({_BYTE: 1, _DOUBLE: 8}.get(kind) or self._plain())
+        elif kind not in _BOOLEANS:
+            raise ValueError("a kind that no header has")
+        return 0
+
+    def _byte(self) -> int:
+        value = self._data[self.length]
+        self.length += 1
+        return value
+
+    def _skip(self, count: int) -> None:
+        self.length += count
+
+    def _plain(self) -> int:
+        """Seven bits a byte, the lowest first."""
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def _integer(self) -> int:
+        """0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ..."""
+        value = self._plain()
+        return (value >> 1) ^ -(value & 1)

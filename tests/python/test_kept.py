@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What replays came to, kept: found again, or as if it were not there; and it changes nothing."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heapfit import _engine
+from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.plan.plan import Plan
+from heapfit.sweep import Sweep
+from heapfit.trace.kept import answers as kept_answers
+from heapfit.trace.kept.answers import Answers, key_of
+from heapfit.trace.kept.fleet import KeptFleet
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+KEY = key_of("a question", 1)
+
+
+def kept_in(folder: Path, numbers: tuple[int, ...] = (1, 2**63, -1)) -> Path:
+    with closing(Answers(folder)) as answers:
+        answers.keep(KEY, numbers)
+    return folder / "heapfit-answers.sqlite"
+
+
+def found_in(folder: Path) -> tuple[int, ...] | None:
+    with closing(Answers(folder)) as answers:
+        return answers.get(KEY)
+
+
+def drawn(folder: Path, count: int, workload: str = "phases_x16:events=800") -> list[Trace]:
+    return [
+        generate_workload(parse_workload(workload, seed), folder / f"{seed}.parquet")
+        for seed in range(1, count + 1)
+    ]
+
+
+def test_what_is_kept_is_found_by_another_process(tmp_path: Path) -> None:
+    kept_in(tmp_path / "new" / "folder")
+    assert found_in(tmp_path / "new" / "folder") == (1, 2**63, -1)
+    with closing(Answers(tmp_path / "new" / "folder")) as answers:
+        assert answers.get(key_of("a question", 2)) is None
+
+
+def test_another_build_of_the_engine_has_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_answers, "build", lambda: "another")
+    assert key_of("a question", 1) != KEY
+
+
+def test_a_damaged_row_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    file = kept_in(tmp_path, (1, 2, 3))
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE answer SET row = replace(row, '1 2 3', '1 2 4')")
+    assert found_in(tmp_path) is None
+    kept_in(tmp_path, (1, 2, 3))
+    assert found_in(tmp_path) == (1, 2, 3)
+
+
+def test_a_damaged_file_makes_room_for_another(tmp_path: Path) -> None:
+    file = kept_in(tmp_path)
+    file.write_bytes(b"no database" * 1000)
+    assert found_in(tmp_path) is None
+    kept_in(tmp_path)
+    assert found_in(tmp_path) is not None
+
+
+def test_a_folder_that_cannot_be_one_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    kept_in(tmp_path / "file")
+    assert found_in(tmp_path / "file") is None
+
+
+def test_several_may_write_at_once(tmp_path: Path) -> None:
+    def keep(number: int) -> None:
+        with closing(Answers(tmp_path)) as answers:
+            for i in range(50):
+                answers.keep(key_of(number, i), (number, i))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(keep, range(4)))
+    with closing(Answers(tmp_path)) as answers:
+        assert all(answers.get(key_of(n, i)) == (n, i) for n in range(4) for i in range(50))
+
+
+@pytest.mark.parametrize("allocator", ["tailored", "tlsf"])
+def test_a_kept_trial_tells_what_a_replay_does(tmp_path: Path, allocator: str) -> None:
+    traces = drawn(tmp_path, 4)
+    arrays = tuple(trace.events() for trace in traces)
+    plan = Plan(allocator, {"alignment": 8})
+    for _ in ("replayed", "known"):
+        with closing(Answers(tmp_path / "kept")) as answers:
+            known = KeptFleet(arrays, [str(i) for i in range(4)], answers)
+            fleet = _engine.Fleet(arrays)
+            here, there = known.trial(plan, 0), _engine.FleetTrial(plan.engine(), fleet)
+            for region in (64, *range(8192, 65536, 4008)):
+                one, other = here.run(region), there.run(region)
+                assert (one.runs, one.is_region, one.reach, one.events) == (
+                    (other.runs, other.is_region, other.reach, other.events)
+                )
+                assert known.hardest_first == fleet.hardest_first
+            one, other = here.first_success(1000), there.first_success(1000)
+            assert (one.region, one.replays, one.events) == (
+                (other.region, other.replays, other.events)
+            )
+            one, other = here.descend(65536, 8, [40]), there.descend(65536, 8, [40])
+            assert (one.region, one.replays) == (other.region, other.replays)
+    assert answers.found > 10
+
+
+def test_a_design_is_the_same_with_answers_from_before(tmp_path: Path) -> None:
+    traces = drawn(tmp_path, 5)
+    plain = RobustOptions(is_for_choice=True)
+    kept = replace(plain, kept=tmp_path / "kept")
+    expected = design_robust(traces[:4], plain)
+    with Sweep(workers=2) as sweep:
+        assert design_robust(traces[:4], kept, sweep=sweep) == expected
+    again = design_robust(traces[:4], kept)
+    assert again == expected
+    assert (expected.recalled, again.recalled) == (0, 4)
+    more = design_robust(traces, kept)
+    assert more == design_robust(traces, plain)
+    assert more.recalled == 4
