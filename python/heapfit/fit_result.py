@@ -8,17 +8,23 @@ from enum import StrEnum
 from pathlib import Path
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Effort, Row
+from heapfit.compare.comparison import Comparison, Row
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
 from heapfit.compare.today.comparison import Today
 from heapfit.compare.today.heaps import SystemHeap
 from heapfit.compare.work import NO_WORK, Work
+from heapfit.design.effort import Effort
+from heapfit.design.plan_options import PlanOptions
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
+
+# A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
+# replays some hundred times what it looks at (docs/long-recordings.md).
+MOST_SEARCHED = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,24 @@ class FitOptions:
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
-    effort: Effort = STANDARD_EFFORT  # on each plan's regions
+    exact: bool = False  # every size is tried of each plan's regions
+    effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
+    kept: Path | None = None  # a folder for what replays came to: it changes no answer
+    most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
+
+    @property
+    def plans(self) -> PlanOptions:
+        """Those of the plans that are made."""
+        return PlanOptions(
+            self.alignment,
+            call_sites=self.call_sites,
+            sized=self.sized,
+            exact=self.exact,
+            effort=self.effort,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +64,8 @@ class FitPaths:
     """What a fit wrote, all inside `folder`."""
 
     folder: Path
-    traces: tuple[Path, ...]  # stored traces; the sources themselves where they already were
+    # Stored traces, the sources themselves where they already were; then excerpts of long ones.
+    traces: tuple[Path, ...]
     plan: Path | None  # plan.toml; None where today's heap is kept
     code: Path | None  # folder of generated C; likewise
     report: Path  # report.html
@@ -134,6 +155,7 @@ class BesideRow:
     mean: float | None  # instructions of a call, in the mean (docs/front.md has the model)
     longest: float | None  # likewise of the longest call of the recording
     flash: int | None  # bytes of code
+    is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +173,35 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class LookedAt:
+    """What of long recordings the search looked at; each was then replayed whole."""
+
+    events: int  # of the long recordings
+    searched: int  # of these, in excerpts
+    refused: tuple[int, ...]  # events that a heap refused, around which the search looked, too
+    replayed: int  # events, of whole recordings
+    r_safe: int  # of the plan in the search, before it was raised; bytes
+    is_raised: bool  # the region was at last set by the whole recording, not by the search
+    is_kept: bool = False  # today's heap is, whose region is known of the excerpts alone
+
+    def sentence(self) -> str:
+        """What was searched, and by what the region is known to serve the rest."""
+        looked = f"The search looked at {self.searched:,} of {self.events:,} events"
+        if self.is_kept:
+            return f"{looked}: the region to keep is known of these alone."
+        if self.is_raised:
+            return f"{looked}; then all were replayed, the region raised until nothing was refused."
+        return f"{looked}; then all were replayed in the region found: nothing was refused."
+
+
+@dataclass(frozen=True, slots=True)
 class Fit:
     """A heap fitted to one or more recordings."""
 
     name: str  # from the first source's file name; fit for a folder
     runs: tuple[Run, ...]  # at least one
     trace: Trace  # of the run that needs the largest region: the one that is shown
+    searched: Trace  # the same, or its excerpt, where it was too long to be searched whole
     profile: Profile  # of that trace
     comparison: Comparison  # rows ranked, measured on that trace
     winner: Row  # the plan was made from it
@@ -170,7 +215,9 @@ class Fit:
     beside: tuple[BesideRow, ...]  # today's heap and the fitted one first, then others
     held: Held
     today: Today | None = None  # the heap that there is, where it was named
+    looked_at: LookedAt | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
+    recalled: int = field(default=0, compare=False)  # recordings of which something was kept
 
     @property
     def source(self) -> Path:

@@ -24,10 +24,10 @@ from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import Designs, design
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
+from heapfit.design.space import named_configurations
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.front.design_front import Front, compare_all, front_of
-from heapfit.front.space import named_configurations
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, opened_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -178,7 +178,7 @@ def design_plans(
 def find_front(
     source: Source,
     allocators: Sequence[str] = (),
-    alignment: int = STANDARD_ALIGNMENT,
+    options: PlanOptions | None = None,
     importing: ImportOptions | None = None,
     progress: Progress = no_progress,
 ) -> Front:
@@ -187,10 +187,11 @@ def find_front(
     Each is measured in memory, accesses, energy, instructions, longest call and code size
     (docs/front.md); `members` are those that no other beats in all of them.
     """
+    options = options or PlanOptions()
     with _opened(source, importing, progress) as trace:
-        loaded = load_trace(trace, alignment, progress)
-        space = named_configurations(loaded, allocators, progress)
-        compared = compare_all(loaded, space, progress=progress)
+        loaded = load_trace(trace, options.alignment, progress)
+        space = named_configurations(loaded, allocators, options, progress)
+        compared = compare_all(loaded, space, options.precision, progress=progress)
         return front_of(compared, loaded, progress=progress)
 
 

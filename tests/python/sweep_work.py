@@ -3,11 +3,52 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+
+from heapfit.compare.comparison import EXACT
+from heapfit.compare.jobs import prepared_of
+from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.sweep.job import Done, perform
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
+
+
+def busy_threads(name: str, path: Path) -> int:
+    """Of this process at most while the jobs of `front` search a plan on a trace; watchers apart.
+
+    A search has one thread that waits for those that replay.
+    """
+    watching, seen = threading.Event(), [0]
+
+    def watch() -> None:
+        before = _threads()
+        while not watching.wait(0.001):
+            seen[0] = max(seen[0], _threads() - before)
+
+    loaded = load_trace(Trace.open(path))
+    portfolio = named_portfolio(loaded, [name], [])
+    job = prepared_of("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    row = perform(job, job.files)
+    watching.set()
+    watcher.join()
+    assert isinstance(row, Done)
+    return seen[0]
+
+
+def pool_of_arrow(_: int) -> int:
+    return pa.cpu_count()
+
+
+def _threads() -> int:
+    return sum(1 for _ in Path("/proc/self/task").iterdir())
 
 
 def square(number: int) -> int:

@@ -136,8 +136,8 @@ def is_within(found: Trace, trained: Trace) -> bool:
 def test_a_plan_trained_on_a_trace_is_broken_and_compare_finds_the_same(tmp_path: Path) -> None:
     table2(tmp_path / "four.heap", 1500)
     asked = ("adversary", "four.heap", "budgeted", "tlsf:probes=0", "static_pools")
-    content = heapfit_json(*asked, "--effort", "1", "-o", "found", folder=tmp_path)
-    shown = heapfit(*asked, "--effort", "1", "-o", "found", folder=tmp_path).stdout
+    content = heapfit_json(*asked, "--search", "1", "-o", "found", folder=tmp_path)
+    shown = heapfit(*asked, "--search", "1", "-o", "found", folder=tmp_path).stdout
     trained = open_any(tmp_path / "four.heap", ImportOptions(), tmp_path)
     attacks = {one["name"]: one for one in content["attacks"]}
     assert set(attacks) == {"budgeted_4_largest", "tlsf:probes=0", "static_pools"}
@@ -163,7 +163,7 @@ def test_a_plan_file_is_attacked_in_its_own_region(tmp_path: Path) -> None:
     assert plan_file.region is not None
     roomy = replace(plan_file, region=2 * plan_file.region)
     save_plan(path, roomy)
-    asked = ("adversary", "four.heap", "--plan", "plans/best_fit.toml", "--effort", "1")
+    asked = ("adversary", "four.heap", "--plan", "plans/best_fit.toml", "--search", "1")
     shown = heapfit(*asked, folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert f"{roomy.region:,}" in shown.stdout

@@ -110,7 +110,7 @@ def test_a_bad_buffer_is_refused_with_its_line(tmp_path: Path, lines: str, told:
 
 def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path) -> None:
     table2(tmp_path / "t.heap", 800)
-    shown = heapfit("bounds", "t.heap", "--effort", "1", "--lifetimes", "l.csv", folder=tmp_path)
+    shown = heapfit("bounds", "t.heap", "--search", "1", "--lifetimes", "l.csv", folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "offline packing" in shown.stdout
     assert "placements tried with zones for common sizes" in " ".join(shown.stdout.split())
@@ -121,12 +121,12 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
     assert "these sizes: any order of these sizes in these numbers;" in shown.stdout
     assert "l.csv: " in shown.stdout
-    content = heapfit_json("bounds", "l.csv", "--effort", "1", folder=tmp_path)
+    content = heapfit_json("bounds", "l.csv", "--search", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
     premises = {one["name"]: one["premise"] for one in content["worst_cases"]}
     assert premises["static_pools"] == "any order of these sizes in these numbers"
     assert premises["tlsf"] == "any order of any sizes up to the largest"
-    none = heapfit("bounds", "t.heap", "--effort", "0", folder=tmp_path)
+    none = heapfit("bounds", "t.heap", "--search", "0", folder=tmp_path)
     assert "placed as requests come" in none.stdout
 
 

@@ -10,6 +10,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from page_reader import Page
 from test_record import heapfit
 
 from heapfit.design.placement.call_sites import call_sites
@@ -184,3 +185,17 @@ def test_a_recording_without_call_sites_is_told(tmp_path):
     done = heapfit("sites", tmp_path / "plain.heap")
     assert done.returncode == 1
     assert "no call sites are recorded" in done.stderr
+
+
+@pytest.mark.usefixtures("recording")
+def test_a_page_names_the_functions_of_a_recorded_program(program):
+    words = ["compare", "trace.parquet", "tlsf", "--program", "program", "--report", "page.html"]
+    done = heapfit(*words, cwd=program.parent)
+    assert done.returncode == 0, done.stderr
+    page = Page((program.parent / "page.html").read_text())
+    (holder,) = (row for row in page.rows if row and "note" in row[0])
+    assert holder[0] == "note, program.c:6"
+    assert holder[2] == "100"
+    assert "Call sites by function and line" in page.text
+    map_of_blocks = next(text for _, text in page.scripts if "note, program.c:6" in text)
+    assert '"sites"' in map_of_blocks

@@ -14,6 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.sweep import Sweep
 
 FAILED = 3
 CAPTURE = Path(__file__).parents[2] / "examples/capture/network.pcap.gz"
@@ -283,3 +284,25 @@ def test_from_python_a_check_is_a_record(folder: Path) -> None:
     assert (leak.run.name, leak.growth) == ("leak", 0)
     with pytest.raises(HeapfitError, match="none"):
         check_recordings([folder / "none.heap"], plan_file(), CheckOptions())
+
+
+def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
+    base = recording(tmp_path / "base.heap", blocks([200] * 8))
+    runs = [
+        recording(tmp_path / "small.heap", blocks([100] * 12)),
+        recording(tmp_path / "grown.heap", blocks([300] * 16)),
+        recording(tmp_path / "broken.heap", broken_up()),
+    ]
+    options = CheckOptions(base=(base,), growth=5.0)
+    alone = check_recordings(runs, plan_file(), options)
+    with Sweep(workers=2) as sweep:
+        together = check_recordings(runs, plan_file(), options, sweep=sweep)
+    assert together == alone
+    assert [bool(one.findings) for one in alone.recordings] == [False, True, True]
+    assert together.recordings[1].changes is not None
+
+
+def test_a_recording_that_is_not_there_is_told_by_workers_too(tmp_path: Path) -> None:
+    run = recording(tmp_path / "run.heap", blocks([100]))
+    with Sweep(workers=2) as sweep, pytest.raises(HeapfitError, match=r"gone\.heap"):
+        check_recordings([run, tmp_path / "gone.heap"], plan_file(), sweep=sweep)

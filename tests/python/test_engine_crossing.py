@@ -9,7 +9,7 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.compare.trial import replay_trace, runs_from_file, runs_in
+from heapfit.compare.trial import replay_trace, runs_from_file, runs_in, serves_from
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -176,6 +176,22 @@ def test_a_trace_runs_from_its_file_where_it_runs_in_memory(trace: Trace) -> Non
         assert runs == runs_in(plan, trace.events(), region)
     assert runs
     assert not runs_from_file(trace, plan, 64)
+
+
+@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored", "segregated_fit"])
+def test_what_one_replay_proves_of_larger_regions_holds_in_each(
+    trace: Trace, allocator: str
+) -> None:
+    events = trace.events()
+    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
+    r_safe = trial.scan().r_safe
+    assert r_safe is not None
+    tried = range(r_safe // 2 // 8 * 8, 2 * r_safe, max(r_safe // 40 // 8 * 8, 8))
+    proven = [region for region in tried if serves_from(trial, region)[0]]
+    assert all(trial.run(region).runs for region in tried if proven and region >= proven[0])
+    assert bool(proven) == (allocator != "segregated_fit")  # which tells nothing
+    assert not proven or proven[0] >= r_safe
+    assert serves_from(trial, r_safe)[1] <= len(events)
 
 
 def test_the_first_refusal_is_told(trace: Trace) -> None:

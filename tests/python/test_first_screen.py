@@ -7,6 +7,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from captures import ethernet, ipv4, pcap
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
@@ -20,6 +21,8 @@ from heapfit.compare.trial import runs_in
 from heapfit.fit_result import Fit, FitOptions, Standing
 from heapfit.fitting.fit import fit
 from heapfit.fitting.held import DRAWN
+from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import load_trace
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.model import fit_model
 
@@ -32,6 +35,10 @@ TOLD: list[tuple[float, float]] = []  # seconds of CPU and the share, as the fit
 
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory) -> Fit:
+    load_trace(
+        open_any(ECHO, ImportOptions(), ECHO.parent)
+    )  # what is loaded once for all is no work of a fit
+
     def tell(_step: str, share: float) -> None:
         TOLD.append((process_time(), share))
 
@@ -125,6 +132,44 @@ def test_todays_heap_comes_first_and_may_be_kept(tmp_path, capsys):
     assert fitted.today.is_kept == any("keep heap_4 and set config" in line for line in lines)
     if fitted.today.is_kept:
         assert fitted.held.seen_refused == 0
+
+
+def few(folder: Path) -> tuple[list[Path], FitOptions]:
+    return [table2(folder / "one.heap", events=400)], FitOptions()
+
+
+def two_runs(folder: Path) -> tuple[list[Path], FitOptions]:
+    return [table2(folder / f"run-{seed}.heap", 400, seed) for seed in (1, 2)], FitOptions()
+
+
+def capture(folder: Path) -> tuple[list[Path], FitOptions]:
+    frames = [ethernet(ipv4(60 + 40 * (i % 7))) for i in range(200)]
+    source = folder / "packets.pcap"
+    source.write_bytes(pcap([(0.001 * i, one, len(one)) for i, one in enumerate(frames)]))
+    return [source], FitOptions()
+
+
+def kept(folder: Path) -> tuple[list[Path], FitOptions]:
+    return few(folder)[0], FitOptions(now="heap_4")
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (few, r"1 recording is too few .* set the heap to [\d,]+ B"),
+        (two_runs, r"2 recordings are too few .* set the heap to [\d,]+ B"),
+        (capture, r"Assumed: 1,000 packets wait.* heap to [\d,]+ B"),
+        (kept, r"keep heap_4 and set configTOTAL_HEAP_SIZE to [\d,]+ B"),
+    ],
+)
+def test_the_first_six_lines_answer_for_every_kind_of_input(form, said, tmp_path, capsys):
+    sources, options = form(tmp_path)
+    fitted = fit(sources, tmp_path / "out", options)
+    lines = printed(fitted, capsys)
+    require_a_screen([line for line in lines if "/" not in line])
+    assert re.search(said, " ".join(" ".join(lines[:6]).split())), lines[:6]
+    peak = f"most ever in use was {fitted.answer.size.u_max:,} B"
+    assert peak in " ".join(" ".join(lines[:8]).split())
 
 
 def test_everything_else_is_there_when_asked_for(tmp_path):

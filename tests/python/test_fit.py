@@ -14,6 +14,7 @@ from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
+from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -194,13 +195,6 @@ def test_json_tells_every_fit(tmp_path):
     assert told["answer"]["recordings"] == 1
 
 
-def test_the_answer_comes_first(tmp_path):
-    table2(tmp_path / "four.heap", events=1000)
-    lines = heapfit("fit", "four.heap", folder=tmp_path).stdout.splitlines()
-    assert lines[2].startswith("  1 recording is too few for a heap below 64 KiB: record 4")
-    assert "Until then, set the heap to " in " ".join(lines[:5])
-
-
 def test_a_large_heap_is_answered_from_one_recording(tmp_path):
     source = bimodal(tmp_path / "packets.heap", events=1000)
     source.write_text(source.read_text() + "a 5000 65536\n")
@@ -247,6 +241,15 @@ def test_one_heap_serves_every_recording(joint):
     for path in joint.paths.traces:
         events = load_trace(Trace.open(path)).events
         assert _engine.Replay(plan.plan.engine(), plan.region).feed(events)
+
+
+def test_workers_write_the_same_plan(joint, tmp_path):
+    sources = [run.source for run in joint.runs]
+    with Sweep(workers=2) as sweep:
+        shared = fit(sources, tmp_path / "out", sweep=sweep)
+    assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
+    assert shared.runs == joint.runs
+    assert shared.work == joint.work
 
 
 def test_the_page_of_several_recordings_has_a_row_for_each(joint):

@@ -8,24 +8,24 @@ from page_reader import Page
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
+from heapfit.compare.comparison import EXACT
+from heapfit.design.space import configurations, named_configurations, without_standards
 from heapfit.errors import HeapfitError
 from heapfit.front.design_front import (
     Configuration,
     chosen,
     compare_all,
     cost_of_choice,
-    file_name,
     front_of,
     save_front,
 )
 from heapfit.front.measures import Measure, Measures
 from heapfit.front.pareto import Place, Standing, dominates
 from heapfit.front.preference import Preference
-from heapfit.front.space import configurations, named_configurations, without_standards
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import TrainedOn, load_plan
+from heapfit.plan.plan_file import TrainedOn, file_name, load_plan
 from heapfit.report.front.page import render
 from heapfit.trace.loaded import load_trace
 
@@ -63,6 +63,41 @@ def test_the_members_are_those_that_nobody_dominates(front):
     for one in known:
         is_dominated = any(dominates(figures(other), figures(one)) for other in known)
         assert is_dominated == (one.place.standing is Standing.DOMINATED)
+
+
+@pytest.fixture(scope="module")
+def searched(loaded):
+    """The same front with every configuration searched."""
+    space = configurations(loaded)
+    asked = tuple(replace(one, is_searched_further=False) for one in space.candidates)
+    return front_of(compare_all(loaded, replace(space, candidates=asked)), loaded)
+
+
+def test_what_is_left_is_beaten_where_it_is_searched(front, searched):
+    left = [one.row for one in front.configurations if one.row.beaten_by is not None]
+    assert left
+    found = {one.name: one for one in searched.configurations}
+    for row in left:
+        assert row.is_searched_further
+        assert row.r_safe is None
+        one, rival = found[row.name], found[row.beaten_by]
+        assert one.place.standing is Standing.DOMINATED
+        assert one.row.r_safe >= row.r_safe_at_least > rival.row.r_safe
+        assert row.work.events < one.row.work.events / 2
+        assert dominates(figures(rival), figures(one))
+
+
+def test_leaving_changes_no_front_and_takes_less(front, searched):
+    assert [(one.name, figures(one)) for one in front.members] == [
+        (one.name, figures(one)) for one in searched.members
+    ]
+    assert front.comparison.work.regions < searched.comparison.work.regions / 2
+
+
+def test_exact_leaves_nothing(loaded):
+    space = named_configurations(loaded, ["tlsf", "segregated_fit"])
+    rows = compare_all(loaded, space, EXACT).rows
+    assert all(row.beaten_by is None and row.is_exhaustive for row in rows)
 
 
 def test_every_plan_of_the_space_is_there_once(front):
@@ -259,7 +294,8 @@ def test_the_page_has_every_configuration_in_a_table(page, front):
     rows = [" ".join(" ".join(row).split()) for row in page.rows]
     for one in front.configurations:
         told = [row for row in rows if row.startswith(one.name) and one.row.reason[:30] in row]
-        assert any(f" {one.measures.memory:,} " in row for row in told), one.name
+        memory = one.measures.memory or one.row.r_safe_at_least
+        assert any(f" {memory:,} " in row for row in told), one.name
 
 
 def test_the_page_can_show_any_measure_of_any_configuration(page, front):

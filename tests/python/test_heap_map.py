@@ -120,6 +120,11 @@ def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(
     assert first <= heap_map.peak < end
     assert (starts < end).all()
     assert (starts + columns["lengths"] > first).all()
+    sizes = [int(label.replace(",", "")) for label in record["sizes"]["labels"]]
+    every = heap_map.lifetimes
+    is_told = (every.starts < end) & (every.ends > first)
+    assert [sizes[one] for one in columns["sizes"]] == every.sizes[is_told].tolist()
+    assert len(sizes) == len(set(columns["sizes"].tolist())) == len(record["sizes"]["colours"])
     width, height = record["picture"]
     cells = columns["picture-1"].reshape(height, width)
     lifetimes, own = heap_map.lifetimes, heap_map.heaps[1].own

@@ -81,7 +81,7 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
 def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
     options = RobustOptions(choice=STANDARD_BUDGETS)
     designs = design(traces[0], "first", folder / "plans", options)
-    write_design_page(folder / "b.html", designs, traces[0], Asked(8, options.effort))
+    write_design_page(folder / "b.html", designs, traces[0], Asked(8, options.precision))
     page = read(folder / "b.html")
     files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
     assert files == [path.name for path in designs.paths]
@@ -94,7 +94,7 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     designs = design_robust(traces, options)
     names = ["first", "second", "third"]
     several = Several(designs, traces, names)
-    write_robust_page(folder / "c.html", several, Asked(8, options.effort))
+    write_robust_page(folder / "c.html", several, Asked(8, options.precision))
     page = read(folder / "c.html")
     chosen = designs.chosen
     curves = {one["name"]: one for one in page.figures["chart-risk"]["data"]}

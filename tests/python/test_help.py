@@ -70,6 +70,7 @@ def test_an_example_runs_within_80_columns(example, folder):
     assert (program, done.returncode) == ("heapfit", 0), done.stderr
     if "--json" not in words and "settings" not in words:
         assert wide_lines(done.stdout) == []
+    assert wide_lines(done.stderr) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

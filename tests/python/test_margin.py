@@ -4,6 +4,7 @@
 import pytest
 
 from heapfit.compare.margin import (
+    ADDRESSED,
     LISTED,
     PLACED,
     PLAIN,
@@ -36,14 +37,14 @@ def test_no_region_is_beyond_what_offsets_reach():
     assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION
 
 
-@pytest.mark.parametrize("kind", (PLAIN, PLACED, LISTED))
+@pytest.mark.parametrize("kind", (PLAIN, PLACED, ADDRESSED, LISTED))
 @pytest.mark.parametrize("u_max", SIZES)
 def test_more_recordings_never_need_a_larger_margin(kind, u_max):
     margins = [margin_for(Known(runs, u_max, kind)) for runs in range(1, 10)]
     assert margins == sorted(margins, reverse=True)
 
 
-@pytest.mark.parametrize("kind", (PLAIN, PLACED))
+@pytest.mark.parametrize("kind", (PLAIN, PLACED, ADDRESSED))
 @pytest.mark.parametrize("runs", range(1, 6))
 def test_larger_heaps_never_need_a_larger_margin(kind, runs):
     margins = [margin_for(Known(runs, u_max, kind)) for u_max in SIZES]
@@ -57,6 +58,7 @@ def test_a_small_heap_takes_four_recordings():
 
 def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
     assert kind_of(Plan("first_fit"), is_trained=False) == LISTED
+    assert kind_of(Plan("first_fit", {"list": 1}), is_trained=False) == ADDRESSED
     assert kind_of(Plan("segregated_fit"), is_trained=False) == LISTED
     assert kind_of(Plan("tlsf"), is_trained=False) == PLAIN
     assert kind_of(Plan("tailored"), is_trained=True) == PLACED

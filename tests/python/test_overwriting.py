@@ -24,7 +24,7 @@ FILES = [
     "workload t2_w1:events=400 -o {}",
     "record -o {} -- sh -c :",
     "profile small.heap --series {}",
-    "bounds small.heap --effort 0 --lifetimes {}",
+    "bounds small.heap --search 0 --lifetimes {}",
     "check small.heap --plan plan.toml --markdown {}",
     "check small.heap --plan plan.toml --report {}",
     "compare small.heap tlsf --report {}",

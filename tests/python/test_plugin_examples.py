@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/plugins.md says of the allocators in examples/plugins; its commands run elsewhere."""
 
+import csv
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +43,42 @@ def test_the_broken_example_is_told_as_the_page_has_it() -> None:
     assert done.returncode == 3
     assert len(shown) == 1
     assert shown[0] in done.stdout.splitlines()
+
+
+# Clone and installation are part of `make test-long`.
+ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
+
+
+def test_at_most_ten_commands_lead_from_a_clone_to_a_row_in_the_league(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```bash\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    commands = block.replace("\\\n", " ").splitlines()
+    assert len(commands) <= 10
+    assert commands[0].split()[:2] == ["git", "clone"]
+    if ALL:
+        commands = [one.replace("URL", str(ROOT)) for one in commands]
+        folder = tmp_path / "heapfit"
+    else:
+        (tmp_path / "examples").symlink_to(ROOT / "examples")
+        commands = [one for one in commands if one.startswith("heapfit")]
+        folder = tmp_path
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(["set -eu", *commands])],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    with (folder / "out/league/league.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    found = {row["entrant"]: row for row in rows if row["recording"] == "bison-1"}
+    assert set(found) == {"tlsf", "bump (64 bit)", "buddy (64 bit)", "broken (64 bit)"}
+    assert found["broken (64 bit)"]["faults"] == "overlap"
+    assert int(found["buddy (64 bit)"]["r_safe"]) > int(found["tlsf"]["r_safe"])
+    assert len({row["recording"] for row in rows}) > 30
 
 
 def test_the_page_explains_each_fault() -> None:

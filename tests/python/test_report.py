@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from page_reader import Page
 from small_traces import bimodal, diverse, table2
@@ -19,7 +20,13 @@ from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.heap import fit as report_page
 from heapfit.report.heap.fit import write_report
-from heapfit.report.sections.size_charts import LABEL_HEIGHT, LABEL_WIDTH, labels
+from heapfit.report.sections.size_charts import (
+    LABEL_HEIGHT,
+    LABEL_WIDTH,
+    MOST_BARS,
+    labels,
+    size_chart,
+)
 from heapfit.trace.loaded import load_trace
 
 HOSTILE = [
@@ -155,6 +162,10 @@ def test_every_candidate_has_its_exact_figures(fitted):
     for row in fitted.comparison.rows:
         cells = page.row(f"{row.name} ", "candidates")  # "tailored" is no "tailored_by_lifetime"
         replay = row.replay
+        if row.r_safe_at_least is not None:  # left, as it cannot win; no heap is below the peak
+            least = max(row.r_safe_at_least, row.u_max)
+            assert cells[1:4] == ["–", f"≥ {least:,} B", f"≥ {least / row.u_max:.3f}"]
+            continue
         assert [number(cell) for cell in cells[1:3]] == [row.r_min, row.r_safe]
         if replay is None:
             assert cells[3:8] == ["–"] * 5
@@ -234,6 +245,20 @@ def test_a_trace_of_one_size_has_its_page(tmp_path):
     source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
     page = page_of(fit([source], tmp_path / "out"))
     assert page.row("64 B", "program")[1:3] == ["100", "100.0 %"]
+
+
+def test_where_sizes_are_many_those_too_close_share_a_bar(pooled):
+    many = np.arange(1, 20_001)
+    profile = replace(pooled.profile, sizes=many, allocations=many[::-1].copy())
+    chart = size_chart(profile, [64], 0.001)
+    others, special, *_ = chart.data
+    assert chart.layout["yaxis"]["range"][1] > max(others["y"])
+    assert (special["customdata"], len(others["x"]) <= MOST_BARS) == ([["64\xa0B", 19_937]], True)
+    told = [words.replace(",", "").split()[:3:2] for words, _ in others["customdata"]]
+    first = [int(one[0]) for one in told]
+    assert first == sorted(first)
+    assert sum(amount for _, amount in others["customdata"]) + 19_937 == many.sum()
+    assert sum(others["y"]) + sum(special["y"]) == pytest.approx(1)
 
 
 def test_every_colour_of_a_chart_is_defined_for_light_and_for_dark(pooled):

@@ -7,20 +7,23 @@ from pathlib import Path
 import pytest
 from small_traces import diverse, heapfit, heapfit_json, table2
 
+from heapfit import _engine
 from heapfit.cli.printing.robust import verdicts
 from heapfit.compare.trial import runs_in
+from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.effort import Effort
+from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
 from heapfit.design.portfolio import candidate_from_file
 from heapfit.design.robust.design import (
-    MARGINS,
     RobustDesigns,
     RobustOptions,
-    RobustRow,
     design_robust,
     save_robust_plans,
-    with_margin,
 )
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.objective import Objective, parse_objective
+from heapfit.design.robust.portfolio import robust_portfolio
+from heapfit.design.robust.row import MARGINS, RobustRow, with_margin
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
@@ -119,6 +122,21 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path:
     assert (alone.unseen_region, alone.run_out) == (None, (1,) * len(MARGINS))
     assert alone.regions == (alone.region,) * 4  # made from all it serves all
     assert over.unseen_region is not None
+
+
+def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
+    quick, long = (
+        design_robust(runs[:2], RobustOptions(folds=2, effort=effort, choice=PUBLISHED_BUDGETS))
+        for effort in (Effort.QUICK, Effort.LONG)
+    )
+    learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}
+    assert TWO_ENDS in learned
+    assert learned.isdisjoint(row.name for row in quick.rows)
+    assert not learned.isdisjoint(row.name for row in long.rows)
+    further = [row for row in long.rows if ":" in row.name]
+    assert any(row.unseen_region is not None for row in further)
+    assert {row.name for row in quick.rows} & {row.name for row in long.rows}
+    assert not any(one.same_as and ":" in one.name for one in long.not_applicable)
 
 
 def test_a_quantile_leaves_out_the_worst_traces(runs: list[Trace]) -> None:
@@ -263,3 +281,50 @@ def test_what_held_is_what_needs_no_more_than_the_heap_set_without_it(tmp_path: 
     rows = {row.name: row for row in design_robust([*few, many]).rows}
     assert rows["tlsf"].held == (True, True, True)
     assert rows["class_pools_worst_case"].held == (True, True, False)  # made for ten blocks
+
+
+def test_what_is_learned_on_each_is_learned_on_all_joined(tmp_path: Path) -> None:
+    """The same plans, by fewer events: what fails for one trace is not replayed on the others."""
+    workload = "phases_x16:events=1500"
+    runs = [
+        generate_workload(parse_workload(workload, seed), tmp_path / f"{seed}.parquet")
+        for seed in range(1, 9)
+    ]
+    joined = load_trace(join_traces(tmp_path / "j.parquet", runs))
+    fleet = _engine.Fleet(tuple(trace.events() for trace in runs))
+    one = robust_portfolio(joined, RobustOptions())
+    each = robust_portfolio(replace(joined, fleet=fleet), RobustOptions())
+    assert {c.name: c.plan for c in each.candidates} == {c.name: c.plan for c in one.candidates}
+    assert each.work.events < one.work.events / 2
+    assert sorted(fleet.hardest_first) == list(range(len(runs)))
+
+
+def test_a_fleet_has_one_trace_at_least() -> None:
+    with pytest.raises(ValueError, match="one trace at least"):
+        _engine.Fleet(())
+
+
+@pytest.mark.parametrize("workload", ["t2_w4:events=500", "djgpp_test:slots=30,events=400"])
+def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -> None:
+    traces = [
+        generate_workload(parse_workload(workload, seed), tmp_path / f"{seed}.parquet")
+        for seed in range(11, 17)
+    ]
+    every = design_robust(traces)
+    some = design_robust(traces, RobustOptions(is_for_choice=True))
+
+    def largest(designs: RobustDesigns) -> list[tuple[object, ...]]:
+        return [(row.name, row.plan, row.region, row.unseen_region) for row in designs.rows]
+
+    assert largest(some) == largest(every)
+    assert some.work.regions < every.work.regions
+    for pools_asked in (False, True):
+        assert some.choose(pools_asked).plan == every.choose(pools_asked).plan
+    assert some.choose().regions == every.choose().regions
+    assert some.choose().unseen_regions == every.choose().unseen_regions
+
+
+def test_a_quantile_is_of_regions_that_are_all_known(runs: list[Trace]) -> None:
+    options = RobustOptions(objective=Objective(0.5), folds=5, effort=Effort.QUICK)
+    known = design_robust(runs, replace(options, is_for_choice=True))
+    assert known.rows == design_robust(runs, options).rows

@@ -229,8 +229,33 @@ def test_the_page_draws_every_metric_and_names_every_scheme(found):
     ]  # fmt: skip
     names = [trace["name"] for trace in figures["chart-bandwidth-admission"]["data"]]
     assert names == ["fixed", "fixed, exact", "chained", "chained, exact", "general"]
-    assert sum(row[:2] and row[0] in ("8", "12") for row in page.rows) == len(found.results)
+    told = [row[0] for row in page.rows if row and row[0].endswith(("rate 8", "rate 12"))]
+    assert told == [
+        f"{one.scheme.name} rate {one.point.values['traffic.arrivals.rate']}"
+        for one in found.results
+    ]
     assert not page.unclosed
+
+
+def test_the_page_begins_with_who_admits_most(found):
+    means = {"fixed": 0.0, "chained": 0.0, "general": 0.0}
+    for one in found.results:
+        means[one.scheme.name] += one.value("bandwidth_admission") / 2
+    (first, highest), *others = sorted(means.items(), key=lambda pair: -pair[1])
+    rest = ", ".join(f"{name} {mean:.1%}" for name, mean in others).replace("%", " %")
+    assert (
+        f"{first} admits most: {100 * highest:.1f} % of the bytes offered; {rest}. "
+        "Means over 2 points." in Page(render(found)).text.replace("\N{NO-BREAK SPACE}", " ")
+    )
+
+
+def test_what_has_no_closed_form_is_named_and_has_no_rows():
+    example = Path(__file__).parents[2] / "examples/partitions/figure-5.toml"
+    page = Page(render(solve(load_scenario(example))))
+    assert "Nothing is known of contiguous, which has no closed form" in page.text
+    assert not any(row and row[0].startswith("contiguous") for row in page.rows)
+    legends = [one["layout"]["showlegend"] for one in page.figures.values()]
+    assert sum(legends) == 1
 
 
 def test_the_page_is_the_same_for_the_same_results(scenario, found):

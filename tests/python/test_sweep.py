@@ -9,7 +9,16 @@ import time
 from pathlib import Path
 
 import pytest
-from sweep_work import die_at_first, generator, process, refuse_odd, sleep, square
+from sweep_work import (
+    busy_threads,
+    die_at_first,
+    generator,
+    pool_of_arrow,
+    process,
+    refuse_odd,
+    sleep,
+    square,
+)
 
 from heapfit.errors import HeapfitError
 from heapfit.sweep import Job, Sweep
@@ -112,6 +121,12 @@ def test_leaving_ends_workers_that_are_busy():
 
 def interrupt(_step, _done):
     raise KeyboardInterrupt
+
+
+def test_a_job_replays_in_one_thread(pair):
+    trace = Path(__file__).parents[2] / "examples/recordings/traces/m4-1.parquet"
+    assert busy_threads("segregated_fit", trace) == 1
+    assert pair.map("pool", pool_of_arrow, [0, 0]) == [1, 1]
 
 
 def test_little_work_starts_no_process():

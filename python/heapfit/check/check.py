@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
+from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.profile import profile_trace
@@ -35,6 +36,8 @@ from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
+
+_BYTES_AN_EVENT = 4  # of a file, about
 
 
 class Finding(StrEnum):
@@ -147,11 +150,13 @@ def check_recordings(
     plan: PlanFile,
     options: CheckOptions | None = None,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> Check:
     """Replays each recording once in the plan's region, and tells what fails and what grew.
 
     A recording that fails is gone over again: for R, some 150 replays, and for what it holds.
-    HeapfitError if the plan sets no region or was made for recordings of another kind.
+    `sweep`: where several recordings are replayed; None: one after the other here. HeapfitError if
+    the plan sets no region or was made for recordings of another kind.
     """
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
@@ -163,12 +168,32 @@ def check_recordings(
             for i, source in enumerate(options.base)
         ]
         asked = _Asked(plan, options, _highest(bases, work))
+        named = list(zip(sources, _names(sources), strict=True))
+        if sweep is not None and len(named) > 1:
+            checked = sweep.run("check", [_job(*one, asked) for one in named], progress)
+            return Check(plan, asked.base, tuple(checked), options)
         checked = []
-        pairs = zip(sources, _names(sources), strict=True)
-        for i, (source, name) in enumerate(pairs, len(bases)):
+        for i, (source, name) in enumerate(named, len(bases)):
             with opened_trace(source, options.importing, work.of(i)) as trace:
                 checked.append(_checked(trace, name, asked, work.of(i)))
         return Check(plan, asked.base, tuple(checked), options)
+
+
+def _job(source: Source, name: str, asked: _Asked) -> Job:
+    """One recording as a job: its file, then that of the base's highest, if there is a base."""
+    path = _file(source)
+    highest = () if asked.highest is None else (asked.highest[0].path,)
+    # A file that is not there is told by the job, as any other that cannot be read.
+    events = path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
+    return Job(name, _checked_by_job, (name, asked), (path, *highest), events)
+
+
+def _checked_by_job(argument: tuple[str, _Asked], path: Path, *base: Path) -> Checked:
+    name, asked = argument
+    if asked.highest is not None:
+        asked = replace(asked, highest=(Trace.open(base[0]), asked.highest[1]))
+    with opened_trace(path, asked.options.importing) as trace:
+        return _checked(trace, name, asked, no_progress)
 
 
 # What takes how much of a recording's time; a search takes some 30 replays at once.
@@ -220,8 +245,8 @@ class _Asked:
 
     @cached_property
     def holdings(self) -> Holdings | None:
-        """Of the base; only where something has failed."""
-        if self.highest is None:
+        """Of the base, unless it is too long; only where something has failed."""
+        if self.highest is None or not self.highest[0].fits_in_memory:
             return None
         programs = self.options.base_programs or self.options.programs
         return holdings_of(load_trace(self.highest[0]), programs)
@@ -238,7 +263,8 @@ def _checked(trace: Trace, name: str, asked: _Asked, progress: Progress) -> Chec
     run = run_on(trace, plan, name, progress)
     growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
     failures = _failures(run, growth, asked)
-    loaded = load_trace(trace, progress=progress) if failures or options.measure else None
+    is_searched = options.measure or (bool(failures) and trace.fits_in_memory)
+    loaded = load_trace(trace, progress=progress) if is_searched else None
     needed = _needed(loaded, plan, run, progress) if loaded else None
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
     return Checked(

@@ -54,8 +54,8 @@ def command(
             help="Bytes of the region to break [the plan's, or R_safe on the trace].",
         ),
     ] = None,
-    effort: Annotated[
-        int, typer.Option("--effort", min=1, help="Million events that are replayed for each plan.")
+    search: Annotated[
+        int, typer.Option("--search", min=1, help="Million events to replay for each plan.")
     ] = 20,
     seed: Seed = 1,
     alignment: AlignmentOption = Alignment.BYTES_8,
@@ -77,7 +77,7 @@ def command(
             trace,
             Contestants(tuple(allocators or []), plan_files, int(alignment)),
             output or Path("out") / name / "adversary",
-            AdversaryOptions(region, effort * _MILLION, seed, name),
+            AdversaryOptions(region, search * _MILLION, seed, name),
             progress,
         )
     out_result(_parts(attacks, seed), as_json)

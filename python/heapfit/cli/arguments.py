@@ -11,7 +11,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.compare.comparison import EXACT, STANDARD_EFFORT, Effort
+from heapfit.compare.comparison import EXACT, STANDARD_PRECISION, Precision
+from heapfit.design.effort import Effort
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 
@@ -83,6 +84,14 @@ Exact: TypeAlias = Annotated[
     typer.Option(
         "--exact",
         help="Try every multiple of 8 bytes around each plan's region, however long it takes.",
+    ),
+]
+EffortOption: TypeAlias = Annotated[
+    Effort,
+    typer.Option(
+        "--effort",
+        help="How far plans are looked for: quick takes what needs no search, long tries "
+        "all that front and design search (docs/design.md).",
     ),
 ]
 Seed: TypeAlias = Annotated[
@@ -163,6 +172,6 @@ def import_options(
     return ImportOptions(drop_unknown, queue, bits)
 
 
-def effort_of(exact: bool) -> Effort:
+def precision_of(exact: bool) -> Precision:
     """On each plan's regions, from the option above."""
-    return EXACT if exact else STANDARD_EFFORT
+    return EXACT if exact else STANDARD_PRECISION

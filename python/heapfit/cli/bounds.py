@@ -42,12 +42,12 @@ _REQUESTS = {
 def command(
     source: Source,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    effort: Annotated[
+    search: Annotated[
         int,
         typer.Option(
-            "--effort",
+            "--search",
             min=0,
-            help="Million steps that the packing may take.",
+            help="Million steps of the search for a packing.",
         ),
     ] = 50,
     seed: Seed = 1,
@@ -67,7 +67,7 @@ def command(
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
-        bounds = find_bounds(loaded, seed, effort * _MILLION, progress)
+        bounds = find_bounds(loaded, seed, search * _MILLION, progress)
         written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
     parts = [*_parts(bounds, int(alignment))]
     if written is not None:

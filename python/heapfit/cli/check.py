@@ -15,12 +15,14 @@ import typer
 from heapfit.check.check import CheckOptions, check_recordings
 from heapfit.cli.arguments import (
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     Programs,
     Queue,
     ReportPage,
     Sources,
+    Workers,
     import_options,
     typed_command,
 )
@@ -30,6 +32,7 @@ from heapfit.cli.printing.parts import out_result
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
+from heapfit.sweep import Sweep
 
 _FAILED = 3
 _PERCENT = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%?")
@@ -79,6 +82,8 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that new recordings run on a plan in its region, and show what grew.
@@ -94,8 +99,8 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
-    with whole_bar() as progress:
-        check = check_recordings(sources, load_plan(plan), options, progress)
+    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
+        check = check_recordings(sources, load_plan(plan), options, progress, sweep)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))
     if report is not None:

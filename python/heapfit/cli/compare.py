@@ -31,8 +31,8 @@ from heapfit.cli.arguments import (
     Seed,
     SramFile,
     Workers,
-    effort_of,
     import_options,
+    precision_of,
     typed_command,
 )
 from heapfit.cli.printing.check import run_told
@@ -151,7 +151,7 @@ def command(
     options = MatrixOptions(step, load_sram(sram), accesses)
     plan_files = tuple(map(load_plan, plans or []))
     foreign = [plugin_of(path, int(bits), shlex.split(cflags)) for path in plugins or []]
-    contestants = Contestants(tuple(named), plan_files, int(alignment), effort_of(exact))
+    contestants = Contestants(tuple(named), plan_files, int(alignment), precision_of(exact))
     importing = import_options(queue, drop_unknown, pointer_bits)
     with whole_bar(_WORK) as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
         traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]

@@ -19,6 +19,7 @@ from heapfit.cli.arguments import (
     CallSites,
     ClusterAddress,
     DropUnknown,
+    EffortOption,
     Exact,
     PointerBitsOption,
     Programs,
@@ -28,7 +29,6 @@ from heapfit.cli.arguments import (
     Sized,
     Sources,
     Workers,
-    effort_of,
     import_options,
     typed_command,
 )
@@ -37,16 +37,16 @@ from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_resu
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.robust import robust_table
-from heapfit.cli.printing.verdict import verdict_first
+from heapfit.cli.printing.verdict import said_of, verdict_first
 from heapfit.compare.comparison import Row
 from heapfit.compare.verdict import chosen_row, pools_warning
 from heapfit.design.budgets.choice import (
-    STANDARD_BUDGETS,
     STANDARD_SEARCH,
     STANDARD_SECONDS,
     BudgetChoice,
     Method,
 )
+from heapfit.design.effort import Effort, budgets_of
 from heapfit.design.plan_files import Designs, design
 from heapfit.design.robust.design import (
     RobustDesigns,
@@ -112,11 +112,10 @@ _Draw: TypeAlias = Annotated[
 ]
 
 
-# What takes how much of the time, measured on the lwIP example and on three of examples/check.
-_ONE = {"import": 5, "read events": 13, "learn placement": 3, "where to begin": 2} | {
-    "search budgets": 65,
-    "compare": 15,
-}
+# What takes how much of the time, measured on two recordings of programs and on three of
+# examples/check.
+_ONE = {"import": 3, "read events": 2, "learn placement": 12, "where to begin": 2, "compare": 22}
+_SEARCH = 60  # of STANDARD_SEARCH, beside these
 _SEVERAL = {"import": 2, "make plans": 40, "measure": 54, "try margins": 3}
 
 
@@ -130,6 +129,7 @@ def command(
     seed: Seed = 1,
     objective: _Objective = "max",
     folds: _Folds = 4,
+    effort: EffortOption = Effort.STANDARD,
     exact: Exact = False,
     draw: _Draw = 0,
     report: ReportPage = None,
@@ -146,12 +146,17 @@ def command(
     """Make every candidate plan for the traces, measure it, and write it as a plan file."""
     if draw and len(sources) > 1:
         raise typer.BadParameter("--draw takes one trace")
-    methods = STANDARD_BUDGETS.methods if method is None else (method,)
-    standard = STANDARD_SEARCH if len(sources) == 1 else 0
-    events = standard if search is None else search * 1_000_000
-    choice = BudgetChoice(methods, seconds, events, seed)
-    effort, wanted = effort_of(exact), parse_objective(objective)
-    options = RobustOptions(int(alignment), choice, call_sites, sized, effort, wanted, folds)
+    asked = _Asked(method, seconds, search, seed)
+    options = RobustOptions(
+        alignment=int(alignment),
+        choice=_budgets(asked, effort, len(sources)),
+        call_sites=call_sites,
+        sized=sized,
+        exact=exact,
+        effort=effort,
+        objective=parse_objective(objective),
+        folds=folds,
+    )
     importing = import_options(queue, drop_unknown, pointer_bits)
     written = _Written(output, report, tuple(programs or []))
     if len(sources) == 1 and not draw:
@@ -161,6 +166,28 @@ def command(
     with Sweep(workers, cluster) as sweep:
         parts = _for_several(_Several(tuple(sources), draw, written), options, importing, sweep)
         out_result(parts, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the user says of budgets; None: nothing."""
+
+    method: Method | None
+    seconds: float
+    search: int | None  # million events
+    seed: int
+
+
+def _budgets(asked: _Asked, effort: Effort, sources: int) -> BudgetChoice:
+    """As asked; else what the effort has, and of one trace a search that stands apart."""
+    usual = budgets_of(effort)
+    events = usual.replayed_events
+    if effort == Effort.STANDARD and sources == 1:
+        events = STANDARD_SEARCH
+    if asked.search is not None:
+        events = asked.search * 1_000_000
+    methods = usual.methods if asked.method is None else (asked.method,)
+    return BudgetChoice(methods, asked.seconds, events, asked.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +207,11 @@ def _for_one(
     source: Path, written: _Written, options: RobustOptions, importing: ImportOptions
 ) -> Iterator[Part]:
     name = source_name(source)
-    weights = _ONE if options.choice.replayed_events else _ONE | {"search budgets": 0}
+    weights = _ONE | {"search budgets": _SEARCH * options.budgets.replayed_events / STANDARD_SEARCH}
     with whole_bar(weights) as progress, opened_trace(source, importing, progress) as trace:
         designs = design(trace, name, written.folder(name), options, progress)
         _write_page(designs, (trace,), (name,), options, written)
-    yield from _parts(designs)
+    yield from _parts(designs, options.effort)
 
 
 def _write_page(
@@ -199,16 +226,16 @@ def _write_page(
         return
     from heapfit.report.heap import design as page  # jinja2 takes long to load
 
-    asked = page.Asked(options.alignment, options.effort, written.programs, typed_command())
+    asked = page.Asked(options.alignment, options.precision, written.programs, typed_command())
     if isinstance(designs, Designs):
         page.write_design_page(written.report, designs, traces[0], asked)
     else:
         page.write_robust_page(written.report, page.Several(designs, traces, names), asked)
 
 
-def _parts(designs: Designs) -> Iterator[Part]:
+def _parts(designs: Designs, effort: Effort) -> Iterator[Part]:
     comparison = designs.comparison
-    yield from verdict_first(comparison)
+    yield from verdict_first(comparison, effort)
     yield from ranking(comparison)
     yield Fields({"plans": designs.paths})
     warning = pools_warning(chosen_row(comparison), comparison)
@@ -246,7 +273,7 @@ def _for_several(
         drawn = None
         if several.draw:
             made = opened.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-"))
-            drawn = draw_set(traces[0], several.draw, options.choice.seed, Path(made), progress)
+            drawn = draw_set(traces[0], several.draw, options.budgets.seed, Path(made), progress)
             traces += drawn.traces
             names += [f"{names[0]}, drawn with seed {drawn.seed + i}" for i in range(several.draw)]
         designs = design_robust(traces, options, progress, sweep)
@@ -254,6 +281,7 @@ def _for_several(
         paths = save_robust_plans(designs, several.name(), names, written.folder(several.name()))
         _write_page(designs, traces, names, options, written)
     yield from robust_table(designs, paths, drawn)
+    yield from said_of(options.effort)
 
 
 def _pools(row: Row) -> str:

@@ -50,12 +50,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit league run.heap run2.heap --allocators tlsf --alignment 4",
         ),
         "bounds": (
-            "heapfit bounds run.heap --effort 0",
-            "heapfit bounds run.heap --effort 1 --lifetimes run.csv",
+            "heapfit bounds run.heap --search 0",
+            "heapfit bounds run.heap --search 1 --lifetimes run.csv",
         ),
         "adversary": (
-            "heapfit adversary run.heap tlsf --effort 1",
-            "heapfit adversary run.heap --plan plan.toml --effort 1",
+            "heapfit adversary run.heap tlsf --search 1",
+            "heapfit adversary run.heap --plan plan.toml --search 1",
         ),
         "allocators": ("heapfit allocators", "heapfit allocators tlsf"),
         "size": (

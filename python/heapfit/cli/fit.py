@@ -15,7 +15,9 @@ from heapfit.cli.arguments import (
     AlignmentOption,
     AsJson,
     CallSites,
+    ClusterAddress,
     DropUnknown,
+    EffortOption,
     Exact,
     PointerBitsOption,
     Prefer,
@@ -23,7 +25,7 @@ from heapfit.cli.arguments import (
     QueueOfCapture,
     Sized,
     Sources,
-    effort_of,
+    Workers,
     import_options,
 )
 from heapfit.cli.printing import console
@@ -44,11 +46,13 @@ from heapfit.cli.printing.ranking import meanings, ranked_rows
 from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
 from heapfit.cli.printing.today import beside_today
 from heapfit.compare.today.heaps import SYSTEM_HEAPS
+from heapfit.design.effort import Effort
 from heapfit.fit_result import Answer, Fit, FitOptions, Run
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.front.preference import Preference
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.sweep import Sweep
 
 _Output: TypeAlias = Annotated[
     Path | None,
@@ -101,6 +105,12 @@ _Every: TypeAlias = Annotated[
 _Verbose: TypeAlias = Annotated[
     bool, typer.Option("--verbose", help="Print the reasons, what figures mean, all warnings.")
 ]
+_Cache: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder that keeps what replays of several recordings came to, for the next time."
+    ),
+]
 
 
 def command(
@@ -115,6 +125,7 @@ def command(
     verbose: _Verbose = False,
     programs: Programs = None,
     prefer: Prefer = None,
+    effort: EffortOption = Effort.STANDARD,
     exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: QueueOfCapture = None,
@@ -122,6 +133,9 @@ def command(
     pointer_bits: PointerBitsOption = None,
     call_sites: CallSites = False,
     sized: Sized = False,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    cache: _Cache = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
@@ -136,20 +150,26 @@ def command(
         pools=pools,
         peak=peak,
         margin=margin,
-        effort=effort_of(exact),
+        exact=exact,
+        effort=effort,
         whole=every,
         now=now,
+        kept=cache,
         programs=tuple(programs or []),
     )
-    told = Told(every_row=every, reasons=verbose)
-    outcomes: list[Fit | Failure] = []
-    for outcome in _fits(_Wanted(sources, output, each), options):
+    outcomes, told = [], Told(every_row=every, reasons=verbose)
+    for outcome in _fits(_Wanted(sources, output, each, workers, cluster), options):
         outcomes.append(outcome)
         if not as_json:
             out_text(_parts(outcome, told))
+    _close(outcomes, told, as_json)
+
+
+def _close(outcomes: Sequence[Fit | Failure], told: Told, as_json: bool) -> None:
+    """All as JSON, or a line for each of several; exit status 1 if one of them failed."""
     if as_json:
         console.out_json({"fits": [content_of(_parts(one, told)) for one in outcomes]})
-    elif len(outcomes) > 1:
+    if len(outcomes) > 1 and not as_json:
         out_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
@@ -157,19 +177,21 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to be fitted, and whether each source apart."""
+    """What is to be fitted, whether each source apart, and by whom."""
 
     sources: Sequence[Path]
     output: Path | None
     each: bool
+    workers: int | None
+    cluster: str | None
 
 
 def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
     """One after the other, so that each can be printed as soon as it is there."""
     sources, output = wanted.sources, wanted.output
     if not wanted.each or len(sources) == 1:
-        with whole_bar() as progress:
-            outcome = fit(sources, folder_for(sources, output), options, progress)
+        with whole_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
+            outcome = fit(sources, folder_for(sources, output), options, progress, sweep)
         yield outcome
         return
     for source, folder in zip(sources, folders_apart(sources, output), strict=True):
@@ -181,10 +203,14 @@ def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
 def _parts(outcome: Fit | Failure, told: Told = FIRST_SCREEN) -> Iterator[Part]:
     if isinstance(outcome, Failure):
         yield Fields({"source": outcome.source, "error": outcome.reason})
-        yield Note(console.failure_line(outcome.reason))
+        yield Note(outcome.reason, is_failure=True)
         return
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
     yield from first_screen(outcome, told)
+    if outcome.recalled:
+        yield Line(
+            f"{outcome.recalled:,} of {len(outcome.runs):,} recordings were known from before."
+        )
     yield from _answer(outcome.answer, outcome.firmer)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if told.every_row:

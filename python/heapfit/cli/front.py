@@ -14,11 +14,15 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    CallSites,
     ClusterAddress,
     DropUnknown,
+    EffortOption,
+    Exact,
     PointerBitsOption,
     Prefer,
     Queue,
+    Sized,
     Source,
     SramFile,
     Workers,
@@ -28,7 +32,10 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_re
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import LEFT_OUT
 from heapfit.cli.printing.verdict import verdict_first
+from heapfit.design.effort import Effort
 from heapfit.design.plan_files import trained_on_trace
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.space import named_configurations
 from heapfit.front.design_front import (
     ALL_MEASURES,
     Configuration,
@@ -42,7 +49,6 @@ from heapfit.front.design_front import (
 from heapfit.front.instruction_model import Off
 from heapfit.front.measures import ABOUT, Measures, parse_measures
 from heapfit.front.pareto import Standing
-from heapfit.front.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.outputs.folder import folder_aside
@@ -88,10 +94,14 @@ def command(
     prefer: Prefer = None,
     output: _Output = None,
     sram: SramFile = None,
+    effort: EffortOption = Effort.STANDARD,
+    exact: Exact = False,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    call_sites: CallSites = False,
+    sized: Sized = False,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
@@ -101,38 +111,50 @@ def command(
     table = load_sram(sram)
     name = source_name(source)
     folder = output or Path("out") / name / "front"
+    options = PlanOptions(
+        int(alignment), call_sites=call_sites, sized=sized, exact=exact, effort=effort
+    )
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         whole_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, importing, progress) as trace,
     ):
-        loaded = load_trace(trace, int(alignment), progress)
-        portfolio = named_configurations(loaded, allocators or [], progress)
-        comparison = compare_all(loaded, portfolio, sweep, progress)
+        loaded = load_trace(trace, options.alignment, progress)
+        portfolio = named_configurations(loaded, allocators or [], options, progress)
+        comparison = compare_all(loaded, portfolio, options.precision, sweep, progress)
         front = front_of(comparison, loaded, measures, table, progress)
         choice = None if prefer is None else preferred(front, prefer)
     given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
-    text = render(front, name, choice, _typed(source, allocators, given), table)
+    given |= {"--effort": effort.value}
+    flags = {"--exact": exact, "--call-sites": call_sites, "--sized": sized}
+    typed = _typed(source, allocators, given, [flag for flag, is_set in flags.items() if is_set])
+    text = render(front, name, choice, typed, table)
     with folder_aside(folder, require_our_entry) as aside:
         paths = save_front(front, aside, trained_on_trace(loaded, name))
         write_page(aside / _PAGE, text)
     placed = [folder / path.name for path in paths]
-    out_result(_parts(front, choice, placed, folder / _PAGE), as_json)
+    out_result(_parts(front, choice, effort, (placed, folder / _PAGE)), as_json)
 
 
-def _typed(source: Path, allocators: list[str] | None, given: Mapping[str, object]) -> str:
+def _typed(
+    source: Path, allocators: list[str] | None, given: Mapping[str, object], flags: list[str]
+) -> str:
     """The command, to be typed again."""
     options = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
-    return shlex.join(["heapfit", "front", str(source), *(allocators or []), *options])
+    return shlex.join(["heapfit", "front", str(source), *(allocators or []), *options, *flags])
 
 
 def _parts(
-    front: Front, choice: Configuration | None, paths: Sequence[Path], page: Path
+    front: Front,
+    choice: Configuration | None,
+    effort: Effort,
+    written: tuple[Sequence[Path], Path],  # plans, page
 ) -> Iterator[Part]:
+    paths, page = written
     configurations = front.configurations
     yield Fields({"u_max": front.comparison.u_max, "by": front.by})
-    yield from verdict_first(front.comparison)
+    yield from verdict_first(front.comparison, effort)
     yield Table(
         _columns(front), configurations, "configurations", sorted(configurations, key=_order)
     )
@@ -157,6 +179,8 @@ def _meanings(front: Front) -> Iterator[str]:
         "this replay (no bound)."
     )
     yield "+-: the most that the model was off on traces it had not seen."
+    if any(one.row.beaten_by is not None for one in front.configurations):
+        yield ">=: not searched further, as the better one costs a tenth less in each call."
     yield "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
     if any(one.row.trained_on_this_trace for one in front.configurations):
         yield "* trained on this trace: another run may need more."
@@ -192,7 +216,8 @@ def _columns(front: Front) -> list[Column[Configuration]]:
         Column("reason", value=lambda one: one.row.reason),
         Column("axes"),
         Column("code"),
-        _figure("memory", "R_safe"),
+        Column("memory", "R_safe", lambda one: one.measures.memory, _region_told),
+        Column("r_safe_at_least", value=lambda one: one.row.r_safe_at_least),
         _figure("accesses", "accesses"),
         Column("energy", "energy", front.energy_over_least),
         _figure("time", "instructions", lambda one: _modelled(one.time, one.time_off)),
@@ -208,6 +233,12 @@ def _columns(front: Front) -> list[Column[Configuration]]:
         Column("is_searched_further", value=lambda one: one.row.is_searched_further),
         Column("plan", value=lambda one: plan_table(one.row.plan)),
     ]
+
+
+def _region_told(configuration: Configuration) -> int | str | None:
+    """R_safe, or what it is at least where it was not searched."""
+    at_least = configuration.row.r_safe_at_least
+    return configuration.measures.memory if at_least is None else f">={at_least:,}"
 
 
 def _marked_name(configuration: Configuration) -> str:

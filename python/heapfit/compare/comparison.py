@@ -38,18 +38,21 @@ class Ground:
     u_max: int  # most live bytes of the trace
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     packing: int = 0  # bytes of an offline packing that replays may beat
+    threads: int = 0  # that try regions of a plan at once; 0: one for each core
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class Precision:
     """How well R_min and R_safe are to be known (docs/decisions/0019)."""
 
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
     also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
+    every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
 
 
-STANDARD_EFFORT = Effort()
-EXACT = Effort(every_size=True)
+STANDARD_PRECISION = Precision()
+EXACT = Precision(every_size=True)
+WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Row:
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was left, as it cannot win
+    beaten_by: str | None = None  # the row for which it was left (front/left.py)
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
 
@@ -188,7 +192,7 @@ def compare(
     loaded: LoadedTrace,
     portfolio: Portfolio,
     progress: Progress = no_progress,
-    effort: Effort = STANDARD_EFFORT,
+    precision: Precision = STANDARD_PRECISION,
     *,
     is_whole: bool = True,
 ) -> Comparison:
@@ -200,7 +204,7 @@ def compare(
     """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    return measure(loaded, portfolio, progress, effort, is_whole=is_whole)
+    return measure(loaded, portfolio, progress, precision, is_whole=is_whole)
 
 
 def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
@@ -213,7 +217,7 @@ def measure(
     loaded: LoadedTrace,
     portfolio: Portfolio,
     progress: Progress = no_progress,
-    effort: Effort = STANDARD_EFFORT,
+    precision: Precision = STANDARD_PRECISION,
     *,
     is_whole: bool = True,
 ) -> Comparison:
@@ -223,11 +227,11 @@ def measure(
 
     ring = _Ring(loaded, portfolio, ground, progress)
     for i, one in cheapest_first(loaded, portfolio.candidates):
-        ring.measure(i, one, effort, is_whole)
-    while closer := to_look_at_closer(ring.found, loaded.trace.info.events):
+        ring.measure(i, one, precision, is_whole)
+    while closer := to_look_at_closer(ring.found, loaded.trace.info.events, precision):
         for i in closer:
-            ring.measure(i, portfolio.candidates[i], replace(effort, every_size=True))
-        ring.reopen(effort)
+            ring.measure(i, portfolio.candidates[i], replace(precision, every_size=True))
+        ring.reopen(precision)
     rows = ranked(list(ring.found.values()))
     return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
 
@@ -272,20 +276,20 @@ class _Ring:
         self._progress = progress
         self._contest = Contest(ground.u_max)
 
-    def measure(self, i: int, one: Candidate, effort: Effort, is_whole: bool = True) -> None:
+    def measure(self, i: int, one: Candidate, precision: Precision, is_whole: bool = True) -> None:
         """A candidate's row, unless it cannot win; more is known of one that has a row already."""
         events = self._loaded.events_for(one.plan)
         limit = None if is_whole else self._contest.limit(one)
         row = beaten(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
             tried = row
-            row = measure_candidate(one, events, self._ground, effort, self._progress)
+            row = measure_candidate(one, events, self._ground, precision, self._progress)
             row = row if tried is None else with_work_of(row, tried)
         before = self.found.get(i)
         self.found[i] = row if before is None else with_work_of(row, before)
         self._contest.note(one, row.r_safe)
 
-    def reopen(self, effort: Effort) -> None:
+    def reopen(self, precision: Precision) -> None:
         """Tries those again that may win now, since the best turned out to need more."""
         self._contest = Contest(self._ground.u_max)
         for i, row in self.found.items():
@@ -293,7 +297,7 @@ class _Ring:
         for i, row in self.found.items():
             one, at_least = self._portfolio.candidates[i], row.r_safe_at_least
             if at_least is not None and (self._contest.limit(one) or at_least) >= at_least:
-                self.measure(i, one, effort, is_whole=False)
+                self.measure(i, one, precision, is_whole=False)
 
 
 def with_work_of(row: Row, before: Row) -> Row:
@@ -323,13 +327,17 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
-def to_look_at_closer(found: Mapping[int, Row], events: int) -> list[int]:
+def to_look_at_closer(
+    found: Mapping[int, Row], events: int, precision: Precision = STANDARD_PRECISION
+) -> list[int]:
     """The numbers of rows of which every size is still to be tried, on a trace of so many events.
 
     They are among the first three of their kind: blocks counted on the trace or not, searched
     further or not. So the verdict's is one of them, and what is searched further takes no other's
     place. Where it would take too long, R_safe stays the smallest found.
     """
+    if not precision.every_size_of_best:
+        return []
     most = max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
     kinds: dict[tuple[bool, bool], list[Row]] = {}
     for row in found.values():
@@ -359,7 +367,7 @@ def measure_candidate(
     candidate: Candidate,
     events: _engine.EventArray,
     ground: Ground,
-    effort: Effort = STANDARD_EFFORT,
+    precision: Precision = STANDARD_PRECISION,
     progress: Progress = no_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
@@ -367,9 +375,10 @@ def measure_candidate(
     plan = candidate.plan.engine()
     trial = _engine.Trial(plan, events, ground.base_alignment)
     search = trial.scan(
+        threads=ground.threads,
         progress=lambda done, total: progress(step, done / max(total, 1)),
-        every_size=effort.every_size,
-        also=effort.also,
+        every_size=precision.every_size,
+        also=precision.also,
     )
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
@@ -387,7 +396,7 @@ def measure_candidate(
         replay=replay,
         events_left=search.events_left,
         placed=_lower_placement(candidate, events, trial, search, ground.packing),
-        work=_work_of(search, replay, effort),
+        work=_work_of(search, replay, precision),
         is_searched_further=candidate.is_searched_further,
     )
 
@@ -414,9 +423,9 @@ def beaten(candidate: Candidate, events: _engine.EventArray, ground: Ground, lim
 
 
 def _work_of(
-    search: _engine.RegionSearch, replay: _engine.ReplayResult | None, effort: Effort
+    search: _engine.RegionSearch, replay: _engine.ReplayResult | None, precision: Precision
 ) -> Work:
-    is_whole = effort.every_size and search.searched
+    is_whole = precision.every_size and search.searched
     return Work(
         regions=0 if is_whole else search.events,
         every_size=search.events if is_whole else 0,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.margin import UNIT, Known, heap_size, kind_of
+from heapfit.compare.margin import Known, heap_size, kind_of, largest_r_safe
 from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 
@@ -45,22 +45,15 @@ class Contest:
             return None
         is_cut = _is_cut(candidate)
         least = self._least.get(is_cut)
-        limits = [] if least is None else [self._largest_within(candidate, least)]
+        limits = [] if least is None else [largest_r_safe(least, self._known(candidate))]
         limits += [self._plain] if is_cut and self._plain is not None else []
         return min(limits, default=None)
 
-    def _largest_within(self, candidate: Candidate, least: int) -> int:
-        """The largest R_safe that comes to no more with its margin."""
-        fits, exceeds = 0, least // UNIT + 1  # multiples: what fits with its margin, what does not
-        while exceeds - fits > 1:
-            middle = (fits + exceeds) // 2
-            is_in = self._region(candidate, middle * UNIT) <= least
-            fits, exceeds = (middle, exceeds) if is_in else (fits, middle)
-        return fits * UNIT
-
     def _region(self, candidate: Candidate, r_safe: int) -> int:
-        kind = kind_of(candidate.plan, candidate.trained_on_this_trace)
-        return heap_size(r_safe, Known(1, self.u_max, kind)).region
+        return heap_size(r_safe, self._known(candidate)).region
+
+    def _known(self, candidate: Candidate) -> Known:
+        return Known(1, self.u_max, kind_of(candidate.plan, candidate.trained_on_this_trace))
 
 
 def _is_cut(candidate: Candidate) -> bool:

@@ -8,7 +8,7 @@ needed, which takes less than one replay.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -17,10 +17,10 @@ from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import (
     EXACT,
-    STANDARD_EFFORT,
+    STANDARD_PRECISION,
     Comparison,
-    Effort,
     Ground,
+    Precision,
     Row,
     comparison_of,
     ground_of,
@@ -51,7 +51,7 @@ class Contestants:
     allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
     plan_files: tuple[PlanFile, ...] = ()
     alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
-    effort: Effort = STANDARD_EFFORT  # on each plan's regions
+    precision: Precision = STANDARD_PRECISION  # on each plan's regions
 
 
 PlanMaker: TypeAlias = Callable[[LoadedTrace, Contestants], Portfolio]  # a function of a module
@@ -72,12 +72,12 @@ class Prepared:
         """The results of the jobs together."""
         return comparison_of(self.info, self.ground, ranked(rows), self.portfolio, self.bounds)
 
-    def job(self, one: Candidate, effort: Effort) -> Job:
-        """That measures a candidate; its result is a row."""
+    def job(self, one: Candidate, precision: Precision) -> Job:
+        """That measures a candidate in one thread; its result is a row."""
         return Job(
             f"{one.name} on {self.label}",
             _measured,
-            _Measurement(_drawn(self.source), one, self.ground, effort),
+            _Measurement(_drawn(self.source), one, replace(self.ground, threads=1), precision),
             _files(self.source),
             self.info.events * REPLAYS_OF_A_SEARCH,
         )
@@ -96,7 +96,7 @@ class _Measurement:
     spec: WorkloadSpec | None  # else the trace is a file
     candidate: Candidate
     ground: Ground
-    effort: Effort
+    precision: Precision
 
 
 def _files(source: Source) -> tuple[Path, ...]:
@@ -131,7 +131,7 @@ def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Port
 def _measured(asked: _Measurement, *paths: Path) -> Row:
     sites = asked.candidate.plan.sites  # drawn traces have none
     events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
-    return measure_candidate(asked.candidate, events, asked.ground, asked.effort)
+    return measure_candidate(asked.candidate, events, asked.ground, asked.precision)
 
 
 def _added(row: Row, before: Row | None) -> Row:
@@ -139,15 +139,25 @@ def _added(row: Row, before: Row | None) -> Row:
 
 
 def measured_rows(
-    prepared: Sequence[Prepared], effort: Effort, sweep: Sweep, progress: Progress
+    prepared: Sequence[Prepared],
+    precision: Precision,
+    sweep: Sweep,
+    progress: Progress,
+    known: Sequence[Mapping[int, Row]] = (),
 ) -> list[list[Row]]:
-    """A row for each candidate, trace by trace; then those to be known better once more."""
-    found: list[dict[int, Row]] = [{} for _ in prepared]
-    wanted = [list(range(len(one.portfolio.candidates))) for one in prepared]
-    step = "compare"
-    while any(wanted):
+    """A row for each candidate, trace by trace; then those to be known better once more.
+
+    `known`: of each trace, rows that there are already, by the numbers of their candidates.
+    """
+    found = [dict(rows) for rows in known] or [{} for _ in prepared]
+    wanted = [
+        [i for i in range(len(one.portfolio.candidates)) if i not in its]
+        for one, its in zip(prepared, found, strict=True)
+    ]
+    step, now = "compare", precision
+    while True:
         jobs = [
-            one.job(one.portfolio.candidates[i], effort)
+            one.job(one.portfolio.candidates[i], now)
             for one, numbers in zip(prepared, wanted, strict=True)
             for i in numbers
         ]
@@ -155,8 +165,10 @@ def measured_rows(
         for its, numbers in zip(found, wanted, strict=True):
             its |= {i: _added(next(rows), its.get(i)) for i in numbers}
         wanted = [
-            to_look_at_closer(its, one.info.events)
+            to_look_at_closer(its, one.info.events, precision)
             for one, its in zip(prepared, found, strict=True)
         ]
-        step, effort = "try every size", EXACT
-    return [list(its.values()) for its in found]
+        if not any(wanted):
+            break
+        step, now = "try every size", EXACT
+    return [[its[i] for i in sorted(its)] for its in found]

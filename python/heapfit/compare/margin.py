@@ -30,11 +30,12 @@ class Known:
 
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
-    kind: str  # of the plan: PLAIN, PLACED or LISTED
+    kind: str  # of the plan: PLAIN, PLACED, ADDRESSED or LISTED
 
 
 PLAIN = "plain"
 PLACED = "placed"
+ADDRESSED = "by address"
 LISTED = "listed"
 
 
@@ -45,15 +46,16 @@ class _Margins:
     below: float  # bytes live at the peak
     plain: tuple[float, float, float, float]  # no size or site is treated as the recordings say
     placed: tuple[float, float, float, float]  # where blocks go was learned from them
-    listed: tuple[float, float, float, float]  # large holes lie in one list, in no order of size
+    addressed: tuple[float, float, float, float]  # large holes lie in one list, by address
+    listed: tuple[float, float, float, float]  # likewise, in no order
 
 
 # Where each figure comes from, and how far beyond it other plans went: docs/margin.md.
 _TABLE = (
-    _Margins(SMALL_PEAK, (19, 17, 17, 11), (18, 14, 14, 11), (19, 17, 17, 11)),
-    _Margins(128 * 1024, (2, 2, 2, 2), (5, 3, 3, 3), (51, 51, 51, 51)),
-    _Margins(512 * 1024, (2, 2, 2, 2), (3.5, 2, 2, 2), (51, 51, 51, 51)),
-    _Margins(math.inf, (2, 2, 2, 2), (2, 2, 2, 2), (34, 34, 34, 34)),
+    _Margins(SMALL_PEAK, (19, 17, 17, 11), (18, 14, 14, 11), (19, 17, 17, 11), (19, 17, 17, 11)),
+    _Margins(128 * 1024, (2, 2, 2, 2), (5, 3, 3, 3), (5, 3, 3, 3), (51, 51, 51, 51)),
+    _Margins(512 * 1024, (2, 2, 2, 2), (3.5, 2, 2, 2), (4, 2, 2, 2), (51, 51, 51, 51)),
+    _Margins(math.inf, (2, 2, 2, 2), (2, 2, 2, 2), (4, 2, 2, 2), (34, 34, 34, 34)),
 )
 
 
@@ -62,13 +64,20 @@ def kind_of(plan: Plan, is_trained: bool) -> str:
     if is_trained:
         return PLACED
     (info,) = find_allocators([plan.allocator])
-    return LISTED if info.axes[_LISTS_AXIS].text in _ONE_LIST else PLAIN
+    if info.axes[_LISTS_AXIS].text not in _ONE_LIST:
+        return PLAIN
+    return ADDRESSED if plan.scalars.get("list", 0) else LISTED
 
 
 def margin_for(known: Known) -> float:
     """Percent that another run may need beyond the growth of its load."""
     margins = next(one for one in _TABLE if known.u_max < one.below)
-    by_runs: tuple[float, ...] = getattr(margins, known.kind)
+    by_runs: tuple[float, ...] = {
+        PLAIN: margins.plain,
+        PLACED: margins.placed,
+        ADDRESSED: margins.addressed,
+        LISTED: margins.listed,
+    }[known.kind]
     return by_runs[min(known.runs, len(by_runs)) - 1]
 
 
@@ -115,3 +124,19 @@ def heap_size(
     """For the recordings' own peak with the measured margin, unless others are asked for."""
     percent = margin_for(known) if margin is None else min(margin, MOST_MARGIN)
     return HeapSize(r_safe, known.u_max, max(peak or 0, known.u_max), percent)
+
+
+def largest_r_safe(
+    region: int, known: Known, peak: int | None = None, margin: float | None = None
+) -> int:
+    """The largest R_safe whose `heap_size` has at most such a region; a multiple of 8.
+
+    >>> largest_r_safe(92_104, Known(1, 87_384, PLAIN)), heap_size(90_304, Known(1, 87_384, PLAIN))
+    (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
+    """
+    fits, exceeds = 0, region // UNIT + 1  # multiples: what fits with its margin, what does not
+    while exceeds - fits > 1:
+        middle = (fits + exceeds) // 2
+        is_in = heap_size(middle * UNIT, known, peak, margin).region <= region
+        fits, exceeds = (middle, exceeds) if is_in else (fits, middle)
+    return fits * UNIT

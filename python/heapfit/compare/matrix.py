@@ -70,7 +70,7 @@ def compare_traces(
     prepared: list[Prepared] = sweep.run("make plans", asked, progress)
     if not any(one.portfolio.candidates for one in prepared):
         refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
-    found = measured_rows(prepared, contestants.effort, sweep, progress)
+    found = measured_rows(prepared, contestants.precision, sweep, progress)
     columns = [
         Column(one.label, one.compared(rows)) for one, rows in zip(prepared, found, strict=True)
     ]

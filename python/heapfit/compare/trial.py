@@ -6,15 +6,33 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from heapfit import _engine
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, placed_in
+
+_LARGEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT
 
 
 def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:
     """Whether a trace runs in this very region; the base as the plan and the trace ask for it."""
     return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
+
+
+def serves_from(trial: _engine.Trial, region: int) -> tuple[bool, int]:
+    """Whether one replay proves that a region and all larger ones serve, and its events.
+
+    False where it is not known: of allocators that tell nothing of other regions no event is
+    replayed.
+    """
+    if trial.tells_reach:
+        # In a region just large enough a block may lie where it lies in no larger one.
+        result = trial.run(min(2 * region, _LARGEST))
+        is_told = result.runs and bool(result.reach)
+        return is_told and trial.region_for(result.reach) <= region, result.events
+    if trial.asks_room:
+        return trial.serves_from(region) is not None, trial.event_count
+    return False, 0
 
 
 def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
@@ -44,6 +62,26 @@ def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
     if region < plan.engine().smallest_region:
         return False
     return replay_trace(trace, plan, region).refusals == 0
+
+
+def plain_replay(
+    trace: Trace, plan: Plan, region: int, progress: Progress = no_progress
+) -> _engine.Replay:
+    """As `replay_trace`, without meter and series: what it tells is its reach and the refusal.
+
+    Memory follows the live blocks.
+    """
+    base = max(trace.largest_alignment, plan.alignment)
+    replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
+    done = 0
+    for events in trace.event_batches(plan.sites):
+        with placed_in(trace.path):
+            goes_on = replay.feed(events)
+        done += len(events)
+        progress("replay", done / trace.info.events)
+        if not goes_on:
+            break
+    return replay
 
 
 def replay_trace(

@@ -15,9 +15,15 @@ from heapfit.compare.margin import HeapSize
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
-from heapfit.design.portfolio import standard_portfolio
+from heapfit.design.space import portfolio_of
 from heapfit.outputs.folder import folder_aside
-from heapfit.plan.plan_file import PlanFile, TrainedOn, require_unedited, save_plan
+from heapfit.plan.plan_file import (
+    PlanFile,
+    TrainedOn,
+    file_name,
+    require_unedited,
+    save_plan,
+)
 from heapfit.progress import Progress, counted, no_progress
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -53,11 +59,11 @@ def design(
     options = options or PlanOptions()
     loaded = load_trace(trace, options.alignment, progress)
     best = best_classes(loaded)
-    portfolio = standard_portfolio(loaded, options, progress, best)
+    portfolio = portfolio_of(loaded, options, progress, best)
     compared = counted(progress, "compare", len(portfolio.candidates))
-    comparison = compare(loaded, portfolio, compared, options.effort)
+    comparison = compare(loaded, portfolio, compared, options.precision)
     trained_on = trained_on_trace(loaded, name)
-    paths = tuple(folder / f"{row.name}.toml" for row in comparison.rows)
+    paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
     with folder_aside(folder, require_unedited) as aside:
         for row, path in zip(comparison.rows, paths, strict=True):
             save_plan(aside / path.name, plan_file_of(row, comparison, trained_on))
@@ -81,7 +87,7 @@ def plan_file_of(
     """A row's plan with what was measured; `size` where another peak or margin is asked for."""
     size = size or row.heap_size
     return PlanFile(
-        name=row.name,
+        name=file_name(row.name),
         plan=row.plan,
         region=None if size is None else size.region,
         r_safe=row.r_safe,

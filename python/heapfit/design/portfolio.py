@@ -16,8 +16,14 @@ from heapfit.compare.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.effort import Effort
 from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, sized_two_ends
-from heapfit.design.placement.tailored_plans import tailored_candidates
+from heapfit.design.placement.sized_plans import TWO_ENDS as SIZED_TWO_ENDS
+from heapfit.design.placement.tailored_plans import (
+    NOT_LEARNED,
+    tailored_as_it_is,
+    tailored_candidates,
+)
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses, best_classes
@@ -41,7 +47,9 @@ from heapfit.trace.names import numbered
 
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
-_SHOWN = ("tlsf", "best_fit", "first_fit")  # beside every answer
+_BY_ADDRESS = "first_fit:list=1"  # the better order (docs/design.md)
+
+_SHOWN = ("tlsf", "best_fit", _BY_ADDRESS)  # beside every answer
 
 Made: TypeAlias = Candidate | NotApplicable
 Maker: TypeAlias = "Callable[[Brief], list[Made]]"
@@ -67,7 +75,7 @@ def makers() -> dict[str, Maker]:
         "pools of least peaks": lambda brief: [with_least_peaks(brief.classes, brief.loaded)],
         "tailored, its placement learned": _tailored,
         "budgets": lambda brief: budget_candidates(
-            brief.loaded, brief.options.choice, brief.progress
+            brief.loaded, brief.options.budgets, brief.progress
         ),
         "budgets searched by replaying": _searched,
     }
@@ -85,37 +93,44 @@ def standard_portfolio(
     options = options or PlanOptions()
     for make in makers().values():
         made += make(Brief(loaded, options, classes, made, progress))
-    return _sorted_out(made)
+    return sorted_out(made)
 
 
 def _as_they_are(brief: Brief) -> list[Made]:
-    """Those that any program can be given, without pools."""
-    return [
-        _without_pools(info, {}, brief.loaded)
+    """Those that any program can be given, without pools; first fit in its better order."""
+    names = [
+        info.name
         for info in _engine.allocators()
         if is_for_any_program(info) and not takes_pools(info)
     ]
+    as_tried = {"first_fit": _BY_ADDRESS}
+    return [one for name in names for one in _named(as_tried.get(name, name), brief.loaded)]
 
 
 def _sized(brief: Brief) -> list[Made]:
     """Plain, with holes left that are many times a request, and with two ends that are learned;
     for programs that know sizes."""
-    if not brief.options.sized:
+    options = brief.options
+    if not options.sized:
         return []
     plain = [one for name in (ALLOCATOR, LIMITED) for one in _named(name, brief.loaded)]
-    return [*plain, sized_two_ends(brief.loaded, brief.options.choice.seed, brief.progress)]
+    if not options.learns:
+        return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
+    return [*plain, sized_two_ends(brief.loaded, options.budgets.seed, brief.progress)]
 
 
 def _tailored(brief: Brief) -> list[Made]:
     options = brief.options
+    if not options.learns:
+        return tailored_as_it_is(brief.loaded)
     return tailored_candidates(
-        brief.loaded, options.choice.seed, brief.progress, options.call_sites
+        brief.loaded, options.budgets.seed, brief.progress, options.call_sites
     )
 
 
 def _searched(brief: Brief) -> list[Made]:
     """From all plans made for this trace, where a search is asked for."""
-    choice = brief.options.choice
+    choice = brief.options.budgets
     if choice.replayed_events == 0:
         return []
     name, seed = "searched", choice.seed
@@ -130,7 +145,7 @@ def _searched(brief: Brief) -> list[Made]:
         searched.account,
         trained_on_this_trace=True,
         replayed=searched.replayed,
-        is_searched_further=True,
+        is_searched_further=brief.options.effort != Effort.LONG,
     )
     return [once(candidate, brief.made)]
 
@@ -154,7 +169,7 @@ def named_portfolio(
         made += _named(named, loaded)
     made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
     names = numbered([one.name for one in made])
-    return _sorted_out([replace(one, name=name) for one, name in zip(made, names, strict=True)])
+    return sorted_out([replace(one, name=name) for one, name in zip(made, names, strict=True)])
 
 
 def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
@@ -168,7 +183,8 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     )
 
 
-def _sorted_out(made: Sequence[Made]) -> Portfolio:
+def sorted_out(made: Sequence[Made]) -> Portfolio:
+    """Candidates apart from what was left out."""
     return Portfolio(
         tuple(one for one in made if isinstance(one, Candidate)),
         tuple(one for one in made if isinstance(one, NotApplicable)),

@@ -4,25 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, Row, compare, with_series
-from heapfit.compare.margin import Known, heap_size
-from heapfit.compare.verdict import chosen_row, preferred_verdict, verdict
+from heapfit.compare.comparison import Comparison, Row, compare, ranked, with_series
+from heapfit.compare.margin import HeapSize, Known, heap_size
+from heapfit.compare.verdict import chosen_row, judged_rows, preferred_verdict, verdict
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
-from heapfit.design.plan_options import PlanOptions
-from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
-    RobustRow,
     design_robust,
     robust_plan_file,
     trained_on_traces,
 )
 from heapfit.design.robust.objective import LARGEST
+from heapfit.design.robust.row import RobustRow
+from heapfit.design.space import portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
 from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
@@ -34,7 +34,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"read": 30, "make plans": 28, "compare": 42}
+_ONE = {"read": 2, "make plans": 40, "compare": 58}
 _SEVERAL = {"design": 88, "read": 1, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
@@ -54,6 +54,7 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
+    recalled: int = 0  # recordings of which something was kept from before
 
 
 def choose_for_one(
@@ -63,12 +64,12 @@ def choose_for_one(
     whole = Whole(progress, _ONE)
     loaded = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, loaded.profile.u_max)
-    wanted = PlanOptions(call_sites=options.call_sites, sized=options.sized)
-    portfolio = standard_portfolio(loaded, wanted, whole.part("make plans", steps=2))
+    wanted = options.plans
+    portfolio = portfolio_of(loaded, wanted, whole.part("make plans", steps=2))
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)
     is_whole = options.whole or options.prefer is not Preference.MEMORY
-    comparison = compare(loaded, portfolio, compared, options.effort, is_whole=is_whole)
+    comparison = compare(loaded, portfolio, compared, wanted.precision, is_whole=is_whole)
     comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
@@ -95,24 +96,31 @@ def choose_for_several(
     names: Sequence[str],
     options: FitOptions,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> Choice:
-    """From several recordings, each left out once to see whether the plan holds on it."""
+    """From several recordings, each left out once to see whether the plan holds on it.
+
+    `sweep`: where the work is done; None: on all cores.
+    """
     robust = RobustOptions(
         alignment=options.alignment,
         call_sites=options.call_sites,
         sized=options.sized,
+        exact=options.exact,
         effort=options.effort,
+        is_for_choice=not options.whole,
+        kept=options.kept,
     )
     whole = Whole(progress, _SEVERAL)
-    with Sweep() as sweep:
-        designs = design_robust(traces, robust, whole.part("design", _DESIGN), sweep)
+    with Sweep() if sweep is None else nullcontext(sweep) as workers:
+        designs = design_robust(traces, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
     needs = [region or 0 for region in row.regions]
     most = needs.index(max(needs))
     shown = load_trace(traces[most], options.alignment, whole.part("read", steps=2))
     portfolio = _portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
-    comparison = compare(shown, portfolio, compared, options.effort)
+    comparison = compare(shown, portfolio, compared, robust.precision)
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, shown)
     row = _looked_at_closer(row, most, winner.r_safe)
@@ -122,7 +130,7 @@ def choose_for_several(
     trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
-        comparison=comparison,
+        comparison=replace(comparison, work=comparison.work + designs.work),
         winner=winner,
         needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
         r_safe=row.regions,
@@ -131,6 +139,71 @@ def choose_for_several(
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
         verdict=_verdict_of_several(row, designs),
+        recalled=designs.recalled,
+    )
+
+
+def raised(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
+    """The same plan, where recordings are known to need larger regions of it than were found.
+
+    Less than these may do by chance; it is not known.
+    """
+    r_safe, old = max(needs), choice.winner
+    winner = replace(old, r_min=r_safe, r_safe=r_safe)
+    rows = tuple(winner if row is old else row for row in choice.comparison.rows)
+    answer = _answer(r_safe, choice.answer.known, options)
+    size = answer.size
+    plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
+    return replace(
+        choice,
+        comparison=replace(choice.comparison, rows=rows),
+        winner=winner,
+        needs={**choice.needs, winner.name: r_safe},
+        r_safe=tuple(needs),
+        unseen=tuple(needs) if len(needs) == 1 else choice.unseen,
+        answer=answer,
+        plan_file=replace(plan_file, margin=size.margin),
+        verdict=f"{choice.verdict} Replayed whole, it needs {r_safe:,} B.",
+    )
+
+
+def rivals(choice: Choice) -> list[Row]:
+    """Other plans that the verdict of one recording may name, those that need least first.
+
+    They are of the winner's kind: with blocks counted on the recording, or not.
+    """
+    winner = choice.winner
+    alike = [
+        one
+        for one in judged_rows(choice.comparison)
+        if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
+    ]
+    return sorted(alike, key=lambda one: one.r_safe is None)
+
+
+def with_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
+    """`choice` of one recording with another of its rows taken, searched to the end."""
+    trained = rival.trained_on_this_trace
+    alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())
+    compared = compare(choice.shown, alone, progress, options.plans.precision)
+    (found,) = compared.rows
+    others = [row for row in choice.comparison.rows if row is not rival]
+    rows, work = ranked([found, *others]), choice.comparison.work + compared.work
+    comparison = replace(choice.comparison, rows=rows, work=work)
+    comparison, winner = with_series(comparison, found, choice.shown)
+    answer = _answer(winner.r_safe or 0, winner.known, options)
+    trained_on = choice.plan_file.trained_on
+    return replace(
+        choice,
+        comparison=comparison,
+        winner=winner,
+        needs={**choice.needs, winner.name: winner.r_safe},
+        r_safe=(winner.r_safe,),
+        unseen=(winner.r_safe,),
+        answer=answer,
+        plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
+        verdict=f"{winner.name} is taken: {choice.winner.name} needs least of the excerpt, more "
+        "of the whole.",
     )
 
 
@@ -153,7 +226,12 @@ def _refuse_all(name: str, u_max: int) -> NoReturn:
 
 
 def _answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
-    return Answer(heap_size(r_safe, known, options.peak, options.margin), known, options.peak)
+    return Answer(size_of(r_safe, known, options), known, options.peak)
+
+
+def size_of(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
+    """What a heap is set to for the peak and the margin that are asked for."""
+    return heap_size(r_safe, known, options.peak, options.margin)
 
 
 def _preferred(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heapfit import _engine
+from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import Choice
@@ -26,6 +27,8 @@ def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[tup
     info = choice.shown.trace.info
     if info.kind == "heap" and info.pointer_bits != 32:
         ways.append("a recording with the target's pointer size")
+    if options.effort == Effort.QUICK:
+        ways.append("a search that learns placements (`--effort standard`)")
     if choice.answer.kept is not None:
         return tuple(ways), 0
     saved, events = _saved_by_finer_alignment(choice, options, progress)

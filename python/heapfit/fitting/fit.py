@@ -19,6 +19,7 @@ from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
 from heapfit.fitting.held import held_by
+from heapfit.fitting.long import LongChoice, choose_of_long, is_long, of_excerpt
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
 from heapfit.importers import open_any
@@ -26,14 +27,15 @@ from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.heap.fit import write_report
+from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
-# What takes how much of the time, measured on lwip-echo and a run of gawk; on several recordings
-# `choose` takes more.
-WORK = {"import": 3, "now": 5, "choose": 38, "firmer": 4, "beside": 9, "hold": 10, "write": 36}
+# What takes how much of the time, between what was measured on lwip-echo, redis, lua and a gateway;
+# on several recordings `choose` takes more. Most of `write` are the heap map's replays.
+WORK = {"import": 5, "now": 1, "choose": 32, "firmer": 1, "beside": 5, "hold": 13, "write": 45}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,18 @@ def fit(
     folder: Path,
     options: FitOptions | None = None,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.
 
+    `sweep`: where plans for several sources are made and measured; None: on all cores.
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
     whole = Whole(progress, WORK)
     with results_aside(folder) as aside:
-        fitted, shown = find(sources, Place(folder, aside), options or FitOptions(), whole)
+        place = Place(folder, aside)
+        fitted, shown = find(sources, place, options or FitOptions(), whole, sweep)
         write(fitted, aside, shown, whole.part("write"))
     return fitted
 
@@ -79,8 +84,20 @@ class Place:
     aside: Path  # where imported traces lie until then
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a user may want different, and where work is done."""
+
+    options: FitOptions
+    sweep: Sweep | None
+
+
 def find(
-    sources: Sequence[Path], place: Place, options: FitOptions, whole: Whole
+    sources: Sequence[Path],
+    place: Place,
+    options: FitOptions,
+    whole: Whole,
+    sweep: Sweep | None = None,
 ) -> tuple[Fit, LoadedTrace]:
     """A fit of which only the imported traces are written, aside, and what it shows.
 
@@ -90,32 +107,37 @@ def find(
     recordings = _opened(sources, place.aside, options, whole.part("import", len(sources)))
     _require_apart(recordings, place.folder)
     different, repeats = _different(recordings)
-    fitted, shown = _fitted(different, place, options, whole)
+    fitted, shown = _fitted(different, place, _Asked(options, sweep), whole)
     warnings = (*repeats, *fitted.warnings)
     return replace(fitted, name=source_name(sources[0]), warnings=warnings), shown
 
 
 def _fitted(
-    recordings: Sequence[_Recording], place: Place, options: FitOptions, whole: Whole
+    recordings: Sequence[_Recording], place: Place, asked: _Asked, whole: Whole
 ) -> tuple[Fit, LoadedTrace]:
     """The answer to recordings that all differ, and the one that is shown."""
+    options = asked.options
     traces, heap = [one.trace for one in recordings], heap_of_today(options)
-    needs = None if heap is None else needed_today(heap, traces, whole.part("now"))
-    choice = _chosen(recordings, options, whole.part("choose"))
+    long = _long_choice(recordings, place, asked, whole.part("choose"))
+    searched = traces if long is None else long.searched
+    needs = None if heap is None else needed_today(heap, searched, whole.part("now"))
+    choice = _chosen(recordings, asked, whole.part("choose")) if long is None else long.choice
     today = None
     if needs is not None:
         today = beside_today(needs, {one.name: one.trace for one in recordings}, choice)
         choice = kept(choice, today, options)
     ways, events_for_ways = firmer(choice, options, whole.part("firmer"))
-    beside, events_beside = heaps_beside(choice, traces, needs, whole.part("beside", steps=2))
-    held = held_by(choice, traces, whole.part("hold"))
+    beside, events_beside = heaps_beside(choice, searched, needs, whole.part("beside", steps=2))
+    held = held_by(choice, traces, searched, whole.part("hold"))
     events_beside += events_for_ways + (0 if needs is None else needs.events)
-    placed = tuple(_placed(one, place.aside, place.folder).path for one in traces)
+    placed = [_placed(one, place.aside, place.folder) for one in (*traces, *searched)]
+    shown = [one.path for one in searched].index(choice.shown.trace.path)
     fitted = Fit(
         name=recordings[0].name,
         runs=_runs(recordings, choice),
-        trace=_placed(choice.shown.trace, place.aside, place.folder),
-        profile=choice.shown.profile,
+        trace=placed[shown],
+        searched=placed[len(traces) + shown],
+        profile=choice.shown.profile if long is None else long.profile,
         comparison=choice.comparison,
         winner=choice.winner,
         answer=choice.answer,
@@ -123,12 +145,21 @@ def _fitted(
         verdict=choice.verdict,
         firmer=ways,
         warnings=tuple(_warnings(recordings, choice)),
-        paths=paths_in(place.folder, placed, has_plan=today is None or not today.is_kept),
+        paths=paths_in(
+            place.folder,
+            tuple(dict.fromkeys(one.path for one in placed)),
+            has_plan=today is None or not today.is_kept,
+        ),
         options=options,
-        beside=beside,
+        beside=beside if long is None else of_excerpt(beside, long.looked_at, choice.answer.size),
         held=held,
         today=today,
-        work=choice.comparison.work + Work(beside=events_beside, judged=held.events),
+        looked_at=None
+        if long is None
+        else replace(long.looked_at, is_kept=choice.answer.kept is not None),
+        recalled=choice.recalled,
+        work=choice.comparison.work
+        + Work(beside=events_beside, judged=held.events + _replayed(long)),
     )
     return fitted, choice.shown
 
@@ -193,11 +224,32 @@ def _placed(trace: Trace, aside: Path, folder: Path) -> Trace:
     return replace(trace, path=folder / trace.path.name) if is_imported else trace
 
 
-def _chosen(recordings: Sequence[_Recording], options: FitOptions, progress: Progress) -> Choice:
+def _long_choice(
+    recordings: Sequence[_Recording], place: Place, asked: _Asked, progress: Progress
+) -> LongChoice | None:
+    """The choice where a recording is too long to be searched whole."""
+    options = asked.options
+    if not any(is_long(one.trace, options) for one in recordings):
+        return None
+
+    def search(traces: Sequence[Trace], progress: Progress) -> Choice:
+        looked_at = zip(recordings, traces, strict=True)
+        return _chosen([replace(one, trace=trace) for one, trace in looked_at], asked, progress)
+
+    traces = {one.name: one.trace for one in recordings}
+    return choose_of_long(traces, place.aside, options, search, progress)
+
+
+def _replayed(long: LongChoice | None) -> int:
+    return 0 if long is None else long.looked_at.replayed
+
+
+def _chosen(recordings: Sequence[_Recording], asked: _Asked, progress: Progress) -> Choice:
+    options = asked.options
     if len(recordings) == 1:
         return choose_for_one(recordings[0].trace, recordings[0].name, options, progress)
     traces, names = [one.trace for one in recordings], [one.name for one in recordings]
-    return choose_for_several(traces, names, options, progress)
+    return choose_for_several(traces, names, options, progress, asked.sweep)
 
 
 def _different(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list[str]]:
@@ -228,7 +280,7 @@ def write(fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no
     if paths.plan is not None and paths.code is not None:
         save_plan(paths.plan, fitted.plan_file)
         generate(fitted.plan_file, paths.code)
-    progress("write plan, code and report", 0.3)
+    progress("write plan, code and report", 0.1)
     write_report(paths.report, fitted, shown)
     progress("write plan, code and report", 1.0)
 

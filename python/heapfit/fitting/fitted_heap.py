@@ -120,7 +120,7 @@ class FittedHeap(Tabular):
             for one in self.found.paths.traces:
                 if one.parent == self.home:
                     shutil.copyfile(one, aside / one.name)
-            shown = load_trace(self.found.trace, self.found.options.alignment, progress)
+            shown = load_trace(self.found.searched, self.found.options.alignment, progress)
             write(placed, aside, shown, progress)
         return placed.paths
 
@@ -135,6 +135,7 @@ class FittedHeap(Tabular):
         return replace(
             self.found,
             trace=replace(self.found.trace, path=there(self.found.trace.path)),
+            searched=replace(self.found.searched, path=there(self.found.searched.path)),
             paths=paths_in(folder, traces, has_plan=old.plan is not None),
         )
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.compare.today.heaps import SystemHeap
 from heapfit.compare.today.requests import as_served, requests_of
-from heapfit.compare.trial import least_size
+from heapfit.compare.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice
-from heapfit.progress import Progress
+from heapfit.progress import Progress, by_steps
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.model import Model, fit_model
@@ -30,11 +30,21 @@ _STEP = "replay recorded and drawn runs"
 _UNIT = _engine.REGION_UNIT
 
 
-def held_by(choice: Choice, traces: Sequence[Trace], progress: Progress) -> Held:
-    """One replay of each run in the answer's region; nothing is chosen by it."""
+def held_by(
+    choice: Choice, traces: Sequence[Trace], searched: Sequence[Trace], progress: Progress
+) -> Held:
+    """One replay of each run in the answer's region; nothing is chosen by it.
+
+    `searched`: the same, or excerpts of long ones. Those are replayed whole from their files, but
+    in today's heap by their excerpts.
+    """
     progress(_STEP, 0.0)
-    refused = sum(not _tried(choice, trace).runs for trace in traces)
-    events = sum(trace.info.events for trace in traces)
+    seen = searched if choice.answer.kept is not None else traces
+    refused = sum(
+        not _holds(choice, trace, is_long=trace not in searched, progress=progress)
+        for trace in seen
+    )
+    events = sum(trace.info.events for trace in seen)
     sizes = _sizes(choice, traces)
     drawn = drawn_refused = 0
     needs: list[int | None] = []
@@ -109,6 +119,15 @@ class _Tried:
             return tried.runs
 
         return least_size(runs, sizes), events
+
+
+def _holds(choice: Choice, trace: Trace, *, is_long: bool, progress: Progress) -> bool:
+    """Whether a recording is served by the answer's region."""
+    if not is_long:
+        return _tried(choice, trace).runs
+    tell = by_steps(progress, {"replay": 1.0})
+    region, plan = choice.answer.size.region, choice.winner.plan
+    return plain_replay(trace, plan, region, tell).result().refusals == 0
 
 
 def _tried(choice: Choice, trace: Trace) -> _Tried:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,14 +10,24 @@ from typing import Final
 
 import pyarrow as pa
 
-from heapfit.compare.candidate import Portfolio
-from heapfit.compare.comparison import STANDARD_EFFORT, Comparison, Row, refuse_nothing
-from heapfit.compare.jobs import measured_rows, prepared_of
+from heapfit import _engine
+from heapfit.compare.candidate import Candidate, Portfolio
+from heapfit.compare.comparison import (
+    STANDARD_PRECISION,
+    WITHOUT_EVERY_SIZE,
+    Comparison,
+    Precision,
+    Row,
+    ranked,
+    refuse_nothing,
+)
+from heapfit.compare.jobs import Prepared, measured_rows, prepared_of
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.front.axes import place
 from heapfit.front.code_label import code_label
+from heapfit.front.left import Rivals
 from heapfit.front.measures import ABOUT, Measure, Measures, measures_of
 from heapfit.front.pareto import Place, Standing, places
 from heapfit.front.preference import Preference
@@ -101,15 +110,58 @@ class Front(Tabular):
 def compare_all(
     loaded: LoadedTrace,
     portfolio: Portfolio,
+    precision: Precision = STANDARD_PRECISION,
     sweep: Sweep | None = None,
     progress: Progress = no_progress,
 ) -> Comparison:
-    """Compares every configuration on the trace; by default in this process."""
+    """Compares every configuration on the trace; by default in this process.
+
+    What is searched further is left where another is better in everything (left.py), unless every
+    size is to be tried: then its row has `r_safe_at_least`, and no R_safe.
+    """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
     prepared = prepared_of("the trace", loaded.trace, loaded, portfolio)
-    (rows,) = measured_rows([prepared], STANDARD_EFFORT, sweep or Sweep(workers=1), progress)
+    sweep = sweep or Sweep(workers=1)
+    first, others = _in_two(loaded, portfolio.candidates, precision)
+    some = replace(portfolio, candidates=tuple(portfolio.candidates[i] for i in first))
+    usual = WITHOUT_EVERY_SIZE if others else precision
+    (rows,) = measured_rows([replace(prepared, portfolio=some)], usual, sweep, progress)
+    known = dict(zip(first, rows, strict=True))
+    if others:
+        known |= _left(loaded, prepared, rows, others)
+        (rows,) = measured_rows([prepared], precision, sweep, progress, [known])
     return prepared.compared(rows)
+
+
+def _in_two(
+    loaded: LoadedTrace, candidates: Sequence[Candidate], precision: Precision
+) -> tuple[list[int], list[int]]:
+    """The numbers of those that are searched anyhow, or tell their region by one run; the others'.
+
+    All are searched where none would be named by a verdict.
+    """
+    every = range(len(candidates))
+    usual = {i for i in every if not candidates[i].is_searched_further}
+    if precision.every_size or not usual:
+        return list(every), []
+    first = [i for i in every if i in usual or _tells(candidates[i], loaded)]
+    return first, sorted(set(every) - set(first))
+
+
+def _tells(candidate: Candidate, loaded: LoadedTrace) -> bool:
+    return _engine.Trial(candidate.plan.engine(), loaded.events).tells_reach
+
+
+def _left(
+    loaded: LoadedTrace, prepared: Prepared, rows: Sequence[Row], others: Sequence[int]
+) -> dict[int, Row]:
+    """The rows of those that need no search, by their numbers."""
+    named = ranked([row for row in rows if not row.is_searched_further and not row.is_cut_to_trace])
+    least = max((row.r_safe or 0 for row in named[:1]), default=0)
+    rivals = Rivals(loaded, prepared.ground, rows, least)
+    found = ((i, rivals.left(prepared.portfolio.candidates[i])) for i in others)
+    return {i: row for i, row in found if row is not None}
 
 
 def front_of(
@@ -127,6 +179,11 @@ def front_of(
         costs.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
     standings = places([[one.of(measure) for measure in by] for one in costs])
+    numbers = {row.name: number for number, row in enumerate(comparison.rows)}
+    standings = [
+        one if row.beaten_by is None else Place(Standing.DOMINATED, numbers[row.beaten_by])
+        for one, row in zip(standings, comparison.rows, strict=True)
+    ]
     measured = zip(comparison.rows, costs, standings, strict=True)
     configurations = tuple(
         Configuration(row, place(row.plan), code_label(row.plan), measures, standing)
@@ -197,17 +254,7 @@ def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
     """A plan file for each member."""
     paths = []
     for one in front.members:
-        name = file_name(one.name)
-        plan_file = plan_file_of(replace(one.row, name=name), front.comparison, trained_on)
-        paths.append(folder / f"{name}.toml")
+        plan_file = plan_file_of(one.row, front.comparison, trained_on)
+        paths.append(folder / f"{plan_file.name}.toml")
         save_plan(paths[-1], plan_file)
     return paths
-
-
-def file_name(name: str) -> str:
-    """A configuration's name as plan files may be named.
-
-    >>> file_name("tlsf:second_level=5:probes=0")
-    'tlsf-second_level-5-probes-0'
-    """
-    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]

@@ -208,6 +208,15 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
     )
 
 
+def file_name(name: str) -> str:
+    """A row's name as plans and their files may be named.
+
+    >>> file_name("tlsf:second_level=5:probes=0")
+    'tlsf-second_level-5-probes-0'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]
+
+
 def _read_name(top: Table) -> str:
     name = top.text("name")
     if not _NAME.fullmatch(name):

@@ -4,8 +4,9 @@
     jobs 0 1 2 3 4 5 ...  ->  workers  ->  results 0 1 2 3 4 5 ...
 
 A job is a pure function with its argument, so its result is the same wherever it is done, and
-results have the order of the jobs: any number of workers gives the same, bit for bit. A worker
-that dies costs a retry of its job. A job that kills its worker again and again ends the sweep.
+results have the order of the jobs: any number of workers gives the same, bit for bit. A job takes
+one thread, so that as many workers as cores are as many threads. A worker that dies costs a retry
+of its job. A job that kills its worker again and again ends the sweep.
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ class Sweep:
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether jobs find the folders that this process does."""
+        return self._cluster is None
 
     def map(
         self,

@@ -11,6 +11,7 @@ import the user's script anew, which then has to guard itself against being run 
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import subprocess
@@ -31,6 +32,10 @@ sys.path[:] = sys.argv[2:]
 from heapfit.sweep.processes import serve
 serve(int(sys.argv[1]))
 """
+
+
+# Where libraries read how many threads they may start: Arrow, and those under numpy.
+_POOLS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(slots=True)
@@ -108,8 +113,9 @@ class Processes:
 def _started() -> _Worker:
     ours, theirs = Pipe()
     words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
+    one_thread = os.environ | dict.fromkeys(_POOLS, "1")
     with _interrupts_held():  # a process that is started here never sees one
-        process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
+        process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=one_thread)
     theirs.close()  # so that ours ends when the process does
     return _Worker(process, ours)
 

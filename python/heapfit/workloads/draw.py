@@ -29,6 +29,7 @@ from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 Integers = NDArray[np.int64]
 
 _DRAWN_FROM = "drawn from "
+_FREED = -1
 _PLACES_OF_A_BLOCK = 4  # where others may begin
 _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam is
 _LEAST_REACH = 4
@@ -36,7 +37,7 @@ _LEAST_REACH = 4
 
 def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
     """Stores a trace drawn with this seed at `path`; `info` is that of the recording."""
-    columns = _columns(model, _draw(model, seed))
+    objects, copied = _events(model, _draw(model, seed))
     drawn_info = TraceInfo(
         program=info.program,
         source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
@@ -44,7 +45,7 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
         kind=info.kind,
         queue=info.queue,
     )
-    return write_trace(path, _batches(columns), drawn_info)
+    return write_trace(path, _batches(model, objects, copied), drawn_info)
 
 
 def is_drawn(info: TraceInfo) -> bool:
@@ -104,21 +105,24 @@ def _join(drawn: _Drawn, model: Model, sizes: Integers, seam: int, begin: int) -
 
 def _pairs(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
     """Places of equal sizes, the first with the first, as far as both go."""
-    both = np.intersect1d(_with_rank(ours), _with_rank(theirs), return_indices=True)
-    return both[1], both[2]
+    our_places, our_keys = _by_size_and_rank(ours)
+    their_places, their_keys = _by_size_and_rank(theirs)
+    near = np.searchsorted(their_keys, our_keys)
+    is_met = near < len(their_keys)
+    is_met[is_met] = their_keys[near[is_met]] == our_keys[is_met]
+    return our_places[is_met], their_places[near[is_met]]
 
 
-def _with_rank(sizes: Integers) -> NDArray[Any]:
-    """Each size with how many equal ones stand before it, as one number."""
+def _by_size_and_rank(sizes: Integers) -> tuple[Integers, NDArray[np.uint64]]:
+    """Places in order of size, and there each size with how many equal ones stand before it, as
+    one number; sizes are below 2^32, and so are the places.
+    """
     order = np.argsort(sizes, kind="stable")
     ordered = sizes[order]
     places = np.arange(len(ordered))
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    ranks = np.empty_like(places)
-    ranks[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    pairs = np.empty(len(sizes), dtype=[("size", np.int64), ("rank", np.int64)])
-    pairs["size"], pairs["rank"] = sizes, ranks
-    return pairs
+    rank = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return order, (ordered.astype(np.uint64) << np.uint64(32)) + rank.astype(np.uint64)
 
 
 def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> None:
@@ -130,9 +134,12 @@ def _copy(drawn: _Drawn, model: Model, seam: int, begin: int, length: int) -> No
     drawn.live = np.append(drawn.live, np.arange(seam, seam + length))
 
 
-def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
-    """The events in their order. Between two requests stand the events that precede the second,
-    as they followed each other in the recording."""
+def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
+    """Of each event in order its object, and the recording's event that it copies; _FREED: none.
+
+    Between two requests stand the events that precede the second, as they followed each other in
+    the recording.
+    """
     requests = model.requests
     source = np.arange(requests)  # the recording's object that each is
     source[model.drawn] = model.drawn[drawn.source]
@@ -152,15 +159,9 @@ def _columns(model: Model, drawn: _Drawn) -> dict[str, NDArray[Any]]:
     moments = np.concatenate([2 * np.arange(requests) + 1, 2 * deaths[freed], 2 * clock])
     ties = np.concatenate([np.zeros(requests, np.int64), freed_at[freed], resizes])
     order = np.lexsort((ties, moments))
-    objects = np.concatenate([np.arange(requests), freed, resized])[order]
-    columns = {}
-    for name in COLUMNS:
-        values = model.columns[name]
-        frees = np.full(len(freed), FREE if name == "op" else 0, values.dtype)
-        columns[name] = np.concatenate([values[model.births[source]], frees, values[resizes]])[
-            order
-        ]
-    return {**columns, "object": objects.astype(np.uint32)}
+    copied = np.concatenate([model.births[source], np.full(len(freed), _FREED), resizes])[order]
+    objects = np.concatenate([np.arange(requests), freed, resized]).astype(np.uint32)[order]
+    return objects, copied
 
 
 def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
@@ -173,7 +174,12 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
     return resized, events, np.minimum(resized + passed, model.requests)
 
 
-def _batches(columns: dict[str, NDArray[Any]]) -> Iterator[dict[str, NDArray[Any]]]:
-    count = len(columns["op"])
-    for first in range(0, count, BATCH):
-        yield {name: values[first : first + BATCH] for name, values in columns.items()}
+def _batches(
+    model: Model, objects: NDArray[np.uint32], copied: Integers
+) -> Iterator[dict[str, NDArray[Any]]]:
+    for first in range(0, len(objects), BATCH):
+        events = copied[first : first + BATCH]
+        columns = {name: model.columns[name][events] for name in COLUMNS}
+        for name, values in columns.items():
+            values[events == _FREED] = FREE if name == "op" else 0
+        yield {**columns, "object": objects[first : first + BATCH]}

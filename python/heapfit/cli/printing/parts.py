@@ -4,7 +4,7 @@
              as text                     as JSON
     Fields   -                           each value under its name
     Line     a line                      -
-    Note     a line on stderr            -
+    Note     lines on stderr             -
     Table    a column for each heading   a list under the table's field, an object for each row
     Group    its parts                   an object under the group's field
 
@@ -77,9 +77,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One line of text beside the result."""
+    """Text beside the result."""
 
     text: str
+    is_failure: bool = False  # of one input of several: one line, whatever it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,11 @@ def out_text(parts: Iterable[Part]) -> None:
             case Line():
                 for line in _lines(part):
                     console.out(line)
+            case Note(is_failure=True):
+                console.fail(part.text)
             case Note():
-                console.note(part.text)
+                for line in console.wrapped(part.text):
+                    console.note(line)
             case Table():
                 _out_table(part)
             case Group():

@@ -9,13 +9,8 @@ from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.ranking import left_out
-from heapfit.design.robust.design import (
-    MARGINS,
-    RobustDesigns,
-    RobustRow,
-    failure_bound,
-    traces_for,
-)
+from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
+from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
 from heapfit.workloads.drawn_set import LIMITS, DrawnSet, is_peak_repeated
 

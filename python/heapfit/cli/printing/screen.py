@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.cli.printing.verdict import said_of
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fit_result import Answer, BesideRow, Fit, Held, Standing
 
@@ -56,7 +57,9 @@ def first_screen(fit: Fit, told: Told) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.held})
     yield from paragraph(_held(fit), _INDENT)
+    yield from _looked_at(fit)
     yield from _record_more(fit)
+    yield from said_of(fit.options.effort, _INDENT)
     yield Line("")
     yield from _warnings(fit, told.reasons)
     yield from _paths(fit)
@@ -94,8 +97,9 @@ def _answer(fit: Fit) -> Iterator[str]:
     """What to set, what it saves and what it is above: at most five lines."""
     answer = fit.answer
     if not answer.is_enough:
+        are_few = f"{_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
         yield (
-            f"{_runs(answer.known.runs)} is too few for a heap below {SMALL_PEAK // 1024} KiB: "
+            f"{are_few} for a heap below {SMALL_PEAK // 1024} KiB: "
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
     yield _set_to(answer)
@@ -131,6 +135,8 @@ def _saving(fit: Fit) -> Iterator[str]:
         yield _beside_today(fit)
         return
     region = fit.answer.size.region
+    if fit.looked_at is not None:  # the others' were not seen on all of it
+        return
     found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
     told = [
         f"{abs(row.region - region):,} B ({_percent(1 - region / row.region)}) "
@@ -169,7 +175,7 @@ def _percent(share: float) -> str:
 
 
 def _mark(row: BesideRow) -> str:
-    return " *" if row.standing is Standing.RULE else ""
+    return (" *" if row.standing is Standing.RULE else "") + (" +" if row.is_of_excerpt else "")
 
 
 def _whole(value: float | None) -> int | None:
@@ -181,15 +187,26 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     marks = ["" if is_whole else f"{rest} more: --all"]
     if any(row.standing is Standing.RULE for row in fit.beside):
         marks.append("* its rule, not its code")
+    if any(row.is_of_excerpt for row in fit.beside):
+        marks.append("+ on the excerpt")
     marks.append("~ instructions, Cortex-M4 model")
-    yield Line(_INDENT + "   ".join(filter(None, marks)))
+    yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
 def _held(fit: Fit) -> str:
     """Of runs seen and drawn."""
     held = fit.held
     seen = "This run" if held.seen == 1 else f"These {held.seen} runs"
+    if fit.looked_at is not None and fit.looked_at.is_kept:
+        seen = "The excerpt of it" if held.seen == 1 else "These runs, excerpts of long ones"
     return f"Will it hold?  {seen}: replayed, {_refused(held.seen_refused)}. {_drawn(held)}"
+
+
+def _looked_at(fit: Fit) -> Iterator[Part]:
+    """That a search did not see all of a recording, and why its region serves the rest."""
+    yield Fields({"looked_at": fit.looked_at})
+    if fit.looked_at is not None:
+        yield from paragraph(fit.looked_at.sentence(), _INDENT)
 
 
 def _refused(count: int) -> str:

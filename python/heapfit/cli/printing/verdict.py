@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from heapfit.cli.printing.parts import Fields, Line, Part
 from heapfit.compare.comparison import Comparison, Row
 from heapfit.compare.verdict import chosen_row, further_sentences, searched_further, verdict
+from heapfit.design.effort import MEANING, Effort
 from heapfit.fit_result import Answer
 
 
-def verdict_first(comparison: Comparison) -> Iterator[Part]:
-    """What to set a heap to and by which plan; below it what was searched further."""
+def verdict_first(comparison: Comparison, effort: Effort) -> Iterator[Part]:
+    """What to set a heap to and by which plan; below it what was searched further, and what not."""
     chosen, decision = chosen_row(comparison), verdict(comparison)
     yield Fields(
         {
@@ -25,7 +26,15 @@ def verdict_first(comparison: Comparison) -> Iterator[Part]:
         yield from map(Line, Answer(chosen.heap_size, chosen.known, None).sentences())
     yield Line(decision)
     yield from map(Line, further_sentences(comparison))
+    yield from said_of(effort)
     yield Line("")
+
+
+def said_of(effort: Effort, indent: str = "") -> Iterator[Part]:
+    """What an effort other than the standard's means for the answer, in one line."""
+    yield Fields({"effort": effort})
+    if effort in MEANING:
+        yield Line(indent + MEANING[effort])
 
 
 def _named(row: Row) -> dict[str, object]:

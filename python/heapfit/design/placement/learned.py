@@ -24,7 +24,7 @@ from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
 TAG_BITS = 64
 _STEP = "learn placement"
@@ -207,7 +207,7 @@ class Search:
             if self._events_left <= kept:
                 break
             self.tried += 1
-            served = self._served(self._trial(one.plan), region - self._grain)
+            served = self._served(self._loaded.trial(one.plan), region - self._grain)
             if served is not None:
                 region = served
                 least.insert(0, one)
@@ -270,26 +270,21 @@ class Search:
         """True if it is the best from now on."""
         self.tried += 1
         self._misses += 1
-        trial = self._trial(Placed(layout, high, 0).plan)
+        trial = self._loaded.trial(Placed(layout, high, 0).plan)
         start = self._first(trial) if self.best is None else self.best.region - self._grain
         if start is None:
             return False
         region = self._served(trial, max(start, 0), is_to_be_known=True)
-        if region is None or (self.best is not None and region >= self.best.region):
-            return False
+        if region is None:
+            return False  # what serves where less than the best is asked for is better
         self.best = Placed(layout, high, region)
         self._misses = 0
         return True
 
-    def _first(self, trial: _engine.Trial) -> int | None:
+    def _first(self, trial: AnyTrial) -> int | None:
         """A region that serves, twice the size of one that does not."""
         least = max(self._loaded.profile.u_max, trial.smallest_region)
         return self._paid(trial.first_success(least, self._tell)).region
-
-    def _trial(self, plan: Plan) -> _engine.Trial:
-        return _engine.Trial(
-            plan.engine(), self._loaded.events, self._loaded.trace.largest_alignment
-        )
 
     def _paid(self, series: _engine.TrialSeries) -> _engine.TrialSeries:
         self.replayed += series.events
@@ -301,9 +296,7 @@ class Search:
         left = max(self._events_left - events - _OVERHEAD * replays, 0)
         self._progress(_STEP, 1 - left / self._most_events)
 
-    def _served(
-        self, trial: _engine.Trial, region: int, *, is_to_be_known: bool = False
-    ) -> int | None:
+    def _served(self, trial: AnyTrial, region: int, *, is_to_be_known: bool = False) -> int | None:
         """The region that is enough, if this one is; None if not.
 
         One run tells it of most plans. Where `is_to_be_known` it is looked for of the others, and
@@ -322,9 +315,9 @@ class Search:
 
     def _runs(self, plan: Plan, region: int) -> bool:
         """Whether the trace runs in the region."""
-        return self._run(self._trial(plan), region).runs
+        return self._run(self._loaded.trial(plan), region).runs
 
-    def _run(self, trial: _engine.Trial, region: int) -> _engine.TrialResult:
+    def _run(self, trial: AnyTrial, region: int) -> _engine.TrialResult:
         self._tell()
         result = trial.run(region)
         self.replayed += result.events

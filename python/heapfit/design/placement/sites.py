@@ -71,7 +71,8 @@ def _learned(
     sites = busiest_sites(loaded)
     if len(sites) < 2:
         return None
-    tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)))
+    # Tags belong to the events of all runs together, so that it is learned on these.
+    tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)), fleet=None)
     search = _SiteSearch(tagged, most_events, seed, progress)
     search.run_from(start, sites)
     guessed, climbed = search.guessed, search.best

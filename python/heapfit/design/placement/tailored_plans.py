@@ -38,6 +38,8 @@ MOST_ZONES = 256  # a plan of more is a long table in ROM
 _LEAST_STACKS = 0.1  # of U_max: where sizes are random, stacks of less saved 0.6 points of it
 _MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
+_LEARNED = (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS)
+NOT_LEARNED = "with --effort quick no placement is learned"
 
 
 def layouts(alignment: int) -> dict[str, Plan]:
@@ -78,13 +80,12 @@ def tailored_candidates(
     `call_sites`: the program can pass call sites, so that they may decide, too.
     """
     plain = layouts(loaded.alignment)
-    candidates = [_static_zones(loaded), *_other_layouts(plain)]
+    candidates = _as_they_are(loaded, plain)
     work = _Work(max(TRACES * len(loaded.events), LEAST_EVENTS), seed, progress)
     learned = learn_placement(loaded, list(plain.values()), work.most_events, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
-        names = HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS
-        return candidates + [NotApplicable(name, why) for name in names]
+        return candidates + [NotApplicable(name, why) for name in _LEARNED]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     before = layout, learned.plain
     hole_limit = _by_hole_limit(learned, before, loaded.profile.u_max)
@@ -100,6 +101,16 @@ def tailored_candidates(
     if call_sites:
         return [*candidates, _by_site(loaded, learned.climbed, before, work)]
     return [*candidates, *_sites_not_asked_for(loaded)]
+
+
+def tailored_as_it_is(loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
+    """The same without what has to be learned."""
+    left = [NotApplicable(name, NOT_LEARNED) for name in _LEARNED]
+    return [*_as_they_are(loaded, layouts(loaded.alignment)), *left]
+
+
+def _as_they_are(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
+    return [_static_zones(loaded), *_other_layouts(plain)]
 
 
 def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:

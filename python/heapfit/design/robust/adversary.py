@@ -17,7 +17,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.compare.comparison import Comparison, Effort, Row, measure, refuse_nothing
+from heapfit.compare.comparison import Comparison, Precision, Row, measure, refuse_nothing
 from heapfit.compare.jobs import Contestants
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
@@ -174,7 +174,7 @@ def _stored(
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)
-    portfolio, broken = Portfolio((target.candidate,), ()), Effort(also=sequence.region)
+    portfolio, broken = Portfolio((target.candidate,), ()), Precision(also=sequence.region)
     (measured,) = measure(loaded, portfolio, progress, broken).rows
     return BadSequence(
         trace=trace.path,

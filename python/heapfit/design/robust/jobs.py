@@ -8,7 +8,8 @@ make opening it worth while, one for a long trace.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -16,7 +17,8 @@ from typing import Any, TypeAlias, TypeVar
 from heapfit import _engine
 from heapfit.compare.candidate import Portfolio
 from heapfit.compare.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
-from heapfit.compare.trial import runs_from_file, runs_in
+from heapfit.compare.trial import runs_from_file, serves_from
+from heapfit.compare.work import NO_WORK, Work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -24,16 +26,19 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
+from heapfit.trace.kept.answers import Answers, key_of
+from heapfit.trace.kept.fleet import KeptFleet
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
-Work: TypeAlias = Callable[..., Sequence[Any]]
+Replaying: TypeAlias = Callable[..., Sequence[Any]]
 
 T = TypeVar("T")
 
 # How many times the events of a trace are gone over, roughly.
 _EVENTS_OF_A_JOB = 2_000_000
+_NONE = -1  # kept where there is no region
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +61,39 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class Runs:
+    """The traces of a design, and where answers about them are kept."""
+
+    traces: Sequence[Trace]
+    contents: tuple[str, ...]  # hash of each
+    kept: Path | None = None  # a folder; None: nothing is
+
+
+@dataclass(frozen=True, slots=True)
 class _Making:
     seen: tuple[int, ...]
     unseen: tuple[int, ...]
     options: PlanOptions
+    contents: tuple[str, ...]  # of those seen
+    kept: Path | None
 
 
 def make_folds(
-    traces: Sequence[Trace],
+    runs: Runs,
     parts: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     options: PlanOptions,
     sweep: Sweep,
     progress: Progress = no_progress,
 ) -> list[Fold]:
     """A fold for each pair of traces seen and not seen."""
+    kept = runs.kept if sweep.is_on_this_machine else None
     jobs = [
         Job(
             f"plans of fold {number}",
             _fold,
-            _Making(seen, unseen, options),
-            tuple(traces[i].path for i in seen),
-            TIMES_FOR_PLANS * sum(traces[i].info.events for i in seen),
+            _Making(seen, unseen, options, tuple(runs.contents[i] for i in seen), kept),
+            tuple(runs.traces[i].path for i in seen),
+            TIMES_FOR_PLANS * sum(runs.traces[i].info.events for i in seen),
         )
         for number, (seen, unseen) in enumerate(parts)
     ]
@@ -91,8 +108,21 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
         loaded = replace(load_trace(joined, making.options.alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        portfolio = robust_portfolio(loaded, making.options, progress)
+        with _fleet(traces, making) as fleet:
+            loaded = replace(loaded, fleet=fleet)
+            portfolio = robust_portfolio(loaded, making.options, progress)
         return Fold(making.seen, making.unseen, portfolio, joined.info, loaded.content)
+
+
+@contextmanager
+def _fleet(traces: Sequence[Trace], making: _Making) -> Iterator[_engine.Fleet | KeptFleet]:
+    """All traces, of which trials are kept if that is asked for."""
+    arrays = tuple(trace.events() for trace in traces)
+    if making.kept is None:
+        yield _engine.Fleet(arrays)
+        return
+    with closing(Answers(making.kept)) as answers:
+        yield KeptFleet(arrays, making.contents, answers)
 
 
 class Replays:
@@ -100,21 +130,25 @@ class Replays:
 
     def __init__(
         self,
-        traces: Sequence[Trace],
+        runs: Runs,
         folds: Sequence[Fold],
         sweep: Sweep,
         progress: Progress,
         *,
         is_exact: bool = False,
     ) -> None:
-        self._traces = traces
+        self._runs = runs
+        self._traces = traces = runs.traces
         self._sweep = sweep
         self._progress = progress
         self._is_exact = is_exact
         alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
         self.base_alignment = max([*alignments, *(trace.largest_alignment for trace in traces)])
         self._regions: dict[tuple[str, int], int | None] = {}
-        self._runs: dict[tuple[str, int, int], bool] = {}
+        self._served: dict[tuple[str, int, int], bool] = {}
+        self._proven: dict[tuple[str, int, int], bool] = {}
+        self.work = NO_WORK
+        self.recalled: set[int] = set()  # traces of which something was kept
         jobs = [
             Job(f"trace {i}", _u_max, None, (trace.path,), trace.info.events)
             for i, trace in enumerate(traces, 1)
@@ -125,35 +159,84 @@ class Replays:
         """Looks for R_safe of plans, each on a trace."""
         plans = {(repr(plan), trace): (plan, self._is_exact) for plan, trace in wanted}
         new = {key: plan for key, plan in plans.items() if key not in self._regions}
-        self._regions |= self._spread("measure", _regions, new, REPLAYS_OF_A_SEARCH)
+        found = self._spread("measure", _regions, new, REPLAYS_OF_A_SEARCH)
+        self._regions |= {key: region for key, (region, _) in found.items()}
+        self.work += Work(regions=sum(events for _, events in found.values()))
 
     def region(self, plan: Plan, trace: int) -> int | None:
         """R_safe, as measured."""
         return self._regions[repr(plan), trace]
 
+    def prove(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
+        """Replays plans, each on a trace in a region, to know that no larger one refuses it."""
+        new = self._not_in(self._proven, wanted)
+        found = self._spread("measure", _proofs, new, 1)
+        self._proven |= {key: is_proven for key, (is_proven, _) in found.items()}
+        self.work += Work(regions=sum(events for _, events in found.values()))
+
+    def is_proven(self, plan: Plan, trace: int, region: int) -> bool:
+        """Whether R_safe is known to be no more than that region."""
+        return self._proven[repr(plan), trace, region]
+
     def try_out(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
         """Replays plans, each on a trace in a region."""
-        plans = {
-            (repr(plan), trace, region): (plan, region)
-            for plan, trace, region in wanted
-            if (repr(plan), trace, region) not in self._runs
-        }
-        self._runs |= self._spread("try margins", _runs, plans, 1)
+        plans = self._not_in(self._served, wanted)
+        found = self._spread("try margins", _runs, plans, 1)
+        self._served |= {key: runs for key, (runs, _) in found.items()}
+        self.work += Work(judged=sum(events for _, events in found.values()))
 
     def runs(self, plan: Plan, trace: int, region: int) -> bool:
         """Whether the trace ran in that region."""
-        return self._runs[repr(plan), trace, region]
+        return self._served[repr(plan), trace, region]
+
+    @staticmethod
+    def _not_in(
+        known: Mapping[tuple[str, int, int], bool], wanted: Iterable[tuple[Plan, int, int]]
+    ) -> dict[Any, tuple[Plan, int]]:
+        """Plans with the regions in which they are still to be replayed, each by its key."""
+        asked = {(repr(plan), trace, region): (plan, region) for plan, trace, region in wanted}
+        return {key: one for key, one in asked.items() if key not in known}
 
     def _spread(
-        self, step: str, work: Work, wanted: dict[Any, tuple[Any, ...]], times: int
+        self, step: str, work: Replaying, wanted: dict[Any, tuple[Any, ...]], times: int
     ) -> dict[Any, Any]:
-        """What `work` makes of each of the values; the trace's number is second in the key."""
+        """What `work` makes of each of the values, as far as it is not kept from before."""
+        if self._runs.kept is None:
+            return self._done(step, work, wanted, times)
+        with closing(Answers(self._runs.kept)) as answers:
+            keys = {
+                key: self._key(work, key, value)
+                for key, value in wanted.items()
+                if not value[0].sites  # a hash of the content does not tell the sites of requests
+            }
+            kept = {key: found for key, one in keys.items() if (found := answers.get(one))}
+            self.recalled |= {key[1] for key in kept}
+            left = {key: value for key, value in wanted.items() if key not in kept}
+            new = self._done(step, work, left, times)
+            for key in new.keys() & keys.keys():
+                answer, events = new[key]
+                answers.keep(keys[key], (_NONE if answer is None else answer, events))
+        known = {key: (None if n == _NONE else n, events) for key, (n, events) in kept.items()}
+        return known | new
+
+    def _key(self, work: Replaying, key: tuple[Any, ...], value: tuple[Any, ...]) -> bytes:
+        """Of the answer to one question about a plan on a trace."""
+        content = self._runs.contents[key[1]]
+        return key_of(work.__name__, key[0], self.base_alignment, value[1], content)
+
+    def _done(
+        self, step: str, work: Replaying, wanted: dict[Any, tuple[Any, ...]], times: int
+    ) -> dict[Any, Any]:
+        """The trace's number is second in the key."""
         jobs: list[Job] = []
         keys: list[Any] = []
-        for number, trace in enumerate(self._traces):
-            of_trace = [key for key in wanted if key[1] == number]
+        of_trace: dict[int, list[Any]] = {}
+        for key in wanted:
+            of_trace.setdefault(key[1], []).append(key)
+        for number in sorted(of_trace):
+            trace = self._traces[number]
             events = times * max(trace.info.events, 1)
-            for some in _chunks(of_trace, max(1, _EVENTS_OF_A_JOB // events)):
+            for some in _chunks(of_trace[number], max(1, _EVENTS_OF_A_JOB // events)):
                 name = f"{wanted[some[0]][0].allocator} on trace {number + 1}"
                 argument = self.base_alignment, tuple(wanted[key] for key in some)
                 jobs.append(Job(name, work, argument, (trace.path,), events * len(some)))
@@ -169,15 +252,30 @@ def _u_max(_: None, path: Path) -> int:
     return int(profile.result().u_max)
 
 
-def _regions(argument: tuple[int, Sequence[tuple[Plan, bool]]], path: Path) -> list[int | None]:
+def _regions(
+    argument: tuple[int, Sequence[tuple[Plan, bool]]], path: Path
+) -> list[tuple[int | None, int]]:
+    """R_safe of each plan, and the events replayed to know it."""
     base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
-    return [
-        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base)
-        .scan(every_size=is_exact)
-        .r_safe
+    searches = [
+        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).scan(
+            threads=1, every_size=is_exact
+        )
         for plan, is_exact in plans
+    ]
+    return [(one.r_safe, one.events) for one in searches]
+
+
+def _proofs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:
+    """Whether one replay proves each region and all larger ones, and the events it took."""
+    base, tries = argument
+    trace = Trace.open(path)
+    events = trace.events()
+    return [
+        serves_from(_engine.Trial(plan.engine(), _events_for(plan, trace, events), base), region)
+        for plan, region in tries
     ]
 
 
@@ -186,13 +284,18 @@ def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engi
     return trace.events(plan.sites) if plan.sites else untagged
 
 
-def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[bool]:
+def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:
+    """Whether each plan serves in its region, and the events replayed to know it."""
     base, tries = argument
     trace = Trace.open(path)
     if len(tries) == 1:  # as for every trace that is long: see _chunks
-        return [runs_from_file(trace, *tries[0])]
+        return [(runs_from_file(trace, *tries[0]), trace.info.events)]
     events = trace.events()
-    return [runs_in(plan, _events_for(plan, trace, events), region, base) for plan, region in tries]
+    tried = [
+        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).run(region)
+        for plan, region in tries
+    ]
+    return [(one.runs, one.events) for one in tried]
 
 
 def _chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:

@@ -12,9 +12,11 @@ from dataclasses import replace
 
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio, once
 from heapfit.design.budgets import greedy_budgets
+from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
-from heapfit.design.portfolio import standard_portfolio
+from heapfit.design.portfolio import sorted_out, standard_portfolio
+from heapfit.design.space import every_plan
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -28,10 +30,10 @@ def robust_portfolio(
     joined: LoadedTrace, options: PlanOptions, progress: Progress = no_progress
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
-    portfolio = standard_portfolio(joined, options, progress)
+    portfolio = _of_one(joined, options, progress)
     candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
-    budgeted = [one for one in portfolio.candidates if _is_over_standard(one.plan)]
-    candidates += [once(_over_best_fit(one), budgeted) for one in budgeted]
+    budgeted = [one for one in portfolio.candidates if _is_over_standard(one)]
+    candidates += [once(_over_best_fit(one), portfolio.candidates) for one in budgeted]
     names = {one.name for one in budgeted}
     candidates += [
         replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")
@@ -42,6 +44,13 @@ def robust_portfolio(
         tuple(one for one in candidates if isinstance(one, Candidate)),
         (*portfolio.not_applicable, *(one for one in candidates if isinstance(one, NotApplicable))),
     )
+
+
+def _of_one(joined: LoadedTrace, options: PlanOptions, progress: Progress) -> Portfolio:
+    """Those of one trace; plans that are equal here may differ where a trace is left out."""
+    if options.effort == Effort.LONG:
+        return sorted_out(every_plan(joined, options, progress))
+    return standard_portfolio(joined, options, progress)
 
 
 def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
@@ -66,10 +75,12 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     ]
 
 
-def _is_over_standard(plan: Plan) -> bool:
-    """Budgets over the shared heap that all have if nothing better is known."""
+def _is_over_standard(one: Candidate) -> bool:
+    """Budgets over the shared heap that all have if nothing better is known; none of a grid."""
+    plan = one.plan
     return (
-        plan.allocator == greedy_budgets.ALLOCATOR
+        ":" not in one.name
+        and plan.allocator == greedy_budgets.ALLOCATOR
         and plan.shared is not None
         and plan.shared.allocator == special_pools.SHARED
     )

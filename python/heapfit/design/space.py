@@ -3,7 +3,7 @@
 
 What `fit` tries comes first, and the verdict is about it; then what is searched further: every
 combination of the values that descriptors give for their tunables, the plans with pools over each
-shared allocator, and pools that grow.
+shared allocator, and pools that grow. With the longest effort the verdict is about all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from itertools import product
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio, standard_portfolio
+from heapfit.design.effort import Effort
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.pools.best_classes import BestClasses
+from heapfit.design.portfolio import (
+    SHARED_HEAPS,
+    Made,
+    named_portfolio,
+    sorted_out,
+    standard_portfolio,
+)
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import Progress, no_progress
@@ -26,47 +35,80 @@ MOST_ACCESSES = 100  # a call, over the trace
 _ROOM = 4  # times U_max, for heaps that wear down
 
 
+def portfolio_of(
+    loaded: LoadedTrace,
+    options: PlanOptions,
+    progress: Progress = no_progress,
+    classes: BestClasses | None = None,
+) -> Portfolio:
+    """What a verdict is about, by its effort. `classes`: as for the standard portfolio."""
+    if options.effort == Effort.LONG:
+        return configurations(loaded, options, progress)
+    return standard_portfolio(loaded, options, progress, classes)
+
+
 def configurations(
     loaded: LoadedTrace,
+    options: PlanOptions | None = None,
     progress: Progress = no_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
-    standard = standard_portfolio(loaded, progress=progress)
+    made = every_plan(loaded, options or PlanOptions(), progress, allocators)
+    kept = [one for one in made if isinstance(one, Candidate) or one.same_as is None]
+    return sorted_out(kept)
+
+
+def every_plan(
+    loaded: LoadedTrace,
+    options: PlanOptions,
+    progress: Progress = no_progress,
+    allocators: Container[str] | None = None,
+) -> list[Made]:
+    """As `configurations`, with the names of plans that came before by another name."""
+    standard = standard_portfolio(loaded, options, progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
-    both = [*standard.candidates, *named.candidates]
-    further = [*named.candidates, *(other for one in both for other in _over_other_heaps(one))]
-    further += [other for one in named.candidates for other in _grown(one, loaded)]
-    candidates = [*standard.candidates, *(_marked(one, True) for one in further)]
+    further = _further(loaded, standard.candidates, named.candidates)
+    is_further = options.effort != Effort.LONG
+    candidates = [*standard.candidates, *(_marked(one, is_further) for one in further)]
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
-    left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
-    why = [
-        one
-        for one in left_out.values()
-        if allocators is None and one.same_as is None and ":" not in one.name
-    ]
     usual = {one.name for one in standard.candidates}
     judged = [one if one.name in usual else _judged(one, loaded) for one in _each_once(wanted)]
-    why += [one for one in judged if isinstance(one, NotApplicable)]
-    return Portfolio(tuple(one for one in judged if isinstance(one, Candidate)), tuple(why))
+    if allocators is not None:
+        return judged
+    left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
+    return [*(one for one in left_out.values() if ":" not in one.name), *judged]
+
+
+def _further(
+    loaded: LoadedTrace, standard: Sequence[Candidate], named: Sequence[Candidate]
+) -> list[Candidate]:
+    """What stands beyond the standard candidates, the grid of `named` ones first."""
+    over = [other for one in (*standard, *named) for other in _over_other_heaps(one)]
+    return [*named, *over, *(other for one in named for other in _grown(one, loaded))]
 
 
 def named_configurations(
-    loaded: LoadedTrace, names: Sequence[str], progress: Progress = no_progress
+    loaded: LoadedTrace,
+    names: Sequence[str],
+    options: PlanOptions | None = None,
+    progress: Progress = no_progress,
 ) -> Portfolio:
     """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one alone; no name: all."""
     if not names:
-        return configurations(loaded, progress)
+        return configurations(loaded, options, progress)
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
-    space = configurations(loaded, allocators=wanted) if wanted else Portfolio((), ())
+    space = Portfolio((), ())
+    if wanted:
+        space = configurations(loaded, options, progress, wanted)
     missing = wanted - {one.plan.allocator for one in space.candidates}
     alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
-    candidates = _each_once([*space.candidates, *alone.candidates])
+    both = sorted_out(_each_once([*space.candidates, *alone.candidates]))
     asked = [without_standards(one.plan) for one in alone.candidates]
     candidates = [
         _marked(one, one.is_searched_further and without_standards(one.plan) not in asked)
-        for one in candidates
+        for one in both.candidates
     ]
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
 
@@ -75,20 +117,22 @@ def _marked(candidate: Candidate, is_searched_further: bool) -> Candidate:
     return replace(candidate, is_searched_further=is_searched_further)
 
 
-def _judged(candidate: Candidate, loaded: LoadedTrace) -> Candidate | NotApplicable:
+def _judged(one: Made, loaded: LoadedTrace) -> Made:
     """The candidate, unless it searches so long that its replays, some 130, would never end.
 
     Told by accesses, not by a clock, so that every machine tries the same configurations.
     """
-    if len(loaded.events) <= SHORT:
-        return candidate
+    events = len(loaded.events)
+    if isinstance(one, NotApplicable) or events <= SHORT:
+        return one
     base = max(loaded.alignment, loaded.trace.largest_alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
-    trial = _engine.Trial(candidate.plan.engine(), loaded.events, base)
-    if not trial.exceeds(region, MOST_ACCESSES * len(loaded.events)):
-        return candidate
+    trial = _engine.Trial(one.plan.engine(), loaded.events, base)
+    replayed = one.replayed + events  # at most
+    if not trial.exceeds(region, MOST_ACCESSES * events):
+        return replace(one, replayed=replayed)
     why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
-    return NotApplicable(candidate.name, why)
+    return NotApplicable(one.name, why, replayed=replayed)
 
 
 def _grid_names() -> Iterator[str]:
@@ -141,15 +185,19 @@ def _grown(candidate: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
         yield replace(candidate, name=f"{candidate.name}:growth={growth}", plan=plan, reason=reason)
 
 
-def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
-    seen: list[Plan] = []
-    kept: list[Candidate] = []
+def _each_once(candidates: Sequence[Candidate]) -> list[Made]:
+    """The first of each plan; in place of one by another name that name, and the first's."""
+    kept: list[tuple[Plan, str]] = []
+    made: list[Made] = []
     for one in candidates:
         plan = without_standards(one.plan)
-        if plan not in seen:
-            seen.append(plan)
-            kept.append(one)
-    return kept
+        name = next((before for other, before in kept if other == plan), None)
+        if name is None:
+            kept.append((plan, one.name))
+            made.append(one)
+        elif name != one.name:
+            made.append(NotApplicable(one.name, f"the same plan as {name}", name, one.replayed))
+    return made
 
 
 def without_standards(plan: Plan) -> Plan:

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far plans are looked for: one word that `fit`, `design` and `front` share.
+
+    quick      what needs no search: allocators as they are, pools and budgets by published rules
+    standard   placements learned by replaying, budgets proven, every size tried of what may win
+    long       the configurations of `front` and the budgets that `design` searches, too
+
+With equal recordings and effort all three name the same plan and region (docs/design.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+
+from heapfit.compare.comparison import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.design.budgets.choice import (
+    PUBLISHED_BUDGETS,
+    STANDARD_BUDGETS,
+    STANDARD_SEARCH,
+    BudgetChoice,
+)
+from heapfit.errors import HeapfitError
+
+
+class Effort(StrEnum):
+    """The efforts, by the names that a user types."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    LONG = "long"
+
+
+# What an answer with such an effort says of itself, in a line.
+MEANING = {
+    Effort.QUICK: "Quick: no placement was learned, no budget proven and not every size tried.",
+    Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
+}
+
+_BUDGETS = {
+    Effort.QUICK: PUBLISHED_BUDGETS,
+    Effort.STANDARD: STANDARD_BUDGETS,
+    Effort.LONG: replace(STANDARD_BUDGETS, replayed_events=STANDARD_SEARCH),
+}
+
+
+def budgets_of(effort: Effort) -> BudgetChoice:
+    """The budgets that the verdict is about. HeapfitError for an effort that there is not."""
+    if effort not in _BUDGETS:
+        raise HeapfitError(f"effort {effort}: no such effort (one of {', '.join(Effort)})")
+    return _BUDGETS[effort]
+
+
+def precision_of(effort: Effort, exact: bool) -> Precision:
+    """On each plan's regions; `exact` decides alone."""
+    if exact:
+        return EXACT
+    return WITHOUT_EVERY_SIZE if effort == Effort.QUICK else STANDARD_PRECISION

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fit of a recording too long to be searched: an excerpt is searched, the whole replayed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from heapfit import _engine
+from heapfit.cli.printing.parts import Line
+from heapfit.cli.printing.screen import FIRST_SCREEN, first_screen
+from heapfit.compare.margin import UNIT, largest_r_safe
+from heapfit.compare.trial import plain_replay
+from heapfit.errors import HeapfitError
+from heapfit.fit_result import Fit, FitOptions
+from heapfit.fitting import long
+from heapfit.fitting.fit import WORK, Place, find, fit
+from heapfit.fitting.fitted_heap import FittedHeap
+from heapfit.plan.plan_file import load_plan
+from heapfit.progress import Whole, no_progress
+from heapfit.trace import stored
+from heapfit.trace.content import content_hash
+from heapfit.trace.excerpt import joined
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+OPTIONS = FitOptions(most_events=4_000)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    path = tmp_path_factory.mktemp("long") / "walk.parquet"
+    return generate_workload(parse_workload("t2_w2:events=8000"), path)
+
+
+@pytest.fixture(scope="module")
+def fitted(trace: Trace) -> Fit:
+    return fit([trace.path], trace.path.parent / "out", OPTIONS)
+
+
+def test_the_whole_recording_runs_in_the_region_found(trace, fitted):
+    plan = load_plan(fitted.paths.plan)
+    for region in (plan.r_safe, plan.region):
+        assert plain_replay(trace, plan.plan, region).result().refusals == 0
+        assert _engine.Replay(plan.plan.engine(), region).feed(trace.events())
+    assert fitted.looked_at.searched < fitted.looked_at.events == trace.info.events
+    assert fitted.looked_at.replayed >= trace.info.events
+    assert fitted.held.seen_refused == 0
+
+
+def test_what_is_told_is_of_the_whole_recording(trace, fitted):
+    assert fitted.profile.events == fitted.trace.info.events == trace.info.events
+    assert fitted.comparison.u_max == fitted.profile.u_max
+    trained_on = load_plan(fitted.paths.plan).trained_on
+    assert (trained_on.content, trained_on.events) == (content_hash(trace), trace.info.events)
+
+
+def test_the_excerpt_lies_beside_the_plan(trace, fitted):
+    assert [path.name for path in fitted.paths.traces] == ["walk.parquet", "walk-excerpt.parquet"]
+    excerpt = Trace.open(fitted.searched.path)
+    assert excerpt.info.events == fitted.looked_at.searched
+    assert trace.path in fitted.paths.traces
+
+
+def only_the_beginning(found, events, more=()):
+    """Windows that miss the peak, but for events that were refused."""
+    del events
+    around = [(max(one - 3_000, 0), min(one + 500, found.profile.events)) for one in more]
+    return joined([(0, 500), *around])
+
+
+def found_by(sources: Sequence[Path], folder: Path) -> Fit:
+    """As `fit`, but no report is written."""
+    fitted, _ = find(sources, Place(folder, folder), OPTIONS, Whole(no_progress, WORK))
+    return fitted
+
+
+def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(long, "windows_of", only_the_beginning)
+    found = found_by([trace.path], tmp_path)
+    assert found.looked_at.refused
+    assert plain_replay(trace, found.winner.plan, found.winner.r_safe).result().refusals == 0
+
+
+def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    found = found_by([trace.path], tmp_path)
+    plan = found.plan_file
+    assert found.looked_at.is_raised
+    assert found.verdict.endswith(f"Replayed whole, it needs {plan.r_safe:,} B.")
+    assert "raised until nothing was refused" in found.looked_at.sentence()
+    assert plain_replay(trace, plan.plan, plan.r_safe).result().refusals == 0
+    assert plan.region == found.answer.size.region > plan.r_safe > found.looked_at.r_safe
+    shown = [(row.title, row.is_of_excerpt) for row in found.beside[:3]]
+    assert shown == [("this one", False), ("this one", True), ("Lea (dlmalloc)", True)]
+    assert found.beside[1].region < found.beside[0].region
+
+
+def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    found = found_by([trace.path], tmp_path)
+    assert found.looked_at.is_raised
+    for row in found.comparison.rows:
+        limit = largest_r_safe(found.answer.size.region - UNIT, row.known)
+        if row.is_cut_to_trace or row.name == found.winner.name or limit <= 0:
+            continue
+        assert plain_replay(trace, row.plan, limit).result().refusals, row.name
+
+
+def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    monkeypatch.setattr(
+        long, "_needed", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+    )
+    with monkeypatch.context() as alone:
+        alone.setattr(long, "rivals", lambda _: [])
+        first = found_by([trace.path], tmp_path / "alone")
+    found = found_by([trace.path], tmp_path / "beside")
+    assert found.winner.name != first.winner.name
+    assert found.answer.size.region < first.answer.size.region
+    assert found.verdict.startswith(f"{found.winner.name} is taken: {first.winner.name} needs")
+    assert plain_replay(trace, found.winner.plan, found.plan_file.r_safe).result().refusals == 0
+    assert found.plan_file.plan == found.winner.plan
+
+
+def test_of_several_recordings_the_long_are_excerpts(trace, tmp_path):
+    other = generate_workload(parse_workload("t2_w2:events=3000"), tmp_path / "short.parquet")
+    found = found_by([trace.path, other.path], tmp_path)
+    names = [path.name for path in found.paths.traces]
+    assert names == ["walk.parquet", "short.parquet", "walk-excerpt.parquet"]
+    for one in (trace, other):
+        assert plain_replay(one, found.winner.plan, found.plan_file.r_safe).result().refusals == 0
+    seen = {content_hash(one) for one in (trace, other)}
+    assert {one.content for one in found.plan_file.trained_on.traces} == seen
+    assert found.looked_at.events == trace.info.events
+
+
+def test_the_first_screen_tells_what_was_looked_at(fitted):
+    lines = [line.text for line in first_screen(fitted, FIRST_SCREEN) if isinstance(line, Line)]
+    told = " ".join(line.strip() for line in lines)
+    assert fitted.looked_at.sentence() in told
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_what_is_held_in_memory_has_an_end(trace, monkeypatch):
+    monkeypatch.setattr(stored, "MOST_IN_MEMORY", 7_999)
+    for whole in (trace.events, lambda: load_trace(trace)):
+        with pytest.raises(HeapfitError, match=r"8,000 events are more than the 7,999 that are"):
+            whole()
+
+
+def test_a_recording_of_more_live_blocks_than_a_search_holds_is_refused(
+    trace, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(stored, "MOST_IN_MEMORY", 100)
+    with pytest.raises(HeapfitError, match=r"walk.parquet: \d+ blocks live at once: an excerpt"):
+        found_by([trace.path], tmp_path)
+
+
+def test_a_fitted_heap_is_written_with_its_excerpt(trace, fitted, tmp_path):
+    heap = FittedHeap(fitted, fitted.paths.folder)
+    paths = heap.write(tmp_path / "written")
+    assert paths.traces == (trace.path, tmp_path / "written" / "walk-excerpt.parquet")
+    assert Trace.open(paths.traces[-1]).info.events == fitted.looked_at.searched
