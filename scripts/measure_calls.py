@@ -3,9 +3,9 @@
 
 Writes, in python/heapfit/front, instructions.csv, the coefficients fitted to the calls of all
 traces, and codes.csv, the bytes of each code and how far its model is off. The codes are those of
-the design space's configurations; placements must equal the host's. Takes some 20 minutes. `--only
-PATTERN` renews the codes in whose label the regular expression is found and keeps the rest;
-`--sizes` links the codes of the table again and keeps their coefficients.
+the design space's configurations and UNTRIED; placements must equal the host's. Takes some 20
+minutes. `--only PATTERN` renews the codes in whose label the regular expression is found and keeps
+the rest; `--sizes` links the codes of the table again and keeps their coefficients.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio
+from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
 from heapfit.front.code_label import code_label
 from heapfit.front.code_table import MeasuredCode, measured_codes, save_codes
 from heapfit.front.instruction_model import OPERATIONS
-from heapfit.front.space import configurations
 from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -60,6 +60,13 @@ WORKLOADS = {
 RECORDED = "lua"  # of examples/
 MIXED = {"mixed_small": 400, "mixed_large": 4000}  # bytes of the largest request
 COPY = 4  # instructions a byte, gcc -O2
+# Codes that design may choose beside those of the descriptors' grids, which front tries.
+UNTRIED = (
+    "chained_pool",
+    "tailored:layout=2",
+    "tailored:ends=2,layout=2",
+    *(f"tailored:layout={layout},hole_limit=8" for layout in (0, 1, 2)),
+)
 LARGEST_IN_TABLE = 16_384  # bytes; tables of pools reach this far
 
 
@@ -99,7 +106,7 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
 def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
     tried = [one.plan for one in configurations(loaded).candidates]
-    tried += [one.plan for one in named_portfolio(loaded, ["chained_pool"], []).candidates]
+    tried += [one.plan for one in named_portfolio(loaded, UNTRIED, []).candidates]
     tried += [variant for plan in [*tried] for variant in count_variants(plan, loaded)]
     pools = [plan for plan in tried if plan.allocator == "class_pools"]
     tried += [variant for plan in pools for variant in pool_variants(plan)]
@@ -179,7 +186,10 @@ def without_copying(
 
 
 def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str, MeasuredCode]:
-    """The codes in whose label the pattern is found, on every trace."""
+    """The codes in whose label the pattern is found, on every trace that has a use for them.
+
+    What one trace alone uses is left out: no other tells how far its model is off.
+    """
     tallies: dict[str, list[Tally]] = defaultdict(list)
     for name, trace in traces(folder):
         loaded = load_trace(trace)
@@ -194,7 +204,7 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
     return {
         code: MeasuredCode(linked_bytes(workbench, code), fitted_model(counted))
         for code, counted in tallies.items()
-        if counted
+        if len({tally.trace for tally in counted}) > 1
     }
 
 

@@ -8,8 +8,7 @@ _Static_assert(FRAME_SIZE >= 44 && FRAME_SIZE <= 127, "an event fits; a length i
 _Static_assert(HFIT_RECORD_ALIGNMENT_LOG2 >= 2, "a step's kind and sign take 3 bits");
 
 enum {
-    MARK_0 = 0xf5, /* neither byte is ever part of UTF-8 text */
-    MARK_1 = 0xfd,
+    MARK = 0xfdf5, /* neither byte is ever part of UTF-8 text */
     VERSION = 1,
     LENGTH_AT = 2, /* bytes from here to the CRC; highest bit: a header frame */
     NUMBER_AT = 3, /* events offered before this frame, lower 16 bits */
@@ -42,6 +41,31 @@ _Static_assert(BODY_AT + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE, "any event fits 
 _Static_assert(LONGEST_HEADER <= FRAME_SIZE, "a header does");
 
 /* ---- Numbers ---- */
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE_16(value) __builtin_bswap16(value)
+#define LITTLE_32(value) __builtin_bswap32(value)
+#else
+#define LITTLE_16(value) (value)
+#define LITTLE_32(value) (value)
+#endif
+
+/* Of fixed length at any address: one store where the processor has it, byte by byte elsewhere. */
+typedef struct __attribute__((packed, may_alias)) fixed_16 {
+    uint16_t value;
+} fixed_16;
+
+typedef struct __attribute__((packed, may_alias)) fixed_32 {
+    uint32_t value;
+} fixed_32;
+
+static void put_16(uint8_t *at, uint32_t value) {
+    ((fixed_16 *)at)->value = LITTLE_16((uint16_t)value);
+}
+
+static void put_32(uint8_t *at, uint32_t value) {
+    ((fixed_32 *)at)->value = LITTLE_32(value);
+}
 
 static uint8_t *put(uint8_t *at, uint32_t value) {
     while (value > 0x7f) {
@@ -81,13 +105,8 @@ static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
         recorder->at = full + FRAME_SIZE;
         return false;
     }
-    const uint32_t number = recorder->events;
-    frame[NUMBER_AT] = (uint8_t)number;
-    frame[NUMBER_AT + 1] = (uint8_t)(number >> 8);
-    frame[TICK_AT] = (uint8_t)tick;
-    frame[TICK_AT + 1] = (uint8_t)(tick >> 8);
-    frame[TICK_AT + 2] = (uint8_t)(tick >> 16);
-    frame[TICK_AT + 3] = (uint8_t)(tick >> 24);
+    put_16(frame + NUMBER_AT, recorder->events);
+    put_32(frame + TICK_AT, tick);
     recorder->at = frame + BODY_AT;
     recorder->address = (uintptr_t)recorder->about->heap_base;
     recorder->tick = tick;
@@ -205,14 +224,15 @@ void hfit_record_resize(hfit_recorder *recorder, const void *old, const void *bl
 
 /* ---- Out ---- */
 
-/* CRC-16 with the polynomial 0x1021 and 0xffff to begin with, a byte at a time without a table. */
+/* CRC-16 with the polynomial 0x1021 and 0xffff to begin with, a byte at a time without a table; of
+ * one byte or more. */
 static uint32_t crc_of(const uint8_t *bytes, const uint8_t *end) {
     uint32_t crc = 0xffff;
-    for (; bytes < end; bytes++) {
-        uint32_t x = (crc >> 8 ^ *bytes) & 0xff;
+    do {
+        uint32_t x = (crc >> 8 ^ *bytes++) & 0xff;
         x ^= x >> 4;
         crc = crc << 8 ^ x << 12 ^ x << 5 ^ x;
-    }
+    } while (bytes < end);
     return crc;
 }
 
@@ -220,18 +240,19 @@ static uint32_t crc_of(const uint8_t *bytes, const uint8_t *end) {
 static bool send(uint8_t *frame, hfit_record_sink *sink, void *context) {
     uint8_t *end = frame + LENGTH_AT + (frame[LENGTH_AT] & ~HEADER_BIT);
     const uint32_t crc = crc_of(frame + LENGTH_AT, end);
-    frame[0] = MARK_0;
-    frame[1] = MARK_1;
-    end[0] = (uint8_t)crc;
-    end[1] = (uint8_t)(crc >> 8);
+    put_16(frame, MARK);
+    put_16(end, crc);
     return sink(context, frame, (size_t)(end + CRC_SIZE - frame));
 }
 
-/* Tells what the recording is of, before the frame to drain next. It is on the stack here alone,
- * not while other frames are sent. */
+/* Tells what the recording is of, before the frame to drain next, if that is one of HEADER_EVERY.
+ * It is on the stack here alone, not while other frames are sent. */
 __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
                                                   hfit_record_sink *sink, void *context) {
     const hfit_record_about *about = recorder->about;
+    if ((size_t)(recorder->oldest - about->ring) % (HEADER_EVERY * FRAME_SIZE) != 0) {
+        return true;
+    }
     uint8_t frame[LONGEST_HEADER];
     for (uint32_t i = NUMBER_AT; i < BODY_AT; i++) {
         frame[i] = recorder->oldest[i];
@@ -252,15 +273,10 @@ __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
 bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *context) {
     const uint8_t *full = recorder->filled; /* what fills up meanwhile is the next drain's */
     while (recorder->oldest != full) {
-        uint8_t *frame = recorder->oldest;
-        const size_t place = (size_t)(frame - recorder->about->ring);
-        if (place % (HEADER_EVERY * FRAME_SIZE) == 0 && !send_header(recorder, sink, context)) {
+        if (!send_header(recorder, sink, context) || !send(recorder->oldest, sink, context)) {
             return false;
         }
-        if (!send(frame, sink, context)) {
-            return false;
-        }
-        recorder->oldest = after(recorder, frame);
+        recorder->oldest = after(recorder, recorder->oldest);
     }
     return true;
 }

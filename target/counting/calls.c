@@ -10,12 +10,21 @@
  *       bx lr                   ... to here, callees included
  *
  * No instruction is decoded, so this works for every processor. A watched function must be called,
- * not jumped to. Calls inside a watched call belong to it. Arguments, all addresses and sizes in
- * hexadecimal:
+ * not jumped to. Calls inside a watched call belong to it.
+ *
+ * Where interrupts or tasks get in between, `code=` tells which code is the heap's: then only its
+ * instructions and accesses count, and a call ends only where that code returns. A watched function
+ * that is entered from other code begins a call of its own, and a call that was left is gone on
+ * with where its code goes on. Registers cannot be read: tasks that were stopped at the same
+ * instruction may be taken for each other, which changes no sum; and a call whose entry was
+ * interrupted has no known end: it is written once MOST_OPEN later ones are open.
+ *
+ * Arguments, all addresses and sizes in hexadecimal:
  *   out=FILE              the records; see `record` below
  *   watch=ADDRESS         a function's first instruction; records tell it by its ordinal, from 0
  *   region=START:END      the heap
  *   stack=START:END       where the stack grows downwards
+ *   code=START:END        the heap's code, a function or more at a time; none: all code is
  *   payload=START:END     code whose accesses to the heap are of payload, not of metadata
  */
 #include "qemu_plugin_v1.h"
@@ -24,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WATCHED = 16, MOST_PAYLOAD = 4 };
+enum { MOST_WATCHED = 16, MOST_PAYLOAD = 4, MOST_CODE = 64, MOST_OPEN = 8 };
 
 typedef struct range {
     uint64_t start;
@@ -43,83 +52,166 @@ typedef struct record {
     uint32_t lowest_stack; /* address; UINT32_MAX if the stack was not touched */
 } record;
 
+typedef struct open_call {
+    record counts;
+    uint64_t return_address;
+    uint64_t left_at; /* behind its last instruction so far */
+} open_call;
+
+/* A few ranges of addresses. */
+typedef struct ranges {
+    range *of;
+    uint32_t count, most;
+} ranges;
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API;
 
 static FILE *output;
 static uint64_t watched[MOST_WATCHED];
 static uint32_t watched_count;
-static range payload[MOST_PAYLOAD];
-static uint32_t payload_count;
+static ranges payload = {.of = (range[MOST_PAYLOAD]){{0}}, .most = MOST_PAYLOAD};
+static ranges code = {.of = (range[MOST_CODE]){{0}}, .most = MOST_CODE};
 static range region;
 static range stack;
 
-static uint64_t next_address; /* behind the instruction executed last */
-static bool is_counting;
-static uint64_t return_address;
-static record call;
+static uint64_t next_address;           /* behind the instruction executed last */
+static bool was_inside;                 /* that one is the heap's */
+static open_call open_calls[MOST_OPEN]; /* first begun first */
+static uint32_t open_count;
+static open_call *current; /* the one that runs, if any does */
 
 static bool is_in(range range, uint64_t address) {
     return address >= range.start && address < range.end;
 }
 
-/* An instruction's address and size in one word; programs lie in the lowest 4 GiB. */
-static void *pack(uint64_t address, size_t size, bool is_payload) {
-    return (void *)(uintptr_t)(address | (uint64_t)size << 32 | (uint64_t)is_payload << 40);
+static bool is_in_any(const ranges *ranges, uint64_t address) {
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        if (is_in(ranges->of[i], address)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An instruction in one word: address, size and what it is; programs lie in the lowest 4 GiB. */
+enum { SIZE_SHIFT = 32, PAYLOAD_SHIFT = 40, INSIDE_SHIFT = 41 };
+
+static void *pack(uint64_t address, size_t size) {
+    const uint64_t is_payload = is_in_any(&payload, address);
+    const uint64_t is_inside = code.count == 0 || is_in_any(&code, address);
+    return (void *)(uintptr_t)(address | (uint64_t)size << SIZE_SHIFT |
+                               is_payload << PAYLOAD_SHIFT | is_inside << INSIDE_SHIFT);
 }
 
 static uint64_t address_in(const void *data) {
     return (uintptr_t)data & UINT32_MAX;
 }
 
-static void end_call(void) {
-    fwrite(&call, sizeof call, 1, output);
-    is_counting = false;
+static uint64_t size_in(const void *data) {
+    return (uintptr_t)data >> SIZE_SHIFT & 0xff;
+}
+
+static bool is_set(const void *data, unsigned shift) {
+    return (uintptr_t)data >> shift & 1;
+}
+
+static open_call *last_begun(void) {
+    return open_count == 0 ? NULL : &open_calls[open_count - 1];
+}
+
+static void end_call(open_call *ended) {
+    fwrite(&ended->counts, sizeof ended->counts, 1, output);
+    open_count--;
+    const size_t behind = (size_t)(&open_calls[open_count] - ended);
+    memmove(ended, ended + 1, behind * sizeof *ended);
+    current = last_begun();
+}
+
+static void begin_call(uint32_t function) {
+    if (open_count == MOST_OPEN) {
+        end_call(&open_calls[0]);
+    }
+    open_calls[open_count++] =
+        (open_call){{.function = function, .lowest_stack = UINT32_MAX}, next_address, 0};
+    current = last_begun();
+}
+
+/* The heap has returned, perhaps from the call that runs. */
+static void end_call_at(uint64_t address) {
+    if (current && current->return_address == address) {
+        end_call(current);
+        return;
+    }
+    for (uint32_t i = open_count; i-- > 0;) {
+        if (open_calls[i].return_address == address) {
+            end_call(&open_calls[i]);
+            return;
+        }
+    }
+}
+
+/* Other code has gone back to the heap's: to the call that was left there, where one was. */
+static void go_on_at(uint64_t address) {
+    for (uint32_t i = open_count; i-- > 0;) {
+        if (open_calls[i].left_at == address) {
+            current = &open_calls[i];
+            return;
+        }
+    }
 }
 
 static void count_instruction(unsigned int cpu, void *data) {
     (void)cpu;
     const uint64_t address = address_in(data);
-    if (is_counting && address == return_address) {
-        end_call();
+    const bool is_inside = is_set(data, INSIDE_SHIFT);
+    if (was_inside) {
+        end_call_at(address);
+    } else if (is_inside) {
+        go_on_at(address);
     }
-    call.instructions += is_counting;
-    next_address = address + ((uintptr_t)data >> 32 & 0xff);
+    was_inside = is_inside;
+    next_address = address + size_in(data);
+    if (is_inside && current) {
+        current->counts.instructions++;
+        current->left_at = next_address;
+    }
 }
 
-static void begin_call(unsigned int cpu, void *data) {
-    for (uint32_t i = 0; i < watched_count && !is_counting; i++) {
-        if (watched[i] == address_in(data)) {
-            is_counting = true;
-            return_address = next_address;
-            call = (record){.function = i, .lowest_stack = UINT32_MAX};
+static void enter(unsigned int cpu, void *data) {
+    for (uint32_t i = 0; i < watched_count; i++) {
+        if (watched[i] == address_in(data) && (open_count == 0 || !was_inside)) {
+            begin_call(i);
+            was_inside = true; /* the call goes on nowhere else */
         }
     }
     count_instruction(cpu, data);
 }
 
-static void count_heap_access(bool is_store, bool is_payload, unsigned int bytes) {
+static void count_heap_access(record *call, bool is_store, bool is_payload, unsigned int bytes) {
     if (is_payload) {
-        call.payload += is_store ? bytes : 0;
+        call->payload += is_store ? bytes : 0;
     } else if (is_store) {
-        call.heap_stores++;
+        call->heap_stores++;
     } else {
-        call.heap_loads++;
+        call->heap_loads++;
     }
 }
 
 static void count_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
                          void *data) {
     (void)cpu;
-    if (!is_counting) {
+    if (!current || !is_set(data, INSIDE_SHIFT)) {
         return;
     }
+    record *const call = &current->counts;
     const bool is_store = qemu_plugin_mem_is_store(info);
-    call.loads += !is_store;
-    call.stores += is_store;
+    call->loads += !is_store;
+    call->stores += is_store;
     if (is_in(region, address)) {
-        count_heap_access(is_store, (uintptr_t)data >> 40, 1u << qemu_plugin_mem_size_shift(info));
-    } else if (is_in(stack, address) && address < call.lowest_stack) {
-        call.lowest_stack = (uint32_t)address;
+        const unsigned int bytes = 1u << qemu_plugin_mem_size_shift(info);
+        count_heap_access(call, is_store, is_set(data, PAYLOAD_SHIFT), bytes);
+    } else if (is_in(stack, address) && address < call->lowest_stack) {
+        call->lowest_stack = (uint32_t)address;
     }
 }
 
@@ -132,23 +224,14 @@ static bool is_watched(uint64_t address) {
     return false;
 }
 
-static bool is_payload_code(uint64_t address) {
-    for (uint32_t i = 0; i < payload_count; i++) {
-        if (is_in(payload[i], address)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
         const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-        void *data = pack(address, qemu_plugin_insn_size(instruction), is_payload_code(address));
+        void *data = pack(address, qemu_plugin_insn_size(instruction));
         qemu_plugin_register_vcpu_insn_exec_cb(instruction,
-                                               is_watched(address) ? begin_call : count_instruction,
+                                               is_watched(address) ? enter : count_instruction,
                                                QEMU_PLUGIN_CB_NO_REGS, data);
         qemu_plugin_register_vcpu_mem_cb(instruction, count_access, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, data);
@@ -171,6 +254,14 @@ static range range_of(const char *text) {
     return found;
 }
 
+static bool take_range(ranges *into, const char *text) {
+    if (into->count == into->most) {
+        return false;
+    }
+    into->of[into->count++] = range_of(text);
+    return true;
+}
+
 static bool take_argument(const char *argument) {
     const char *value = strchr(argument, '=');
     if (value == NULL) {
@@ -185,9 +276,8 @@ static bool take_argument(const char *argument) {
         watched[watched_count++] = range_of(value).start;
         return true;
     }
-    if (strncmp(argument, "payload=", 8) == 0 && payload_count < MOST_PAYLOAD) {
-        payload[payload_count++] = range_of(value);
-        return true;
+    if (strncmp(argument, "payload=", 8) == 0 || strncmp(argument, "code=", 5) == 0) {
+        return take_range(argument[0] == 'p' ? &payload : &code, value);
     }
     if (strncmp(argument, "region=", 7) == 0 || strncmp(argument, "stack=", 6) == 0) {
         *(argument[0] == 'r' ? &region : &stack) = range_of(value);

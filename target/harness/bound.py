@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.board import Board
 from harness.calls import Calls
 from harness.image import replay_design, replay_image
 from harness.packed_trace import PackedTrace
-from harness.replay import counted_replay
+from harness.replay import TargetReplay, counted_replay
 from harness.verify import Case
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
@@ -36,7 +38,8 @@ class BoundedFunction:
 def bounded_functions(
     workbench: Workbench, case: Case, trace: PackedTrace, board: Board, build: Build
 ) -> list[BoundedFunction]:
-    """Builds the image that `count` counts, with and without marks, and replays the trace.
+    """Builds the image that `count` counts, with and without marks, and replays the trace; from
+    safety level 1 on a second time, by a program that writes to freed blocks.
 
     HeapfitError if marks make other code, or a call took more than its bound.
     """
@@ -45,13 +48,12 @@ def bounded_functions(
     marked = replay_image(workbench, board, replace(build, has_marks=True), design)
     require_equal_code(marked.path, image.path)
     cases = WorstCases(LinkedCode(marked.path, board.tools))
-    target, calls = counted_replay(
-        image, case.plan.allocator, trace, workbench.plugin, build.frees_by_size
-    )
-    found = [
-        _beside(operation, _worst(cases, case, operation), calls, target.stack)
-        for operation in BOUNDED
+    traces = [trace, replace(trace, writes_after_free=True)] if build.safety >= 1 else [trace]
+    replays = [
+        counted_replay(image, case.plan.allocator, one, workbench.plugin, build.frees_by_size)
+        for one in traces
     ]
+    found = [_beside(operation, _worst(cases, case, operation), replays) for operation in BOUNDED]
     for one in found:
         _require_below(case, board, one)
     return found
@@ -65,15 +67,19 @@ def _worst(cases: WorstCases, case: Case, operation: str) -> WorstCase | Unbound
 
 
 def _beside(
-    operation: str, worst: WorstCase | UnboundedError, calls: Calls, stack: int
+    operation: str, worst: WorstCase | UnboundedError, replays: list[tuple[TargetReplay, Calls]]
 ) -> BoundedFunction:
-    records = calls.of(operation)
-    if len(records) == 0:
-        return BoundedFunction(operation, worst, None, 0)
     a_byte = worst.a_byte if isinstance(worst, WorstCase) else 0
+    seen = [_most_instructions(calls.of(operation), a_byte) for _, calls in replays]
+    stacks = [calls.deepest_stack(target.stack, operation) for target, calls in replays]
+    return BoundedFunction(operation, worst, max(filter(None, seen), default=None), max(stacks))
+
+
+def _most_instructions(records: NDArray[Any], a_byte: int) -> int | None:
+    """Of one call, without those for bytes of payload; None of no call."""
     moved = records["payload"].astype(np.int64)
     seen = records["instructions"].astype(np.int64) - a_byte * moved
-    return BoundedFunction(operation, worst, int(seen.max()), calls.deepest_stack(stack, operation))
+    return int(seen.max()) if len(seen) > 0 else None
 
 
 def _require_below(case: Case, board: Board, one: BoundedFunction) -> None:

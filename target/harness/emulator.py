@@ -20,6 +20,7 @@ class Watch:
     plugin: Path
     functions: tuple[str, ...]  # records tell them by their number here
     output: Path
+    code: tuple[str, ...] = ()  # the heap's functions, where others interrupt it; none: all code
 
 
 def emulate(image: Image, arguments: tuple[str, ...] = (), watch: Watch | None = None) -> str:
@@ -39,7 +40,7 @@ def emulate(image: Image, arguments: tuple[str, ...] = (), watch: Watch | None =
 
 def _plugin_options(image: Image, watch: Watch) -> str:
     symbols = image.symbols
-    missing = [name for name in watch.functions if name not in symbols]
+    missing = [name for name in (*watch.functions, *watch.code) if name not in symbols]
     if missing:
         raise HeapfitError(f"{image.path.name}: has no {', '.join(missing)} to watch")
 
@@ -50,6 +51,7 @@ def _plugin_options(image: Image, watch: Watch) -> str:
     stack = f"{symbols['bss_end'][0]:x}:{symbols['stack_end'][0]:x}"
     options = [f"file={watch.plugin}", f"out={watch.output}", f"stack={stack}"]
     options += [f"watch={symbols[name][0] & ~1:x}" for name in watch.functions]
+    options += [f"code={whole(name)}" for name in watch.code]
     options += [f"payload={whole(name)}" for name in _PAYLOAD_CODE if name in symbols]
     options += [f"region={whole('region')}"] if "region" in symbols else []
     return ",".join(options)

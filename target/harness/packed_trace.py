@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from heapfit.trace.operations import ALIGNED, FREE, RESIZE, may_be_tagged
 from heapfit.trace.stored import Trace
 
 _MAGIC = 0x31544648
-_FREES_BY_SIZE = 1
+_FREES_BY_SIZE, _WRITES_AFTER_FREE = 1, 2
 _LARGEST = 2**32 - 1  # bytes; a request no 32-bit target can serve stays one
 
 
@@ -29,10 +29,11 @@ class PackedTrace:
     events: NDArray[np.uint32]  # a row of two an event
     objects: NDArray[np.uint32]  # of the events, in the numbers of the trace
     slots: int
+    writes_after_free: bool = False  # to the first word of each block, which it still uses
 
     def save(self, path: Path, frees_by_size: bool = False) -> None:
         """Writes the trace; frees are done by free_sized if `frees_by_size`."""
-        flags = _FREES_BY_SIZE if frees_by_size else 0
+        flags = _FREES_BY_SIZE * frees_by_size | _WRITES_AFTER_FREE * self.writes_after_free
         header = struct.pack("<4I", _MAGIC, len(self.events), self.slots, flags)
         path.write_bytes(header + self.events.astype("<u4").tobytes())
 
@@ -65,7 +66,7 @@ class PackedTrace:
         return self._part(0, count)
 
     def _part(self, start: int, end: int) -> PackedTrace:
-        return PackedTrace(self.events[start:end], self.objects[start:end], self.slots)
+        return replace(self, events=self.events[start:end], objects=self.objects[start:end])
 
 
 def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:

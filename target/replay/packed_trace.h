@@ -17,7 +17,11 @@
 
 #define TRACE_MAGIC 0x31544648u /* HFT1 */
 
-enum { TRACE_FREES_BY_SIZE = 1 }; /* flags: free_sized takes the place of free */
+/* Flags. */
+enum {
+    TRACE_FREES_BY_SIZE = 1,     /* free_sized takes the place of free */
+    TRACE_WRITES_AFTER_FREE = 2, /* of each freed block the first word is cleared */
+};
 
 typedef struct trace_header {
     uint32_t magic;

@@ -5,8 +5,8 @@
  *
  * Command line: replay FILE. Built with HEAP_OPERATION(operation), which makes the name of the
  * allocator's function, and with replay_heap.c, which `heapfit generate` makes: its plan and its
- * region are used, its wrappers are not. Ends with 0; 1: the heap's metadata do not hold; 2: no
- * heap or no trace.
+ * region are used, its wrappers are not. Ends with 0; 1: the heap's metadata do not hold, of a
+ * program that keeps its hands off freed blocks; 2: no heap or no trace.
  */
 #include "replay_heap.c"
 
@@ -90,11 +90,14 @@ static void *alloc_zeroed(uint32_t tag, size_t size) {
     return block;
 }
 
-static void free_object(slot *object, bool is_by_size) {
-    if (object->block != NULL && is_by_size) {
+static void free_object(slot *object, uint32_t flags) {
+    if (object->block != NULL && (flags & TRACE_FREES_BY_SIZE) != 0) {
         HEAP_OPERATION(free_sized)(heap(), plan(), object->block, object->size);
     } else if (object->block != NULL) {
         HEAP_OPERATION(free)(heap(), plan(), object->block);
+    }
+    if (object->block != NULL && (flags & TRACE_WRITES_AFTER_FREE) != 0) {
+        *(volatile uint32_t *)object->block = 0;
     }
     *object = (slot){NULL, 0};
 }
@@ -109,7 +112,7 @@ static void resize_object(slot *object, uint32_t size, bool is_by_size) {
     }
 }
 
-static void replay_event(trace_event event, bool frees_by_size) {
+static void replay_event(trace_event event, uint32_t flags) {
     slot *object = &slots[slot_of(event)];
     note_stack();
     switch (operation_of(event)) {
@@ -123,10 +126,10 @@ static void replay_event(trace_event event, bool frees_by_size) {
         place(object, alloc_aligned(alignment_of(event), event.size), event.size);
         break;
     case TRACE_RESIZE:
-        resize_object(object, event.size, frees_by_size);
+        resize_object(object, event.size, (flags & TRACE_FREES_BY_SIZE) != 0);
         break;
     default:
-        free_object(object, frees_by_size);
+        free_object(object, flags);
     }
 }
 
@@ -147,7 +150,7 @@ static void replay_file(int file, const trace_header *header) {
             give_up("the trace ends too soon\n");
         }
         for (uint32_t i = 0; i < count; i++) {
-            replay_event(events[i], header->flags & TRACE_FREES_BY_SIZE);
+            replay_event(events[i], header->flags);
         }
         left -= count;
     }
@@ -164,5 +167,7 @@ int main(int count, char **words) {
     semihost_print_count("refusals", refusals);
     semihost_print_count("stack", stack_at_calls);
     semihost_print_count("footprint", (uint32_t)HEAP_OPERATION(footprint)(heap(), plan()));
-    return HEAP_OPERATION(check)(heap(), plan()) ? 0 : 1;
+    return (header.flags & TRACE_WRITES_AFTER_FREE) != 0 || HEAP_OPERATION(check)(heap(), plan())
+               ? 0
+               : 1;
 }

@@ -2,18 +2,20 @@
 """The counting plug-in against assembly whose instructions and accesses are counted by hand."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness import sources
-from harness.board import BOARDS, Board
+from harness.board import BOARDS, CORTEX_M3, Board
 from harness.calls import Calls, Spread, read_calls
 from harness.emulator import Watch, emulate
 from harness.image import Image, link_image
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
+from heapfit.importers.external_tool import run
 
 FUNCTIONS = ("nothing", "one_word", "calls_another", "loops", "one_push", "image_copy")
 COUNTED = ("instructions", "loads", "stores", "heap_loads", "heap_stores", "payload")
@@ -69,6 +71,54 @@ def test_the_deepest_touched_byte_of_the_stack_is_found(board: Board, workbench:
     top = int(calls.of("one_push")["lowest_stack"][0]) + 4
     assert calls.deepest_stack(top, "calls_another") == 12
     assert calls.deepest_stack(top, "nothing", "loops") == 0
+
+
+def preempted_image(folder: Path) -> Image:
+    """tests/target/preempted.c over the kernel of examples/firmware."""
+    root = sources.root()
+    firmware = root / "examples/firmware"
+    parts = ("heap/own.c", "kernel/kernel.c", "kernel/timers.c", "kernel/cortex_m.c")
+    board = [
+        root / "target/board" / name
+        for name in ("start.c", "start_arm.c", "semihost.c", "memory.c")
+    ]
+    made = folder / "preempted.elf"
+    run(
+        [
+            *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c11", "-ffreestanding"),
+            *("-Os", "-Wall", "-Wextra", "-Werror", "-DHEAP_BYTES=8192", "-nostdlib"),
+            *(f"-I{firmware}", f"-I{firmware / 'freertos'}", f"-I{root / 'target'}"),
+            root / "tests/target/preempted.c",
+            *(firmware / part for part in parts),
+            *board,
+            *(f"-L{root / 'target/board'}", "-Tmps2.ld", "-lgcc", "-o", made),
+        ],
+        folder,
+    )
+    machine = (*CORTEX_M3.machine, "-icount", "shift=6,sleep=off")  # ticks by instructions
+    return Image(made, replace(CORTEX_M3, machine=machine))
+
+
+def heap_calls(image: Image, workbench: Workbench, how: str, code: tuple[str, ...]) -> list[int]:
+    """Instructions of each call of heap_call."""
+    output = image.path.parent / how
+    emulate(image, (how,), Watch(workbench.plugin, ("heap_call",), output, code))
+    return [int(one) for one in read_calls(output, ("heap_call",)).of("heap_call")["instructions"]]
+
+
+def test_a_call_counts_the_same_whether_tasks_interrupt_it_or_not(
+    tmp_path: Path, workbench: Workbench
+) -> None:
+    image = preempted_image(tmp_path)
+    code = ("heap_call", "heap_part", "heap_step")
+    third, second, *first = heap_calls(image, workbench, "alone", code)
+    assert len(first) == 300 and len(set(first)) == 1
+    counted = heap_calls(image, workbench, "tasks", code)
+    assert set(counted) == {first[0], second, third}
+    assert min(counted.count(second), counted.count(third)) > 20
+    # Counted by entry and return alone, a call has what the others do in it, too.
+    misled = heap_calls(image, workbench, "tasks", ())
+    assert sum(misled) / len(misled) > 1.05 * sum(counted) / len(counted)
 
 
 def test_two_runs_give_the_same_records(workbench: Workbench) -> None:

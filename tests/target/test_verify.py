@@ -11,17 +11,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from heapfit.compare.comparison import compare
 from heapfit.compare.today.heaps import heap_4
 from heapfit.compare.trial import runs_from_file
+from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.now import needed_today
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
 from heapfit.fitting.verify.refusals import most_refused
-from heapfit.importers.target_log import Emulation
+from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import no_progress
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
 
@@ -141,6 +144,39 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
     assert runs_from_file(run_1, plan.plan, first["fitted"])
     assert not runs_from_file(run_1, plan.plan, first["u_max"])
+
+
+def test_on_riscv_tasks_get_every_block_where_the_replay_places_it(tmp_path):
+    make = (
+        f"make -s -C {EXAMPLE} CPU=rv32imac HEAP={{code}} RECORD={{record}} BUILD={tmp_path}/build"
+    )
+    result = verify(tmp_path, 40_000, "--times", "2", build=make)
+    assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
+    assert [run["elsewhere"] for run in result["runs"]] == [None, None]
+
+
+def test_a_loop_asks_for_the_same_on_any_processor(tmp_path):
+    asked = []
+    for processor in ("cortex-m3", "rv32imac"):
+        folder = tmp_path / processor
+        make = f"make -s -C {EXAMPLE} CPU={processor} SYSTEM=loop RECORD=1 BUILD={folder}"
+        subprocess.run(make.split(), check=True)
+        image = Emulation(folder / "firmware.elf", ("1", "1"), icount="shift=6,sleep=off")
+        trace = record_emulated(image, folder / "run.parquet").trace
+        asked.append(load_trace(trace, 8).content)
+    assert asked[0] == asked[1]
+
+
+def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
+    """The gateway that keeps shadows: three seconds, one run; heap_4 has 8 B before each block."""
+    make = f"make -s -C {EXAMPLE} SYSTEM=shadows RECORD=1 BUILD={tmp_path}"
+    subprocess.run(make.split(), check=True)
+    image = Emulation(tmp_path / "firmware.elf", ("1", "3"), icount="shift=6,sleep=off")
+    trace = record_emulated(image, tmp_path / "run.parquet").trace
+    loaded = load_trace(trace, 8)
+    assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000
+    (compared,) = compare(loaded, named_portfolio(loaded, ["tailored"], [])).rows
+    assert compared.r_safe < 0.9 * needed_today(heap_4(), [trace], no_progress).most
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):

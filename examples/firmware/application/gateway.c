@@ -307,7 +307,8 @@ static void tell_console(void *unused) {
     (void)call_after(CONSOLE_PERIOD, tell_console, NULL);
 }
 
-bool gateway_create(void) {
+bool gateway_create(uint32_t seed) {
+    traffic_start(seed);
     gateway.receiver = actor_create(receive, 6, FIFO_FRAMES, 640);
     gateway.parser = actor_create(parse, 5, 16, 768);
     gateway.router = actor_create(route, 4, 16, 640);

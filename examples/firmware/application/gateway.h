@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gateway between sensor nodes and a server: what it keeps and hands on lies in the heap. */
+/*
+ * A gateway between sensor nodes and a server: what it keeps and hands on lies in the heap. There
+ * are two: gateway.c hands records on, shadows/shadows.c keeps each device's state as a tree.
+ */
 #ifndef FIRMWARE_GATEWAY_H
 #define FIRMWARE_GATEWAY_H
 
@@ -15,8 +18,8 @@ typedef struct gateway_counts {
     uint32_t pages;   /* written */
 } gateway_counts;
 
-/* Makes the gateway's actors; false if the heap refuses. */
-bool gateway_create(void);
+/* Makes the gateway's actors, for the traffic of a seed; false if the heap refuses. */
+bool gateway_create(uint32_t seed);
 
 /* To be called at each tick. */
 void gateway_tick(uint32_t now);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image SEED SECONDS: the gateway for so long, with the traffic of that seed. */
+/* image SEED SECONDS: a gateway for so long, with the traffic of that seed. */
 #include "actors.h"
 #include "board/semihost.h"
 #include "gateway.h"
 #include "hooks.h"
-#include "traffic.h"
 
 #include <stdbool.h>
 
@@ -50,8 +49,7 @@ static uint32_t number(const char *digits) {
 int main(int count, char **words) {
     const uint32_t seed = count > 1 ? number(words[1]) : 1;
     last_tick = (count > 2 ? number(words[2]) : 20) * TICKS_A_SECOND;
-    traffic_start(seed);
-    if (!gateway_create()) {
+    if (!gateway_create(seed)) {
         semihost_print("refused at the start\n");
         return REFUSED;
     }

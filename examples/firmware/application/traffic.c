@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "traffic.h"
 
+#include "random.h"
+
 enum {
     READINGS_OF_1024 = 320, /* of so many ticks one has a reading */
     REPORTS_OF_1024 = 60,
@@ -16,24 +18,16 @@ static struct {
     uint8_t burst_node;
 } world;
 
-/* Marsaglia, "Xorshift RNGs" (2003), with the shifts 13, 17, 5. */
-static uint32_t draw_from(uint32_t *stream) {
-    *stream ^= *stream << 13;
-    *stream ^= *stream >> 17;
-    *stream ^= *stream << 5;
-    return *stream;
-}
-
 static uint32_t draw(void) {
     return draw_from(&world.arrivals);
 }
 
 uint32_t traffic_answer(uint32_t least, uint32_t most) {
-    return least + draw_from(&world.answers) % (most - least + 1);
+    return draw_between(&world.answers, least, most);
 }
 
 void traffic_start(uint32_t seed) {
-    world.arrivals = seed * 2654435761u | 1u; /* Knuth's multiplicative hash; never 0 */
+    world.arrivals = stream_of(seed);
     world.answers = ~world.arrivals | 1u;
 }
 

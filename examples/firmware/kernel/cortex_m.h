@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel needs of the processor: Armv7-M, "System Control Space" and "SysTick". */
+/* Armv7-M, "System Control Space" and "SysTick". */
 #ifndef FIRMWARE_CORTEX_M_H
 #define FIRMWARE_CORTEX_M_H
 
@@ -19,9 +19,6 @@ static inline void wait_for_interrupt(void) {
     __asm__ volatile("wfi");
 }
 
-/* Has tasks switched as soon as no interrupt is served or masked. */
-void request_switch(void);
-
 /* From now on the caller, which must not return, runs on a stack of its own; interrupts stay on
  * that of the board's start. */
 static inline __attribute__((always_inline)) void run_on_stack(uint32_t *end) {
@@ -30,8 +27,5 @@ static inline __attribute__((always_inline)) void run_on_stack(uint32_t *end) {
                      : "r"(end)
                      : "r0", "memory");
 }
-
-/* Calls on_tick so often a second, and puts the switch behind every other interrupt. */
-void start_ticks(uint32_t per_second);
 
 #endif

@@ -2,11 +2,11 @@
 #include "kernel.h"
 
 #include "board/start.h"
-#include "cortex_m.h"
 #include "freertos/FreeRTOS.h"
+#include "processor.h"
 #include "timers.h"
 
-enum { IDLE_STACK_WORDS = 128, FRAME_WORDS = 16, XPSR_THUMB = 1u << 24 };
+enum { IDLE_STACK_WORDS = 128 };
 
 typedef struct task {
     uint32_t *stack; /* where its registers lie while it does not run */
@@ -40,17 +40,6 @@ static void switch_if_due(void) {
     if (kernel.locks == 0 && highest_ready() != kernel.current) {
         request_switch();
     }
-}
-
-/* The registers of a task that has not run yet, as an interrupt would have left them: r4 to r11,
- * then r0 to r3, r12, lr, pc, xpsr. */
-static uint32_t *first_frame(uint32_t *stack_end, void (*entry)(void *), void *argument) {
-    uint32_t *const frame = stack_end - FRAME_WORDS;
-    frame[8] = (uint32_t)argument;
-    frame[13] = 0;
-    frame[14] = (uint32_t)entry & ~1u;
-    frame[15] = XPSR_THUMB;
-    return frame;
 }
 
 bool task_create(void (*entry)(void *), void *argument, unsigned priority, size_t stack_bytes) {

@@ -33,9 +33,12 @@ bool hfit_record_to_semihosting(void *sink, const void *bytes, size_t size) {
     static const char name[] = "heapfit.frames";
     hfit_semihosting_sink *out = sink;
     if (out->file == 0) {
-        const uintptr_t open[] = {(uintptr_t)name, OPEN_TO_WRITE_BYTES, sizeof name - 1};
-        out->file = call_host(SYS_OPEN, open) + 1; /* it answers -1 if it cannot */
+        static const struct {
+            const char *name;
+            uintptr_t how, length;
+        } open = {name, OPEN_TO_WRITE_BYTES, sizeof name - 1};
+        out->file = call_host(SYS_OPEN, &open); /* never 0; -1, to which no write succeeds */
     }
-    const uintptr_t write[] = {out->file - 1, (uintptr_t)bytes, size};
-    return out->file != 0 && call_host(SYS_WRITE, write) == 0; /* bytes that were not written */
+    const uintptr_t write[] = {out->file, (uintptr_t)bytes, size};
+    return call_host(SYS_WRITE, write) == 0; /* bytes that were not written */
 }

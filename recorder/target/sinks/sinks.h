@@ -13,7 +13,7 @@
 /* semihosting.c: a file heapfit.frames where the debugger or the emulator runs. Begins as {0}. The
  * processor stands still meanwhile, and without a debugger it faults. */
 typedef struct hfit_semihosting_sink {
-    uintptr_t file; /* 0: not opened yet; else its handle and 1 */
+    uintptr_t file; /* its handle; 0: not opened yet */
 } hfit_semihosting_sink;
 
 bool hfit_record_to_semihosting(void *sink, const void *bytes, size_t size);
