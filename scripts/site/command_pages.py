@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from heapfit.cli.main import make_app
-from pages import ROOT, page_names
+from site_pages import ROOT, page_names
 
 FOLDER = "reference/commands"
 _FENCE = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

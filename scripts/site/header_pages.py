@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from pages import ROOT
+from site_pages import ROOT
 
 FOLDER = "reference/c"
 # Where headers lie, and the name by which a program includes them.

@@ -4,7 +4,7 @@
 import heapfit
 from heapfit.sizing.settings import Settings
 from heapfit.sizing.systems import SYSTEMS
-from pages import ROOT
+from site_pages import ROOT
 
 PAGE = "reference/settings.md"
 CAPTURE = ROOT / "examples/capture/network.pcap.gz"

@@ -18,8 +18,8 @@ from pathlib import Path
 from command_pages import command_pages
 from header_pages import header_pages
 from name_pages import name_pages
-from pages import INDEX, ROOT, copied_pages, index_page
 from setting_pages import setting_pages
+from site_pages import INDEX, ROOT, copied_pages, index_page
 
 HERE = Path(__file__).parent
 PICTURES = "docs/pictures"

@@ -42,7 +42,7 @@ def test_the_package_knows_no_allocator_by_name(root: Path) -> None:
     [
         ("front/axes.py", 'TABLE = {"tlsf": "first"}', 1),
         ("bounds/worst_cases.py", 'if plan.allocator in ("tlsf", "best_fit"): pass', 2),
-        ("front/space.py", 'NAME = f"tlsf:probes={2}"', 1),
+        ("front/code_label.py", 'NAME = f"tlsf:probes={2}"', 1),
         ("design/portfolio.py", 'SHARED = "tlsf"', 0),
         ("compare/today/heaps.py", 'RULE = "tlsf"', 0),
         ("compare/verdict.py", 'RULE = "tlsf"', 1),

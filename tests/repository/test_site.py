@@ -14,8 +14,8 @@ import pytest
 import heapfit
 from heapfit.cli.main import CommandGroup
 from heapfit.sizing.systems import SYSTEMS
-from pages import with_links
 from site_build import build
+from site_pages import with_links
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = ("index.md", "docs/tutorial.md", "reference/commands/fit.md")

@@ -15,8 +15,14 @@ from heapfit.simulation.simulate import Result, SimulationResult
 
 _TEMPLATE = Path(__file__).with_name("simulation.html.j2")
 _MOST_CURVES = 24  # nobody reads a longer legend
+_MOST_OPEN = 40  # rows of numbers that are not folded
+_TOGETHER = "metrics"  # the charts that hide their curves together
 _MOST_RANKED = 4  # schemes in the verdict
 _SHARE = {"hovertemplate": "%{y:.4~g}"}
+_ADMITTED = {  # what a scheme admits a share of
+    "bandwidth_admission": "the bytes offered",
+    "request_admission": "the requests",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,16 @@ class MetricFigure:
     name: str
     metric: Metric
     chart: Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A scheme at a point, as a row of the table."""
+
+    scheme: str
+    point: str  # "" where the grid has no axis
+    region: int
+    cells: tuple[tuple[str, ...], ...]  # of each metric, its lines
 
 
 def write_simulation_page(path: Path, simulation: SimulationResult) -> None:
@@ -42,24 +58,24 @@ def render(simulation: SimulationResult) -> str:
         if chart is not None
     ]
     refusals = _refusal_chart(simulation)
-    point = [
-        f"{name} {simulation.results[0].point.values[key]}"
-        for key, name in simulation.scenario.short_keys().items()
-    ]
+    if figures:
+        figures[0].chart.layout["showlegend"] = True  # for all of them
+    shown = [one for one in simulation.results if one.exact or one.estimates]
     return rendering.render(
         _TEMPLATE,
         simulation.scenario.name,
         [*(figure.chart for figure in figures), *([refusals] if refusals else [])],
         refusals=refusals,
-        first_point=", ".join(point),
+        first_point=_point_text(simulation, simulation.results[0]),
         scenario=simulation.scenario,
-        keys=simulation.scenario.short_keys(),
-        results=simulation.results,
+        lines=[_line(simulation, one) for one in shown],
+        is_folded=len(shown) > _MOST_OPEN,
+        left=_left(simulation, shown),
+        schemes=sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results}),
         figures_shown=figures,
-        metrics=METRICS,
+        metrics=[METRICS[name] for name in _known(shown)],
+        undrawn=[METRICS[name] for name in METRICS if charts[name] is None],
         overhead_ratio=OVERHEAD_RATIO,
-        lines=_lines,
-        plan_text=_plan_text,
         requests=sum(result.requests for result in simulation.results),
         verdict=_verdict(simulation),
         command=f"heapfit simulate {simulation.scenario.path.name}",
@@ -71,32 +87,65 @@ def _verdict(simulation: SimulationResult) -> str:
     for name, metric in METRICS.items():
         known = [one for one in simulation.results if one.value(name) is not None]
         if metric.is_share and known:
-            return f"{metric.title.capitalize()}: {_ranking(known, name)}."
+            return _ranking(known, name)
     return "No share of the requests is known."
 
 
-def _ranking(known: Sequence[Result], metric: str) -> str:
-    """Every scheme with its mean over the points, the highest first."""
+def _ranking(known: Sequence[Result], name: str) -> str:
+    """The scheme with the highest mean over its points, and those after it."""
     values: dict[str, list[float]] = {}
     for one in known:
-        values.setdefault(one.scheme.name, []).append(one.value(metric) or 0.0)
+        values.setdefault(one.scheme.name, []).append(one.value(name) or 0.0)
     means = {scheme: sum(some) / len(some) for scheme, some in values.items()}
-    ranked = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
+    best, *others = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
+    admitted = _ADMITTED.get(name)
+    told = (
+        f"{best} has the highest {METRICS[name].title}: {percent(means[best])}"
+        if admitted is None
+        else f"{best} admits {'most: ' if others else ''}{percent(means[best])} of {admitted}"
+    )
+    rest = ", ".join(f"{scheme} {percent(means[scheme])}" for scheme in others)
     points = max(len(some) for some in values.values())
-    told = ", ".join(f"{scheme} {percent(means[scheme])}" for scheme in ranked)
-    return f"{told}, in the mean over {points} point{'s' if points > 1 else ''}"
+    over = f" Means over {points} points." if points > 1 else ""
+    return f"{told}{'; ' if rest else ''}{rest}.{over}"
 
 
-def _lines(result: Result, name: str) -> list[str]:
+def _known(shown: Sequence[Result]) -> list[str]:
+    """The metrics that some scheme has somewhere."""
+    return [name for name in METRICS if any(one.value(name) is not None for one in shown)]
+
+
+def _line(simulation: SimulationResult, result: Result) -> Line:
+    cells = tuple(_cell(result, name) for name in _known(simulation.results))
+    point = _point_text(simulation, result)
+    return Line(result.scheme.name, point, result.scheme.region, cells)
+
+
+def _point_text(simulation: SimulationResult, result: Result) -> str:
+    keys = simulation.scenario.short_keys()
+    return ", ".join(f"{name} {result.point.values[key]}{_unit(key)}" for key, name in keys.items())
+
+
+def _left(simulation: SimulationResult, shown: Sequence[Result]) -> str:
+    """The schemes of which nothing is known: without a closed form, and not simulated."""
+    known = {one.scheme.name for one in shown}
+    return ", ".join(
+        dict.fromkeys(one.scheme.name for one in simulation.results if one.scheme.name not in known)
+    )
+
+
+def _cell(result: Result, name: str) -> tuple[str, ...]:
     """A metric as lines of a cell: the mean, its half-width, the exact value; what there is."""
     decimals = 4 if METRICS[name].is_share else 0
     simulation, exact = result.estimates.get(name), result.exact.get(name)
-    lines = [NOT_MEASURED if simulation is None else f"{simulation.mean:,.{decimals}f}"]
-    if simulation is not None and simulation.half_width is not None:
+    if simulation is None:
+        return (NOT_MEASURED if exact is None else f"{exact:,.{decimals}f}",)
+    lines = [f"{simulation.mean:,.{decimals}f}"]
+    if simulation.half_width is not None:
         lines.append(f"±{NO_BREAK}{simulation.half_width:,.{decimals}f}")
     if exact is not None:
         lines.append(f"exact{NO_BREAK}{exact:,.{decimals}f}")
-    return lines
+    return tuple(lines)
 
 
 def _plan_text(result: Result) -> str:
@@ -132,7 +181,7 @@ def _metric_chart(simulation: SimulationResult, metric: str) -> Chart | None:
         meaning=f"{METRICS[metric].title} of each scheme over {short_key}.",
         data=data,
         layout=_layout(short_key, axes[0].values[key], metric),
-        height=400,
+        height=240,
     )
 
 
@@ -152,7 +201,7 @@ def _refusal_chart(simulation: SimulationResult) -> Chart | None:
             "xaxis": {"title": {"text": "request, at most so many bytes"}, **ticks},
             "yaxis": {"title": {"text": "share refused"}, "rangemode": "tozero"},
         },
-        height=400,
+        height=300,
     )
 
 
@@ -187,9 +236,20 @@ def _layout(axis: str, values: Sequence[object], metric: str) -> Layout:
         if is_wide
         else {}
     )
-    seconds = ", seconds" if axis.rsplit(".", maxsplit=1)[-1] == "interval" else ""
-    unit = "" if METRICS[metric].is_share else ", bytes"
+    unit = _unit(axis).strip()
+    is_share = METRICS[metric].is_share
     return {
-        "xaxis": {"title": {"text": f"{figure_text(axis)}{seconds}"}, **scale},
-        "yaxis": {"title": {"text": METRICS[metric].title + unit}, "rangemode": "tozero"},
+        "together": _TOGETHER,
+        "showlegend": False,
+        "xaxis": {"title": {"text": f"{figure_text(axis)}{', ' if unit else ''}{unit}"}, **scale},
+        "yaxis": {
+            "title": {"text": "share" if is_share else "bytes"},
+            "tickformat": "" if is_share else "~s",
+            "rangemode": "tozero",
+        },
     }
+
+
+def _unit(key: str) -> str:
+    """Of a setting of a scenario, for after its value."""
+    return f"{NO_BREAK}s" if key.rsplit(".", maxsplit=1)[-1] == "interval" else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
-from heapfit.report.drawing.number_text import count, size
+from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
@@ -29,7 +29,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         subject=traffic.name,
         unit=sizing.aim.by,
         verdict=_least_memory(sizing.schemes),
-        admission=f"{sizing.aim.admission:g}",
+        admission=_admitted(sizing.aim.admission),
         schemes=sizing.schemes,
         pools=None,
         told=share_told,
@@ -48,9 +48,9 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"{size(sizing.memory)} in {count(len(sizing.pools))} pools; of all requests "
-        f"{share_told(sizing.refused)} are refused on the trace itself.",
-        admission=f"{sizing.admission:g}",
+        verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
+        f"{share_told(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        admission=_admitted(sizing.admission),
         schemes=None,
         pools=sizing,
         judged_on=sizing.unseen.told,
@@ -58,6 +58,15 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         command=command,
     )
     rendering.write_page(path, text)
+
+
+def _admitted(share: float) -> str:
+    """A share of 1 in percent, to the last nine.
+
+    >>> _admitted(0.99999).replace(NO_BREAK, " ")
+    '99.999 %'
+    """
+    return f"{share * 100:.10g}{NO_BREAK}%"
 
 
 def _least_memory(schemes: Sequence[SizedScheme]) -> str:
@@ -109,15 +118,16 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
     curve = sizing.alone.curve()
     shown = [one for one in curve if not one.is_beyond]
     beyond = [*shown[-1:], *(one for one in curve if one.is_beyond)]
+    curves = [
+        _pool_curve("each alone", shown, COLOURS[1], "solid"),
+        _pool_curve("extrapolated", beyond, COLOURS[1], "dash"),
+        _together(sizing),
+    ]
     return Chart(
         identity="chart-memory",
         meaning="Memory of all pools over the share of requests that they refuse.",
-        data=[
-            _pool_curve("each alone", shown, COLOURS[1], "solid"),
-            _pool_curve("extrapolated", beyond, COLOURS[1], "dash"),
-            _together(sizing),
-        ],
-        layout=_layout("share refused"),
+        data=[one for one in curves if one["x"]],
+        layout=_layout("share of the requests refused"),
         height=420,
     )
 

@@ -6,14 +6,18 @@
 const figures = JSON.parse(document.getElementById("figures").textContent);
 const TICK_ROOM = 18; // pixels below a panel for the ticks of x
 const TITLE_ROOM = 20; // for the title of x
+const LETTER = 6.8; // pixels of a title's letter, about: to measure it would lay out the page anew
 const MOST_ROWS = 200; // of a table; CSV has all
+const hiddenTogether = new Map(); // curves that charts of one name hide together
 
 class Drawing {
     constructor(place, figure) {
         this.place = place;
         this.figure = figure;
-        this.hidden = new Set(figure.data.filter((one) => one.visible === "legendonly")
-            .map((one) => this.groupOf(one)));
+        this.hidden = hiddenTogether.get(figure.layout.together) ?? new Set();
+        if (figure.layout.together) {
+            hiddenTogether.set(figure.layout.together, this.hidden);
+        }
         this.picture = document.createElement("div");
         this.note = document.createElement("div");
         this.note.className = "note";
@@ -22,7 +26,8 @@ class Drawing {
         this.legend.className = "names";
         this.picture.className = "picture";
         this.picture.append(this.note);
-        place.replaceChildren(this.picture, this.legend, this.dataOf());
+        this.data = this.dataOf();
+        place.replaceChildren(this.picture, this.legend, this.data);
         this.picture.addEventListener("pointermove", (event) => this.point(event));
         this.picture.addEventListener("pointerdown", (event) => this.point(event));
         this.picture.addEventListener("pointerleave", () => this.unpoint());
@@ -66,6 +71,7 @@ class Drawing {
         }
         this.drawLegend();
         this.unpoint();
+        this.fillData(); // a reader may have chosen other measures
     }
 
     // Curves go from edge to edge; points and bars keep away from it.
@@ -124,7 +130,9 @@ class Drawing {
                 textAt(x, bottom + 16, text, {"text-anchor": end, class: "tick"}));
         }
         if (xaxis.title?.text) {
-            this.svg.append(textAt((left + right) / 2, height - 4, xaxis.title.text,
+            const half = LETTER * withoutMarks(xaxis.title.text).length / 2;
+            const middle = Math.min((left + right) / 2, Math.max(right - half, half));
+            this.svg.append(textAt(middle, height - 4, xaxis.title.text,
                 {"text-anchor": "middle", class: "title"}));
         }
     }
@@ -287,7 +295,8 @@ class Drawing {
             if (!this.hidden.delete(group)) {
                 this.hidden.add(group);
             }
-            this.draw();
+            [...drawings.values()].filter((each) => each.hidden === this.hidden)
+                .forEach((each) => each.draw());
         });
         return button;
     }
@@ -389,17 +398,23 @@ class Drawing {
         summary.textContent = "data";
         details.className = "data";
         details.append(summary);
-        details.addEventListener("toggle", () => {
-            if (details.open && details.children.length === 1) {
-                details.append(...this.tableOf());
-            }
-        });
+        details.addEventListener("toggle", () => this.fillData());
         return details;
     }
 
+    fillData() {
+        if (this.data.open) {
+            this.data.replaceChildren(this.data.firstChild, ...this.tableOf());
+        }
+    }
+
+    // Of a sideways chart the names of its bars stand where others have y; a bar that is cut has
+    // its whole length in `whole`.
     get rows() {
+        const {names} = this.figure.layout.yaxis;
         return this.figure.data.flatMap((one) => (one.x ?? []).map((x, i) =>
-            [withoutMarks(one.name ?? ""), x, one.y[i]]));
+            [withoutMarks(one.name ?? ""), one.whole?.[i] ?? x,
+                names ? withoutMarks(names[one.y[i]]) : one.y[i]]));
     }
 
     get headings() {

@@ -12,6 +12,8 @@ import html
 import re
 import unicodedata
 
+from markupsafe import Markup, escape
+
 NO_BREAK = "\N{NO-BREAK SPACE}"
 NOT_FOUND = "none"  # of a region: it was searched
 NOT_MEASURED = "–"
@@ -81,6 +83,17 @@ def unbroken(text: str) -> str:
     '1,027_±_118_B for 8 blocks'
     """
     return re.sub(r"(?<=\d) (?=(?:B|KB|KiB|%)\b|%|±)|(?<=±) ", NO_BREAK, text)
+
+
+def sentence(text: str) -> Markup:
+    """A sentence of ours as markup: figures and options keep together, `commands` are code.
+
+    >>> print(sentence("`heapfit fit A B` (--pools)"))
+    <code>heapfit fit A B</code> (<span class="whole">--pools</span>)
+    """
+    safe = str(escape(printable(unbroken(text))))
+    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
+    return Markup(re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="whole">\1</span>', coded))
 
 
 def printable(text: str) -> str:

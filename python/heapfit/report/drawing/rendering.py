@@ -95,7 +95,11 @@ def _environment(page: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    for name in ("count", "size", "rough_size", "ratio", "rate", "percent", "unbroken"):
+    for name in (
+        *("count", "size", "rough_size", "ratio", "rate", "percent"),
+        "unbroken",
+        "sentence",
+    ):
         environment.filters[name] = getattr(number_text, name)
     return environment
 

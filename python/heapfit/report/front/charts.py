@@ -72,6 +72,10 @@ def axis_titles() -> dict[Measure, str]:
     return {
         measure: f"{about.title}, {about.unit}" if about.unit else about.title
         for measure, about in ABOUT.items()
+    } | {
+        Measure.ACCESSES: "accesses a call, mean",
+        Measure.TIME: "instructions a call, mean",
+        Measure.LONGEST: "longest call, instructions",
     }
 
 

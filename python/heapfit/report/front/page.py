@@ -15,7 +15,7 @@ from heapfit.front.measures import ABOUT, Measure
 from heapfit.front.pareto import Standing
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.number_text import NOT_MEASURED, count, rate
+from heapfit.report.drawing.number_text import NOT_MEASURED, count, percent, rate
 from heapfit.report.front.charts import axis_titles, front_chart
 
 _TEMPLATE = Path(__file__).with_name("front.html.j2")
@@ -81,15 +81,17 @@ def render(
     )
 
 
-def _verdict(front: Front) -> str:
+def _verdict(front: Front) -> list[str]:
     """The verdict of all commands, what was searched further, and who has the shortest calls."""
     if verdict_of(front).row.r_safe is None:
-        return "No configuration serves the recording."
+        return ["No configuration serves the recording."]
     time = _tile(front, Measure.TIME)
-    sentences = [verdict(front.comparison), *further_sentences(front.comparison)]
+    first, *more = verdict(front.comparison).split(". ", 1)
+    sentences = [first if first.endswith(".") else f"{first}.", *more]
+    sentences += further_sentences(front.comparison)
     if time is not None:
-        sentences.append(f"{time.name} has the shortest calls, {time.value} in the mean.")
-    return " ".join(sentences)
+        sentences.append(f"{time.name} has the shortest calls: {time.value} instructions, mean.")
+    return sentences
 
 
 def _tile(front: Front, measure: Measure) -> Tile | None:
@@ -100,7 +102,7 @@ def _tile(front: Front, measure: Measure) -> Tile | None:
     least = min(known, key=lambda pair: (pair[0], pair[1].name))[1]
     about = ABOUT[measure]
     if measure is Measure.ENERGY:
-        return Tile("least energy", "1", least.name)
+        return Tile("least energy", "1 x", least.name)
     return Tile(
         f"least {about.title}", f"{_figure(front, least, measure)} {about.unit}", least.name
     )
@@ -125,6 +127,9 @@ def _lines(
 
 def _figure(front: Front, configuration: Configuration, measure: Measure) -> str:
     value = configuration.measures.of(measure)
+    at_least = configuration.row.r_safe_at_least
+    if measure is Measure.MEMORY and at_least is not None:
+        return f"≥ {count(at_least)}"
     if measure is Measure.ENERGY:
         value = front.energy_over_least(configuration)
     if value is None:
@@ -139,7 +144,7 @@ def _figure(front: Front, configuration: Configuration, measure: Measure) -> str
 
 
 def _deviation(off: Off | None) -> str:
-    return "" if off is None else f" ± {off.worst:.0%}"
+    return "" if off is None else f" ± {off.worst * 100:.0f} %"
 
 
 def _better(front: Front, configuration: Configuration) -> str:
@@ -160,12 +165,14 @@ def _offs(front: Front) -> tuple[str, ...]:
     """How far the model is off, over the codes of this space."""
     sentences = []
     for subject, offs in (
-        ("the mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
-        ("its longest call", [one.measures.longest_off for one in front.configurations]),
+        ("The mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
+        ("Its longest call", [one.measures.longest_off for one in front.configurations]),
     ):
         known = [off for off in offs if off is not None]
         if known:
             mean = sum(off.mean for off in known) / len(known)
             worst = max(off.worst for off in known)
-            sentences.append(f"{subject}: off by {mean:.1%} in the mean, by {worst:.0%} at most")
+            sentences.append(
+                f"{subject}: off by {percent(mean)} in the mean, by {percent(worst)} at most."
+            )
     return tuple(sentences)

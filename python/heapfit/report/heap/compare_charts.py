@@ -36,4 +36,5 @@ def _marks(matrix: Matrix, name: str, colour: str) -> Trace:
         if isinstance(cell := column.cell(name), Row) and cell.over_u_max is not None
     ]
     labels, ratios = [label for label, _ in known], [round(value, 4) for _, value in known]
-    return marked_line(name, labels, ratios, colour) | {"mode": "markers"}
+    marker = {"color": colour, "size": 10}
+    return marked_line(name, labels, ratios, colour) | {"mode": "markers", "marker": marker}

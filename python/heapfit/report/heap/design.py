@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Effort, measure
+from heapfit.compare.comparison import Precision, measure
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.plan_files import Designs
-from heapfit.design.robust.design import RobustDesigns, RobustRow
+from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.robust.row import RobustRow
 from heapfit.importers.site_names import site_names
 from heapfit.report.case import Case, drawn_case
 from heapfit.report.drawing import rendering
@@ -38,7 +39,7 @@ class Asked:
     """How a page of a design was asked for."""
 
     alignment: int
-    effort: Effort
+    precision: Precision
     programs: Sequence[Path] = ()  # recorded ones, for the names of call sites
     command: str = ""  # that was typed
 
@@ -101,7 +102,7 @@ def _measured(several: Several, shown: LoadedTrace, asked: Asked) -> Case:
         Candidate(row.name, row.plan, row.reason, row.is_trained)
         for row in (chosen, *beside[:_MOST_BESIDE])
     ]
-    comparison = measure(shown, Portfolio(tuple(candidates), ()), effort=asked.effort)
+    comparison = measure(shown, Portfolio(tuple(candidates), ()), precision=asked.precision)
     winner = next(row for row in comparison.rows if row.name == chosen.name)
     return drawn_case(shown, comparison, winner, site_names(shown, asked.programs))
 

@@ -82,8 +82,14 @@ def _opening(fit: Fit, subjects: Sequence[Subject]) -> Opening:
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
         trust=_trust(fit),
-        warnings=tuple(w for w in fit.warnings if w not in info.notes),
+        warnings=_warnings(fit),
     )
+
+
+def _warnings(fit: Fit) -> tuple[str, ...]:
+    """What limits the answer, and of what part of a long recording the page's figures are."""
+    told = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
+    return told if fit.looked_at is None else (fit.looked_at.sentence(), *told)
 
 
 def _trust(fit: Fit) -> tuple[Figure, ...]:

@@ -510,6 +510,14 @@
     const zoomMiddle = (factor) =>
         zoom(factor, (view.from + view.until) / 2, (view.low + view.high) / 2);
 
+    // The whole run; where no heap comes to its end, as far as the last of them does.
+    function opening() {
+        const ends = told.heaps.map(({own}) => (own.refused ? own.refused.event : told.events));
+        const last = Math.max(...ends);
+        look(0, across(last < told.events ? Math.min(told.events, Math.ceil(last * 1.15))
+            : told.events), 0, told.height);
+    }
+
     // Around the first request that is refused, or the peak: a hundredth of the run.
     function lookAt(event) {
         const reach = Math.max(told.events / 100, 20);
@@ -603,6 +611,7 @@
         showLegend();
         showAxis();
         showRegion();
+        opening();
         document.getElementById("heap-map").dataset.isDrawn = "";
     }
 

@@ -18,6 +18,7 @@ times smaller than the numbers one after the other:
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -38,6 +39,7 @@ _BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
 _COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
+_PIECE = 1 << 16  # numbers deflated at a time
 
 Numbers = NDArray[np.uint32]
 
@@ -52,26 +54,41 @@ class Classes:
 
 
 class _Columns:
-    """Columns one after the other, and where each lies."""
+    """Columns one after the other, deflated, and where each lies; up to so many characters."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: float) -> None:
         self.told: list[tuple[str, int, int]] = []  # name, count, bytes of one
-        self._parts: list[bytes] = []
+        self._most = most
+        self._deflate = zlib.compressobj(9)
+        self._deflated = bytearray()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether they are longer; what is added then goes nowhere."""
+        return 4 * len(self._deflated) > 3 * self._most  # base64 has 4 characters for 3 bytes
 
     def add(self, name: str, values: NDArray[Any]) -> None:
         """Numbers of 32 bits, as planes; larger ones wrap."""
-        words = values.astype(np.uint64).astype("<u4")
-        self.told.append((name, len(words), 4))
-        self._parts.append(np.ascontiguousarray(words.view(np.uint8).reshape(-1, 4).T).tobytes())
+        words = values.astype(np.uint32)
+        self._add(name, len(words), words.astype("<u4").view(np.uint8).reshape(-1, 4).T)
 
     def add_bytes(self, name: str, values: NDArray[np.uint8]) -> None:
         """Numbers of 8 bits."""
-        self.told.append((name, len(values), 1))
-        self._parts.append(values.tobytes())
+        self._add(name, len(values), values.reshape(1, -1))
 
-    def packed(self) -> str:
-        """All of them, as text."""
-        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+    def _add(self, name: str, count: int, planes: NDArray[np.uint8]) -> None:
+        self.told.append((name, count, len(planes)))
+        for plane in planes:
+            for first in range(0, len(plane), _PIECE):
+                if self.is_full:
+                    return
+                piece = plane[first : first + _PIECE].tobytes()
+                self._deflated += self._deflate.compress(piece)
+
+    def packed(self) -> str | None:
+        """All of them, as text; None if they are longer."""
+        self._deflated += self._deflate.flush()
+        return None if self.is_full else base64.b64encode(self._deflated).decode("ascii")
 
 
 def packed_map(
@@ -85,11 +102,12 @@ def packed_map(
     Call sites are told by their names where these are known, by the recorder's hash otherwise.
     """
     names = site_names or {}
-    record = _packed(heap_map, shown, names, _Window(0, heap_map.events))
+    record = _packed(heap_map, shown, names, _Window(0, heap_map.events), most)
     for coarser in _COARSER:
-        if len(record["packed"]) <= most:
+        if record["packed"] is not None:
             break
-        record = _packed(heap_map, shown, names, _window(heap_map, coarser))
+        limit = most if coarser != _COARSER[-1] else math.inf
+        record = _packed(heap_map, shown, names, _window(heap_map, coarser), limit)
     return record
 
 
@@ -124,16 +142,22 @@ def _window(heap_map: HeapMap, coarser: int) -> _Window:
 
 
 def _packed(
-    heap_map: HeapMap, shown: LoadedTrace, names: Mapping[int, str], window: _Window
+    heap_map: HeapMap,
+    shown: LoadedTrace,
+    names: Mapping[int, str],
+    window: _Window,
+    most: float,
 ) -> dict[str, Any]:
+    """The record with the blocks of a window; nothing is packed if it takes more than `most`."""
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
     by_size = size_classes(sizes.tolist())
     is_told = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
-    columns = _Columns()
+    columns = _Columns(most)
     columns.add("starts", np.diff(lifetimes.starts[is_told], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_told])
-    columns.add("sizes", size_of[is_told])
+    told_sizes, place = np.unique(size_of[is_told], return_inverse=True)
+    columns.add("sizes", place)
     by_site = None
     if len(shown.sites) > 0:
         asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
@@ -150,7 +174,7 @@ def _packed(
         "peak": heap_map.peak,
         "window": [window.first, window.end],
         "picture": None if is_told.all() else window.picture,
-        "sizes": asdict(by_size),
+        "sizes": asdict(_of_some(by_size, told_sizes.tolist())),
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
         "isEven": gaps is not None and _is_even(gaps),
@@ -171,6 +195,12 @@ def _height(heap_map: HeapMap) -> int:
 
 def _told(one: Replayed) -> dict[str, Any]:
     return {"region": one.region, "refused": asdict(one.refused) if one.refused else None}
+
+
+def _of_some(classes: Classes, values: Sequence[int]) -> Classes:
+    """Of some of the values, by their places."""
+    labels, colours = classes.labels, classes.colours
+    return Classes([labels[i] for i in values], [colours[i] for i in values], classes.names)
 
 
 def size_classes(sizes: Sequence[int]) -> Classes:

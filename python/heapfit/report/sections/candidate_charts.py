@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of the candidates over time: how the region of each fills and fragments."""
+"""Charts of the chosen heap over time: how its region fills and fragments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import cycle
+from collections.abc import Mapping, Sequence
 
 from heapfit.compare.comparison import Row
 from heapfit.report.drawing.figure import (
@@ -22,19 +21,17 @@ from heapfit.report.drawing.figure import (
 from heapfit.report.drawing.number_text import figure_text, size
 from heapfit.trace.profile import Profile
 
-MOST_CURVES = 4  # candidates drawn over time, best first: nobody reads a longer legend
 
-
-def memory_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
-    """Live bytes of the program and footprint of the winner; the others wait in the legend."""
+def memory_chart(profile: Profile, winner: Row) -> Chart:
+    """Live bytes of the program and footprint of the winner."""
     live = live_bytes(profile)
     return Chart(
         identity="chart-memory",
-        meaning="Live bytes and footprints over the events of the trace.",
+        meaning="Live bytes and footprint over the events of the trace.",
         data=[
             *band("live bytes", live, "var(--quiet)", "var(--live)"),
-            *_levels(rows[0], live.events),
-            *_footprints(rows),
+            *_levels(winner, live.events),
+            *_curves(winner, {"footprint": (ACCENT, 2.4)}),
         ],
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=460,
@@ -75,62 +72,29 @@ def _levels(winner: Row, events: Sequence[int]) -> list[Trace]:
     return levels
 
 
-def _has_series(row: Row) -> bool:
-    return row.replay is not None and len(row.replay.series["event"]) > 0
-
-
-def _footprints(rows: Sequence[Row]) -> list[Trace]:
-    colours = cycle(OTHERS)
-    curves = []
-    for i, row in enumerate(rows[:MOST_CURVES]):
-        if row.replay is None or not _has_series(row):
-            continue
-        series = row.replay.series
-        curve = line(
-            f"footprint, {figure_text(row.name)}",
-            series["event"].tolist(),
-            series["footprint"].tolist(),
-            color=ACCENT if i == 0 else next(colours),
-            width=2.4 if i == 0 else 1.6,
-        )
-        curves.append(curve if i == 0 else curve | {"visible": "legendonly"})
-    return curves
-
-
-def fragmentation_chart(profile: Profile, rows: Sequence[Row]) -> Chart:
-    """Internal and external fragmentation of the winner; the others wait in the legend."""
-    colours = cycle(OTHERS[2:])
-    data: list[Trace] = []
-    for i, row in enumerate(rows[:MOST_CURVES]):
-        if _has_series(row):
-            colour = None if i == 0 else next(colours)
-            data += _fragmentation_pair(row, colour)
+def fragmentation_chart(profile: Profile, winner: Row) -> Chart:
+    """Internal and external fragmentation of the winner."""
     return Chart(
         identity="chart-fragmentation",
         meaning="Internal and external fragmentation in bytes over the events of the trace.",
-        data=data,
+        data=_curves(winner, {"internal": (OTHERS[1], 1.6), "external": (ACCENT, 1.6)}),
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=380,
     )
 
 
-def _fragmentation_pair(row: Row, colour: str | None) -> list[Trace]:
-    """Two curves: in full colours for the winner, else hidden behind one legend entry."""
-    assert row.replay is not None
-    series = row.replay.series
-    events = series["event"].tolist()
-    name = figure_text(row.name)
-    internal = line(
-        f"internal, {name}", events, series["internal"].tolist(), color=colour or OTHERS[1]
-    )
-    external = line(
-        f"external, {name}",
-        events,
-        series["external"].tolist(),
-        color=colour or ACCENT,
-        dash="solid" if colour is None else "dot",
-    )
-    if colour is None:
-        return [internal, external]
-    hidden = {"visible": "legendonly", "legendgroup": name}
-    return [internal | hidden | {"name": name}, external | hidden | {"showlegend": False}]
+def _curves(winner: Row, styles: Mapping[str, tuple[str, float]]) -> list[Trace]:
+    """Columns of its series, each in a colour and a width; none where it was not replayed."""
+    if winner.replay is None:
+        return []
+    series, name = winner.replay.series, figure_text(winner.name)
+    return [
+        line(
+            f"{column}, {name}",
+            series["event"].tolist(),
+            series[column].tolist(),
+            color=colour,
+            width=width,
+        )
+        for column, (colour, width) in styles.items()
+    ]

@@ -38,7 +38,12 @@ class Candidates:
 def candidates_of(case: Case) -> Candidates:
     """All rows of the case's comparison."""
     comparison, winner, profile = case.comparison, case.winner, case.shown.profile
-    led = tuple(sorted(comparison.rows, key=lambda row: (row is not winner, row.is_cut_to_trace)))
+    led = tuple(
+        sorted(
+            comparison.rows,
+            key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
+        )
+    )
     return Candidates(
         winner=winner,
         rows=led,
@@ -47,8 +52,8 @@ def candidates_of(case: Case) -> Candidates:
         step=_step(winner),
         regions=added_chart(led),
         trade=trade_chart(case),
-        memory=memory_chart(profile, led),
-        fragmentation=fragmentation_chart(profile, led),
+        memory=memory_chart(profile, winner),
+        fragmentation=fragmentation_chart(profile, winner),
     )
 
 

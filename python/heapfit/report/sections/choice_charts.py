@@ -27,6 +27,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
         "orientation": "h",
         "name": "above the peak",
         "x": [min(one, longest) for one in added],
+        "whole": added,
         "y": list(range(len(known))),
         "marker": {"color": [ACCENT, *[_OTHER] * (len(known) - 1)]},
         "text": [f"{'… ' if one > longest else ''}<b>+{count(one)} B</b>" for one in added],
@@ -44,7 +45,12 @@ def added_chart(rows: Sequence[Row]) -> Chart:
                 "range": [0, longest * 1.4],  # room for a figure on a phone
                 "tickformat": "~s",
             },
-            "yaxis": {"visible": False, "range": [len(known) - 0.4, -0.75]},
+            "yaxis": {
+                "title": {"text": "candidate"},
+                "names": [figure_text(row.name) for row in known],
+                "visible": False,
+                "range": [len(known) - 0.4, -0.75],
+            },
             "annotations": [_bar_name(row, i) for i, row in enumerate(known)],
         },
         height=60 + 44 * len(known),
@@ -58,7 +64,7 @@ def _fits(added: int, row: Row) -> bool:
 def _bar_name(row: Row, place: int) -> Layout:
     return {
         "x": 0,
-        "y": place - 0.18,
+        "y": place - 0.26,
         "xanchor": "left",
         "text": f"<b>{figure_text(row.name)}</b> {size(row.r_safe)}",
         "bgcolor": "var(--paper)",

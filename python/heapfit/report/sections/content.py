@@ -121,6 +121,8 @@ def source_of(info: TraceInfo, path: object) -> str:
 
 def pointers_told(infos: Sequence[TraceInfo]) -> Figure:
     """The width of the recorded pointers."""
+    if all(info.kind == "packets" for info in infos):
+        return Figure("recorded on", "the wire", "packets have no pointers")
     widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
     told = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not told"
     return Figure("recorded on", told, "sizes hold for such pointers")

@@ -113,11 +113,16 @@ def peak_chart(heaps: Sequence[AtPeak]) -> Chart:
             "bargap": 0.6,
             "hovermode": False,
             "xaxis": {"title": {"text": "bytes"}, "range": [0, longest * 1.02], "tickformat": "~s"},
-            "yaxis": {"visible": False, "range": [len(heaps) - 0.5, -0.7]},
+            "yaxis": {
+                "title": {"text": "heap"},
+                "names": [figure_text(one.name) for one in heaps],
+                "visible": False,
+                "range": [len(heaps) - 0.5, -0.7],
+            },
             "annotations": [
                 {
                     "x": 0,
-                    "y": i - 0.2,
+                    "y": i - 0.26,
                     "xanchor": "left",
                     "text": f"<b>{figure_text(one.name)}</b> {size(one.region)}",
                 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, band, event_axis, level
 from heapfit.report.drawing.live_blocks import LiveBlocks
@@ -14,6 +15,7 @@ from heapfit.trace.profile import Profile
 BAR_WIDTH = 0.006  # of the axis
 LABEL_WIDTH = 0.15  # of the panel, on a phone: closer labels would overlap
 LABEL_HEIGHT = 0.09  # likewise
+MOST_BARS = 1_000  # of a panel; sizes closer than a bar's width share one where there are more
 SMALL_CHART_POINTS = 100
 SIZE_ZERO = 0.5  # where requests of 0 bytes stand on a logarithmic axis
 
@@ -26,12 +28,15 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
     is_special = [max(s, 1) in special for s in sizes]  # a request of 0 is served as 1 byte
     bars = [(s, share) for s, share, named in zip(sizes, shares, is_special, strict=True) if named]
     names = labels(bars, _span(sizes), max(shares, default=0.0))
-    top = max([special_share, *shares, *(name["y"] for name in names)])
+    counted = _panel(sizes, allocations, is_special, ("y", "allocations"))
+    bars_end = [share for bars in counted for share in bars["y"]]
+    top = max([special_share, *bars_end, *(name["y"] for name in names)])
     return Chart(
         identity="chart-sizes",
-        meaning="Share of each request size in the allocations and in the bytes asked for.",
+        meaning="Share of each request size in the allocations and in the bytes asked for"
+        + ("; sizes too close to be told apart share a bar." if len(sizes) > MOST_BARS else "."),
         data=[
-            *_panel(sizes, allocations, is_special, ("y", "allocations")),
+            *counted,
             *_panel(sizes, asked, is_special, ("y2", "bytes asked for")),
             _threshold(_span(sizes), special_share),
         ],
@@ -72,20 +77,51 @@ def _panel(
         (False, "other sizes", "var(--quiet)"),
         (True, "special sizes", ACCENT),
     ):
-        chosen = [figure[:3] for figure in figures if figure[3] is special]
+        chosen = [_Bar(*figure[:3]) for figure in figures if figure[3] is special]
+        if len(chosen) > MOST_BARS:
+            chosen = _summed(chosen, low, BAR_WIDTH * (high - low))
         traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _flat(colour)})
     return traces
 
 
-def _bars(
-    figures: Sequence[tuple[int, int, float]],
-    width: float,
-    name: str,
-    axis_and_unit: tuple[str, str],
-) -> Trace:
-    """A bar for each (size, amount, share)."""
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """One size, or the sizes from it on that share its bar."""
+
+    size: int  # bytes
+    amount: int
+    share: float
+    last: int = 0  # the largest size; 0: the only one
+
+    def told(self) -> str:
+        """The sizes, for the hover."""
+        return (
+            size(self.size)
+            if self.last in (0, self.size)
+            else f"{self.size:,} to {size(self.last)}"
+        )
+
+
+def _summed(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
+    """Those that lie in the same of steps as wide as a bar, in decades from `low`, as one."""
+    steps: dict[int, list[_Bar]] = {}
+    for one in bars:
+        steps.setdefault(int((math.log10(one.size or SIZE_ZERO) - low) / width), []).append(one)
+    return [
+        _Bar(
+            together[0].size,
+            sum(one.amount for one in together),
+            sum(one.share for one in together),
+            together[-1].size,
+        )
+        for together in steps.values()
+    ]
+
+
+def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[str, str]) -> Trace:
+    """Bars of one panel."""
     axis, unit = axis_and_unit
-    places = [request or SIZE_ZERO for request, _, _ in figures]
+    places = [one.size or SIZE_ZERO for one in bars]
     return {
         "type": "bar",
         "name": name,
@@ -93,10 +129,10 @@ def _bars(
         "showlegend": axis == "y",
         "yaxis": axis,
         "x": places,
-        "y": [share for _, _, share in figures],
+        "y": [one.share for one in bars],
         "width": [place * width for place in places],
-        "customdata": [[request, amount] for request, amount, _ in figures],
-        "hovertemplate": "%{customdata[0]:,d} B: %{customdata[1]:,d} "
+        "customdata": [[one.told(), one.amount] for one in bars],
+        "hovertemplate": "%{customdata[0]}: %{customdata[1]:,d} "
         f"{unit} (%{{y:.1%}})<extra></extra>",
     }
 
