@@ -2,7 +2,7 @@
 """How far the worst that an adversary finds lies above R on the trace, for the recordings here.
 
     python bench/adversary.py                 20 million events for each plan
-    python bench/adversary.py --effort 5      a quarter of that
+    python bench/adversary.py --search 5      a quarter of that
 
 All over U_max: R on the trace, the worst found, what is proven to suffice. This is no test.
 """
@@ -42,8 +42,8 @@ def shown(attack: Attack, u_max: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--effort", type=int, default=20, help="million events for each plan")
-    effort = parser.parse_args().effort * 1_000_000
+    parser.add_argument("--search", type=int, default=20, help="million events for each plan")
+    events = parser.parse_args().search * 1_000_000
     for recording in RECORDINGS:
         with tempfile.TemporaryDirectory() as folder:
             trace = open_any(EXAMPLES / recording, ImportOptions(), Path(folder))
@@ -51,7 +51,7 @@ def main() -> None:
                 trace,
                 Contestants(ALLOCATORS),
                 Path(folder) / "found",
-                AdversaryOptions(events=effort, trace_name=recording),
+                AdversaryOptions(events=events, trace_name=recording),
             )
         least = attacks.least_of_any / attacks.u_max
         print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")

@@ -22,7 +22,7 @@ from heapfit.compare.trial import runs_in
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
-from heapfit.design.robust.design import MARGINS, with_margin
+from heapfit.design.robust.row import MARGINS, with_margin
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace

@@ -103,7 +103,7 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
     chosen = chosen_row(comparison)
     served = [row for row in comparison.rows if row.r_safe is not None]
     singles = [row for row in served if not row.trained_on_this_trace]
-    single = min(singles, key=lambda row: row.r_safe or 0)
+    single = singles[0]  # of what a heap would be set to: R_safe with its margin
     counted = min(served, key=lambda row: row.r_safe or 0)
     assert chosen.r_safe is not None
     return Choice(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The smallest region in which 29 of 30 runs of examples/firmware live, on a board, heap by heap.
 
-    python bench/firmware.py PLAN [PLAN ...] [--system tasks|loop] [--seeds 30] [--first 101]
+    python bench/firmware.py PLAN ... [--system tasks|loop|shadows] [--seeds 30] [--first 101]
 
 Each heap is built into the image, without the recorder, and run over the traffic of so many seeds;
 the region is bisected to STEP bytes. The first row is the heap that the firmware comes with, which
@@ -116,7 +116,7 @@ def rows(heaps: Sequence[Heap]) -> list[tuple[str, str, str, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("plans", nargs="*", type=Path, help="plans to compare with its own heap")
-    parser.add_argument("--system", choices=("tasks", "loop"), default="tasks")
+    parser.add_argument("--system", choices=("tasks", "loop", "shadows"), default="tasks")
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--first", type=int, default=101, help="the first seed")
     options = parser.parse_args()

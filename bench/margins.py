@@ -27,7 +27,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.margin import LISTED, PLACED, PLAIN, kind_of
+from heapfit.compare.margin import ADDRESSED, LISTED, PLACED, PLAIN, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks
@@ -73,7 +73,8 @@ class Program:
     def plans(self, known: Sequence[int]) -> list[tuple[str, Plan, bool]]:
         """Name, plan, and whether it learned from the known runs."""
         plain = {name: Plan(name, {"alignment": self.alignment}) for name in SHARED}
-        plain |= layouts(self.alignment)
+        by_address = {"alignment": self.alignment, "list": 1}
+        plain |= layouts(self.alignment) | {"first_fit:list=1": Plan("first_fit", by_address)}
         with tempfile.TemporaryDirectory() as folder:
             made = tailored_candidates(self._joined(known, Path(folder)))
         learned = [
@@ -119,7 +120,7 @@ def needs_of(folder: Path, word: str, known: int, alignment: int) -> Iterator[Ne
 def print_most(needs: Sequence[Need], known: int) -> None:
     rows = []
     for kind, (above, below) in itertools.product(
-        (PLAIN, PLACED, LISTED), itertools.pairwise((0, *BELOW))
+        (PLAIN, PLACED, ADDRESSED, LISTED), itertools.pairwise((0, *BELOW))
     ):
         some = [one for one in needs if one.kind == kind and above <= one.u_max < below]
         if some:

@@ -3,9 +3,10 @@
 """Whether fit, design and front name one plan and one least region for a recording.
 
 With HEAPFIT_CORPUS set the recordings are the corpus's, else the product's examples. Each is cut to
-its first `--events`; `--only WORD` keeps those in whose name the word occurs. `further`: the least
-that design and front found beyond the verdict, which they tell apart. Nothing fails: rows that
-differ say so.
+its first `--events`; `--only WORD` keeps those in whose name the word occurs. With each `--effort`
+(all three by default) `fit` also says what it replayed, over the recording's events. Regions are
+what to set a heap to, in bytes, margin included; `further`: the least that design and front found
+beyond the verdict, which they tell apart. Nothing fails: rows that differ say so.
 """
 
 from __future__ import annotations
@@ -20,39 +21,47 @@ from events import cut, sources
 from heapfit.cli.printing import console
 from heapfit.compare.comparison import Row
 from heapfit.compare.verdict import chosen_row, searched_further
+from heapfit.design.effort import Effort
 from heapfit.design.plan_files import design
+from heapfit.design.space import configurations
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
 from heapfit.front.design_front import compare_all
-from heapfit.front.space import configurations
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 
 STANDARD_EVENTS = 10_000
 
 
-def line(source: Path, events: int) -> list[str]:
-    """What the three commands name for one recording."""
+def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
+    """What the three commands name for one recording, with each effort."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         name = source.name.split(".")[0]
         trace = open_any(source, ImportOptions(), Path(folder))
         if trace.info.events > events:
             trace = cut(trace, events, Path(folder) / "cut.parquet")
-        fitted = choose_for_one(trace, name, FitOptions()).winner
-        designed = design(trace, name, Path(folder) / "plans").comparison
-        loaded = load_trace(trace)
-        front = compare_all(loaded, configurations(loaded))
-        named = [fitted, chosen_row(designed), chosen_row(front)]
-        further = [*searched_further(designed), *searched_further(front)]
-        return [name, *map(told, named), least(further), verdict(named)]
+        return [line(trace, name, one, Path(folder) / one) for one in efforts]
+
+
+def line(trace: Trace, name: str, effort: Effort, folder: Path) -> list[str]:
+    options = FitOptions(effort=effort).plans
+    choice = choose_for_one(trace, name, FitOptions(effort=effort))
+    designed = design(trace, name, folder, options).comparison
+    loaded = load_trace(trace)
+    front = compare_all(loaded, configurations(loaded, options), options.precision)
+    named = [choice.winner, chosen_row(designed), chosen_row(front)]
+    further = [*searched_further(designed), *searched_further(front)]
+    over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
+    return [name, effort, over, *map(told, named), least(further), verdict(named)]
 
 
 def told(row: Row) -> str:
-    return f"{row.r_safe:,}" if row.r_safe is not None else "none"
+    return f"{row.heap_size.region:,}" if row.heap_size is not None else "none"
 
 
 def least(rows: Iterable[Row]) -> str:
-    found = [row.r_safe for row in rows if row.r_safe is not None]
+    found = [row.heap_size.region for row in rows if row.heap_size is not None]
     return f"{min(found):,}" if found else "-"
 
 
@@ -64,10 +73,12 @@ def verdict(named: list[Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--events", type=int, default=STANDARD_EVENTS)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="WORD")
+    parser.add_argument("--effort", nargs="+", type=Effort, default=list(Effort))
     asked = parser.parse_args()
-    table = [line(one, asked.events) for one in sources(None) if asked.only in one.name]
-    heads = ("recording", "fit", "design", "front", "further", "named by all")
+    wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
+    table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
+    heads = ("recording", "effort", "over n", "fit", "design", "front", "further", "named by all")
     console.out_table(heads, table, width=console.WIDE)
 
 

@@ -49,8 +49,8 @@ PHONE = (390, 844)
 LOADS = 9
 EMPTY = "<!doctype html><html lang=en><meta charset=utf-8><title>empty</title>"
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js").read_text()
-SERIOUS = """axe.run(document).then(found => found.violations.filter(
-    one => ["serious", "critical"].includes(one.impact)).length)"""
+SERIOUS = """axe.run(document, {resultTypes: ["violations"]}).then(found => found.violations
+    .filter(one => ["serious", "critical"].includes(one.impact)).length)"""
 LOAD = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 DRAWN = """!document.getElementById('heap-map')
     || 'isDrawn' in document.getElementById('heap-map').dataset"""
@@ -134,9 +134,10 @@ def measured(browser: Chromium, page: Path, empty: float, folder: Path) -> Measu
     browser.run(UNFOLD)
     unreached = browser.run(UNREACHED)
     browser.run(f"{AXE};0")
-    serious = browser.run(SERIOUS)
-    browser.prefer("dark")
-    serious += browser.run(SERIOUS.replace("document", "document, {runOnly: ['color-contrast']}"))
+    serious = 0
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        serious += browser.run(SERIOUS)
     browser.resize(*PHONE, is_phone=True)
     browser.prefer("light")
     browser.open(page)

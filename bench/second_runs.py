@@ -5,7 +5,8 @@ Takes NAME-1.parquet, NAME-2.parquet, ... of a folder (examples/second-runs/reco
 
 First the verdict that `heapfit fit` prints, from run 1 and, with `--known N`, from every choice of
 N runs: each run that was left out has to run in the heap that fit says, set for that run's peak.
-`--alignment` is of every block; `--no-designs` leaves out what follows.
+`--alignment` is of every block, `--effort` how far plans are looked for; `--no-designs` leaves out
+what follows.
 
 Then the designs, from run 1, measured on that and run 2. One region must serve both runs: R is the
 larger R_safe, over the larger U_max. A rival is the best of tlsf, best_fit and first_fit, chosen
@@ -37,6 +38,7 @@ from heapfit.cli.printing import console
 from heapfit.compare.candidate import Candidate
 from heapfit.compare.margin import HeapSize
 from heapfit.compare.trial import runs_in
+from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
 from heapfit.design.portfolio import named_portfolio
 from heapfit.design.robust.joined_trace import join_traces
@@ -196,15 +198,15 @@ class Promise:
     held: bool
 
 
-def promises(folder: Path, name: str, known: int, alignment: int) -> list[Promise]:
+def promises(folder: Path, name: str, known: int, options: FitOptions) -> list[Promise]:
     """Every choice of so many known runs, on each run that was left out; of one, run 1 alone."""
     traces = [Trace.open(path) for path in sorted(folder.glob(f"{name}-[0-9].parquet"))]
     choices = [(0,)] if known == 1 else list(itertools.combinations(range(len(traces)), known))
     found = []
     for seen in choices:
-        choice = chosen_from(name, [traces[i] for i in seen], FitOptions(alignment))
+        choice = chosen_from(name, [traces[i] for i in seen], options)
         for unseen in sorted(set(range(len(traces))) - set(seen)):
-            loaded = load_trace(traces[unseen], alignment)
+            loaded = load_trace(traces[unseen], options.alignment)
             found.append(promise(name, seen, unseen, choice, loaded))
     return found
 
@@ -338,6 +340,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES)
     parser.add_argument("--only", default="", help="programs in whose names this word occurs")
     parser.add_argument("--known", type=int, default=1, help="runs that fit is given")
+    parser.add_argument("--effort", type=Effort, default=Effort.STANDARD)
     parser.add_argument("--alignment", type=int, nargs="*", default=[4, 8], help="of every block")
     parser.add_argument("--no-designs", action="store_true", help="the verdict alone")
     asked = parser.parse_args()
@@ -348,7 +351,8 @@ def main() -> None:
         print(f"What fit says from {asked.known} of the runs, blocks aligned to {alignment}:")
         found = []
         for name in programs:
-            found += promises(asked.folder, name, asked.known, alignment)
+            options = FitOptions(alignment, effort=asked.effort)
+            found += promises(asked.folder, name, asked.known, options)
             print(name, file=sys.stderr, flush=True)
         print_promises(found)
     if not asked.no_designs:
