@@ -95,6 +95,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
 	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py
+	HEAPFIT_SCALE_EVENTS=1e8 $(PYTHON) -m pytest tests/python/test_scale_bench.py
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
@@ -110,6 +111,7 @@ attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has
 	build/release/tests/attack/second_frees_level3 $(ATTACK_FREES)
 	build/release/tests/attack/heap --steps $(ATTACK_STEPS)
 	build/release/tests/attack/heap_level3 --steps $(ATTACK_STEPS)
+	build/release/tests/attack/damaged_words
 	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
 	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
@@ -164,6 +166,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/hardening_page.py >build/page && mv build/page docs/hardening.md
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/heap_map_picture.py build/picture
+	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/page_pictures.py build/picture
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
