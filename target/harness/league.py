@@ -17,7 +17,7 @@ from heapfit.league import LeagueRow, Recording
 from heapfit.league.board import Board, BoardFigures, Entrant
 from heapfit.league.others import entrant_name
 from heapfit.league.rows import LIBRARY, PLAIN, UNSIZED
-from heapfit.league.stamps import tool_version
+from heapfit.league.stamps import sources_stamp, tool_version
 from heapfit.plugin import Plugin
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -98,6 +98,7 @@ def _plugin_figures(
                 continue
             yield BoardFigures(
                 entrant=entrant_name(plugin),
+                sources=sources_stamp(plugin),
                 content=recording.content,
                 alignment=target.alignment,
                 instructions=float(found.calls.records["instructions"].mean()),

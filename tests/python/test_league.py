@@ -233,7 +233,7 @@ def board_with(league: League, content: str) -> Board:
     library = replace(
         given, recording="elsewhere", content=content, kind="library", entrant="nano", stack=52
     )
-    return Board((library,), (BoardFigures("other", content, 8, 12.5, 300, 40),))
+    return Board((library,), (BoardFigures("other", "", content, 8, 12.5, 300, 40),))
 
 
 def test_what_a_board_measured_joins_the_rows_of_the_same_recording(league: League) -> None:

@@ -11,8 +11,11 @@ import pytest
 from heapfit.compare.comparison import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.league.board import Board, BoardFigures
+from heapfit.league.stamps import sources_stamp
 from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of
 from heapfit.plugin.faults import EXTREMES, NO_HARM, NOT_RUN
+from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
@@ -172,6 +175,29 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     assert row["r_safe"] > json.loads(sound.stdout)["u_max"]
     assert faulty.returncode == 3
     assert "faulty: crash: event" in faulty.stdout
+
+
+def test_compare_tells_what_a_board_counted_of_this_very_plug_in(tmp_path: Path) -> None:
+    source, header = tmp_path / "mine.c", tmp_path / "least.h"
+    source.write_text(f'#include "least.h"\n#include "{ROOT / "examples/plugins/bump.c"}"\n')
+    header.write_text("#define LEAST 16\n")
+    content = content_hash(Trace.open(ECHO))
+    figures = BoardFigures("mine", sources_stamp(plugin_of(source)), content, 8, 18.7, 202, 40)
+    Board(figures=(figures,)).save(tmp_path / "board.json")
+
+    def compared(trace: Path) -> subprocess.CompletedProcess[str]:
+        words = ["compare", trace, "tlsf", "--plugin", source, "--board", "board.json", "--json"]
+        return run_heapfit(*words, folder=tmp_path, environment=os.environ)
+
+    (row,) = json.loads(compared(ECHO).stdout)["plugins"]
+    other = compared(ROOT / "examples/sqlite/sqlite.parquet")
+    header.write_text("#define LEAST 32\n#define MORE 1\nint more;\n")
+    changed = compared(ECHO)
+
+    assert (row["instructions"], row["code"], row["stack"]) == (18.7, 202, 40)
+    assert (other.returncode, changed.returncode) == (1, 1)
+    assert "has none of these plug-ins on these whole traces" in other.stderr
+    assert "mine has changed since" in changed.stderr
 
 
 def test_a_plug_in_that_takes_no_region_is_told_so(tmp_path: Path) -> None:

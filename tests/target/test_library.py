@@ -14,6 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.league import opened_recordings
 from heapfit.league.board import read_board
+from heapfit.league.stamps import sources_stamp
 from heapfit.plugin import plugin_of
 from heapfit.trace.stored import Trace
 
@@ -68,4 +69,5 @@ def test_a_league_reads_what_the_board_told(tmp_path: Path) -> None:
     assert all(row.r_safe is not None and row.r_safe > row.u_max for row in board.rows)
     (figures,) = board.figures
     assert (figures.entrant, figures.content) == ("bump", recordings[0].content)
+    assert figures.sources == sources_stamp(bump)
     assert 0 < figures.instructions < 100 and figures.code > 100

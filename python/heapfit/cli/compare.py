@@ -47,12 +47,14 @@ from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError, meant
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
 from heapfit.plugin import Plugin, build, measure, plugin_of
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
+from heapfit.trace.content import content_hash
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workloads
@@ -114,6 +116,14 @@ _PluginFlags: TypeAlias = Annotated[
 _PluginBits: TypeAlias = Annotated[
     PointerBits, typer.Option("--bits", help="Of --plugin: the width of its pointers.")
 ]
+_Board: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--board",
+        help="Of --plugin: what `python -m harness league` counted of it on an emulated board "
+        "(docs/league.md).",
+    ),
+]
 
 
 def command(
@@ -129,6 +139,7 @@ def command(
     plugins: _Plugins = None,
     cflags: _PluginFlags = "",
     bits: _PluginBits = PointerBits.BITS_32,
+    board: _Board = None,
     sram: SramFile = None,
     report: ReportPage = None,
     programs: Programs = None,
@@ -151,6 +162,7 @@ def command(
     options = MatrixOptions(step, load_sram(sram), accesses)
     plan_files = tuple(map(load_plan, plans or []))
     foreign = [plugin_of(path, int(bits), shlex.split(cflags)) for path in plugins or []]
+    counted = None if board is None else _board_of(board, foreign)
     contestants = Contestants(tuple(named), plan_files, int(alignment), precision_of(exact))
     importing = import_options(queue, drop_unknown, pointer_bits)
     with whole_bar(_WORK) as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
@@ -158,7 +170,7 @@ def command(
         compared = _labelled(sources, traces, specs)
         matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
         runs = _runs(plan_files, sources, traces, progress)
-        rows = _measured(compared, foreign, int(alignment), progress)
+        rows = _measured(compared, foreign, int(alignment), counted, progress)
         if report is not None:
             _write_page(report, matrix, [one for _, one in compared], runs, programs or [])
     parts = [*_parts(matrix, options, seed if specs else None), *_held(runs), *plugin_parts(rows)]
@@ -213,13 +225,25 @@ def _refuse_faults(rows: Sequence[LabelledRow]) -> None:
         raise typer.Exit(_FAULTY)
 
 
+def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
+    if not plugins:
+        raise typer.BadParameter("--board is of a --plugin: give one")
+    board = read_board(path)
+    require_same_sources(board, plugins)
+    return board
+
+
 def _measured(
     compared: Sequence[tuple[str, Trace | WorkloadSpec]],
     plugins: Sequence[Plugin],
     alignment: int,
+    board: Board | None,
     progress: Progress,
 ) -> list[LabelledRow]:
-    """Each plug-in on each trace, with everything built in a folder that goes."""
+    """Each plug-in on each trace, with everything built in a folder that goes.
+
+    With what a board counted; HeapfitError if it counted nothing on these traces.
+    """
     if not plugins:
         return []
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
@@ -229,11 +253,12 @@ def _measured(
             (label, one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}"))
             for i, (label, one) in enumerate(compared)
         ]
-        return [
-            (label, measure(one, trace, alignment, progress))
-            for label, trace in traces
-            for one in built
-        ]
+        pairs = [(label, trace, one) for label, trace in traces for one in built]
+        rows = [measure(one, trace, alignment, progress) for _, trace, one in pairs]
+        if board is not None:
+            contents = [(one.plugin, content_hash(trace)) for _, trace, one in pairs]
+            rows = counted_rows(board, [(*a, row) for a, row in zip(contents, rows, strict=True)])
+        return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
 def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator[Part]:

@@ -14,13 +14,18 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from heapfit.errors import HeapfitError
+from heapfit.league.others import entrant_name
 from heapfit.league.recordings import Recording
 from heapfit.league.rows import PLUGIN, LeagueRow, from_plain, to_plain
+from heapfit.league.stamps import sources_stamp
 from heapfit.outputs.file import file_aside
+from heapfit.plugin import Plugin, PluginRow
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
+_Row = TypeVar("_Row", LeagueRow, PluginRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class BoardFigures:
     """One plug-in on one recording, on the board."""
 
     entrant: str
+    sources: str  # its sources_stamp
     content: str  # of the recording
     alignment: int
     instructions: float  # the mean of a call
@@ -86,6 +92,30 @@ def read_board(path: Path) -> Board:
         ) from error
 
 
+def require_same_sources(board: Board, plugins: Iterable[Plugin]) -> None:
+    """HeapfitError if the board measured a plug-in that has changed since."""
+    measured = {one.entrant: one.sources for one in board.figures}
+    for plugin in plugins:
+        name = entrant_name(plugin)
+        if name in measured and measured[name] != sources_stamp(plugin):
+            raise HeapfitError(
+                f"--board: {plugin.name} has changed since, or has other --cflags "
+                "(run `python -m harness league` again)"
+            )
+
+
+def counted_rows(board: Board, rows: Iterable[tuple[Plugin, str, PluginRow]]) -> list[PluginRow]:
+    """Rows of plug-ins on recordings of these contents, with the board's figures where it has them.
+
+    HeapfitError if it has none.
+    """
+    by_entrant = _by_entrant(board)
+    asked = [(row, (entrant_name(one), content, row.alignment)) for one, content, row in rows]
+    if asked and not any(key in by_entrant for _, key in asked):
+        raise HeapfitError("--board: has none of these plug-ins on these whole traces")
+    return [_with(row, by_entrant.get(key)) for row, key in asked]
+
+
 def joined(
     rows: Iterable[LeagueRow],
     board: Board,
@@ -100,8 +130,13 @@ def joined(
     told = {row.content for row in board.rows} | {one.content for one in board.figures}
     if told and not told & names.keys():
         raise HeapfitError("--board: has none of these recordings (give both the same --events)")
-    figures = {(one.entrant, one.content, one.alignment): one for one in board.figures}
-    found = [_with(row, figures.get((row.entrant, row.content, row.alignment))) for row in rows]
+    figures = _by_entrant(board)
+    found = [
+        _with(row, figures.get((row.entrant, row.content, row.alignment)))
+        if row.kind == PLUGIN
+        else row
+        for row in rows
+    ]
     return found + [
         replace(row, recording=names[row.content])
         for row in board.rows
@@ -109,7 +144,11 @@ def joined(
     ]
 
 
-def _with(row: LeagueRow, figures: BoardFigures | None) -> LeagueRow:
-    if figures is None or row.kind != PLUGIN:
+def _by_entrant(board: Board) -> dict[tuple[str, str, int], BoardFigures]:
+    return {(one.entrant, one.content, one.alignment): one for one in board.figures}
+
+
+def _with(row: _Row, figures: BoardFigures | None) -> _Row:
+    if figures is None:
         return row
     return replace(row, instructions=figures.instructions, code=figures.code, stack=figures.stack)

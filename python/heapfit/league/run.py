@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.league.board import Board, Entrant, joined
+from heapfit.league.board import Board, Entrant, joined, require_same_sources
 from heapfit.league.kept import Kept
 from heapfit.league.others import PluginJob, entrant_name, plugin_rows
 from heapfit.league.own import DesignJob, PlainJob, design_rows, plain_rows
@@ -66,6 +66,7 @@ def run_league(
     """
     if not recordings:
         raise HeapfitError("no recordings (give a folder with some)")
+    require_same_sources(options.board, options.plugins)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         built = _built(options.plugins, Path(folder), progress)
         jobs = {_key(job): job for job in _jobs(recordings, options, built)}

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from heapfit import _engine
-from heapfit.plugin import Built
+from heapfit.importers.external_tool import run
+from heapfit.plugin import INCLUDE, Built, Plugin
 
 # The rooms that decide a figure of ours, beside the engine.
 _ROOMS: Final = ("plan", "trace", "bounds", "compare", "design", "front", "league")
@@ -31,6 +32,14 @@ def built_stamp(built: Built) -> str:
     """Of a plug-in's programs: its sources, compiler, flags and our host are all in them."""
     programs = [built.program] if built.metered is None else [built.program, built.metered]
     return _hash_of([*programs, Path(_engine.__file__)])
+
+
+def sources_stamp(plugin: Plugin) -> str:
+    """Of a plug-in in C: what its compiler sees, headers and flags included, wherever it lies."""
+    flags = [flag for flag in plugin.cflags if not flag.startswith("-I")]
+    words = ["gcc", f"-m{plugin.bits}", f"-I{INCLUDE}", *plugin.cflags, "-E", "-P"]
+    seen = [run([*words, source], INCLUDE) for source in plugin.sources]
+    return key_of(*flags, *seen)[:_SHOWN]
 
 
 def key_of(*parts: object) -> str:
