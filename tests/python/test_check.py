@@ -208,7 +208,7 @@ def test_a_recording_of_unknown_pointer_size_is_checked_with_a_word_of_warning(
     recording(folder / "odd.heap", blocks([8]), 0)
     done = heapfit("check", "odd.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "odd: recorded on unknown bits, the plan on 32 bit" in done.stderr
+    assert "odd: recorded with pointers of unknown size, the plan on 32 bit" in done.stderr
 
 
 def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> None:

@@ -166,3 +166,15 @@ def test_without_attributes_files_and_folders_replace_their_own(tmp_path, monkey
     (tmp_path / "a").write_text("edited")
     with pytest.raises(HeapfitError, match="was edited"), file_aside(tmp_path / "a"):
         pass
+
+
+def test_what_fails_aside_is_told_of_the_place_that_was_asked_for(tmp_path):
+    with (
+        pytest.raises(HeapfitError) as caught,
+        folder_aside(tmp_path / "folder") as new,
+        file_aside(new / "b"),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    place = tmp_path / "folder/b"
+    assert str(caught.value).startswith(f"{place}: cannot be written: No space left on device")
+    assert list(tmp_path.iterdir()) == []

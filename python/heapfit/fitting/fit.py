@@ -27,7 +27,8 @@ from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.heap.fit import write_report
-from heapfit.sweep import Sweep
+from heapfit.sweep import Sweep, usable_cores
+from heapfit.sweep.threads import meanwhile
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
@@ -72,7 +73,7 @@ def fit(
     with results_aside(folder) as aside:
         place = Place(folder, aside)
         fitted, shown = find(sources, place, options or FitOptions(), whole, sweep)
-        write(fitted, aside, shown, whole.part("write"))
+        write(fitted, aside, shown, whole.part("write"), threads_of(sweep))
     return fitted
 
 
@@ -90,6 +91,11 @@ class _Asked:
 
     options: FitOptions
     sweep: Sweep | None
+
+
+def threads_of(sweep: Sweep | None) -> int:
+    """How many threads a fit itself may use."""
+    return usable_cores() if sweep is None else sweep.threads
 
 
 def find(
@@ -128,7 +134,7 @@ def _fitted(
         choice = kept(choice, today, options)
     ways, events_for_ways = firmer(choice, options, whole.part("firmer"))
     beside, events_beside = heaps_beside(choice, searched, needs, whole.part("beside", steps=2))
-    held = held_by(choice, traces, searched, whole.part("hold"))
+    held = held_by(choice, traces, searched, whole.part("hold"), threads_of(asked.sweep))
     events_beside += events_for_ways + (0 if needs is None else needs.events)
     placed = [_placed(one, place.aside, place.folder) for one in (*traces, *searched)]
     shown = [one.path for one in searched].index(choice.shown.trace.path)
@@ -273,15 +279,29 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def write(fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no_progress) -> None:
-    """Writes plan, code and report into a folder that is there; `shown` is the run they show."""
+def write(
+    fitted: Fit,
+    folder: Path,
+    shown: LoadedTrace,
+    progress: Progress = no_progress,
+    threads: int = 1,
+) -> None:
+    """Writes plan, code and report into a folder that is there; `shown` is the run they show.
+
+    The code, which compilers weigh, beside the report where there are two threads.
+    """
     paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
+
+    def write_code() -> None:
+        if paths.plan is not None and paths.code is not None:
+            save_plan(paths.plan, fitted.plan_file)
+            generate(fitted.plan_file, paths.code)
+
     progress("write plan, code and report", 0.0)
-    if paths.plan is not None and paths.code is not None:
-        save_plan(paths.plan, fitted.plan_file)
-        generate(fitted.plan_file, paths.code)
-    progress("write plan, code and report", 0.1)
-    write_report(paths.report, fitted, shown)
+    with meanwhile(threads, write_code) as until_written:
+        write_report(paths.report, fitted, shown)
+        progress("write plan, code and report", 0.5)
+        until_written()
     progress("write plan, code and report", 1.0)
 
 

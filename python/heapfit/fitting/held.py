@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from heapfit import _engine
 from heapfit.compare.today.heaps import SystemHeap
@@ -16,6 +17,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice
 from heapfit.progress import Progress, by_steps
+from heapfit.sweep.threads import in_threads
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.model import Model, fit_model
@@ -31,12 +33,16 @@ _UNIT = _engine.REGION_UNIT
 
 
 def held_by(
-    choice: Choice, traces: Sequence[Trace], searched: Sequence[Trace], progress: Progress
+    choice: Choice,
+    traces: Sequence[Trace],
+    searched: Sequence[Trace],
+    progress: Progress,
+    threads: int = 1,
 ) -> Held:
     """One replay of each run in the answer's region; nothing is chosen by it.
 
     `searched`: the same, or excerpts of long ones. Those are replayed whole from their files, but
-    in today's heap by their excerpts.
+    in today's heap by their excerpts. Any number of threads finds the same.
     """
     progress(_STEP, 0.0)
     seen = searched if choice.answer.kept is not None else traces
@@ -46,31 +52,49 @@ def held_by(
     )
     events = sum(trace.info.events for trace in seen)
     sizes = _sizes(choice, traces)
-    drawn = drawn_refused = 0
-    needs: list[int | None] = []
+    judged: list[_Judged] = []
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        for trace in _drawn(traces, Path(folder)):
-            tried = _tried(choice, trace)
-            drawn += 1
-            drawn_refused += not tried.runs
-            need, more = tried.need(sizes) if sizes else (None, 0)
-            needs += [need] if sizes else []
-            events += trace.info.events + more
+
+        def judge(drawing: _Drawing) -> _Judged:
+            trace = drawing.drawn(Path(folder))
+            one = _judged(_tried(choice, trace), sizes, trace.info.events)
             trace.path.unlink()
-            progress(_STEP, drawn / DRAWN)
+            return one
+
+        for one in in_threads(threads, judge, _drawings(traces)):
+            judged.append(one)
+            progress(_STEP, len(judged) / DRAWN)
     progress(_STEP, 1.0)
-    return Held(len(traces), refused, drawn, drawn_refused, events, tuple(needs))
+    return Held(
+        seen=len(traces),
+        seen_refused=refused,
+        drawn=len(judged),
+        drawn_refused=sum(not one.runs for one in judged),
+        events=events + sum(one.events for one in judged),
+        drawn_needs=tuple(one.need for one in judged if sizes),
+    )
 
 
-def _drawn(traces: Sequence[Trace], folder: Path) -> Iterator[Trace]:
-    """One at a time; none from recordings that are too short or too long to draw from."""
+class _Drawing(NamedTuple):
+    """A run to be drawn."""
+
+    number: int
+    like: Trace
+    model: Model
+    seed: int
+
+    def drawn(self, folder: Path) -> Trace:
+        path = folder / f"drawn-{self.number}.parquet"
+        return draw_trace(self.model, self.seed, path, self.like.info)
+
+
+def _drawings(traces: Sequence[Trace]) -> list[_Drawing]:
+    """None from recordings that are too short or too long to draw from."""
     models = [(trace, model) for trace in traces if (model := _model(trace)) is not None]
-    if not models:
-        return
-    for i in range(DRAWN):
-        trace, model = models[i % len(models)]
-        seed = _SEED + i // len(models)
-        yield draw_trace(model, seed, folder / f"drawn-{i}.parquet", trace.info)
+    return [
+        _Drawing(i, *models[i % len(models)], _SEED + i // len(models))
+        for i in range(DRAWN if models else 0)
+    ]
 
 
 def _model(trace: Trace) -> Model | None:
@@ -119,6 +143,19 @@ class _Tried:
             return tried.runs
 
         return least_size(runs, sizes), events
+
+
+class _Judged(NamedTuple):
+    """What a drawn run made of the answer's region."""
+
+    runs: bool
+    need: int | None
+    events: int  # replayed
+
+
+def _judged(tried: _Tried, sizes: Sequence[int], events: int) -> _Judged:
+    need, more = tried.need(sizes) if sizes else (None, 0)
+    return _Judged(tried.runs, need, events + more)
 
 
 def _holds(choice: Choice, trace: Trace, *, is_long: bool, progress: Progress) -> bool:

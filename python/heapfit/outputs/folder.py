@@ -39,7 +39,7 @@ def folder_aside(
         new, old = scratch / "new", scratch / "old"
         new.mkdir()
         old.mkdir()
-        with ours.noted():  # what lies aside is not there yet
+        with ours.noted(), _told_as(folder, new):  # what lies aside is not there yet
             yield new
         names = sorted(entry.name for entry in new.iterdir())
         _require_entries(folder, [*goes, *names], require)
@@ -87,6 +87,17 @@ def _require_entries(folder: Path, names: Sequence[str], require: Require) -> No
     for name in names:
         if not ours.is_mark(name):
             require(folder / name)
+
+
+@contextlib.contextmanager
+def _told_as(folder: Path, aside: Path) -> Iterator[None]:
+    """What cannot be done aside is told of where it would have come to lie."""
+    try:
+        yield
+    except HeapfitError as error:
+        if str(aside) not in str(error):
+            raise
+        raise HeapfitError(str(error).replace(str(aside), str(folder))) from error
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -320,5 +320,5 @@ def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:
     """
     if kind != "heap" or pointer_bits == 32:
         return None
-    recorded = f"recorded on {pointer_bits} bit" if pointer_bits else "recorded on unknown bits"
-    return f"{recorded}: sizes on a 32-bit target will differ; record on the target or with -m32"
+    width = f"on {pointer_bits} bit" if pointer_bits else "with pointers of unknown size"
+    return f"recorded {width}: sizes on a 32-bit target will differ; record on the target or with -m32"

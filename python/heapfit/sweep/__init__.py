@@ -75,6 +75,11 @@ class Sweep:
             self._workers = None
 
     @property
+    def threads(self) -> int:
+        """How many this process may use itself, between jobs."""
+        return self._count or usable_cores()
+
+    @property
     def is_on_this_machine(self) -> bool:
         """Whether jobs find the folders that this process does."""
         return self._cluster is None

@@ -192,6 +192,6 @@ def _unjudged(check: Check) -> Iterator[Part]:
         unknown = [one.run.name for one in check.recordings if not one.run.trace.pointer_bits]
         if unknown and plan.pointer_bits:
             yield Note(
-                f"{', '.join(unknown)}: recorded on unknown bits, the plan on "
+                f"{', '.join(unknown)}: recorded with pointers of unknown size, the plan on "
                 f"{plan.pointer_bits} bit (sizes may differ; give --pointer-bits)."
             )

@@ -59,7 +59,7 @@ class _Columns:
     def __init__(self, most: float) -> None:
         self.told: list[tuple[str, int, int]] = []  # name, count, bytes of one
         self._most = most
-        self._deflate = zlib.compressobj(9)
+        self._deflate = zlib.compressobj()
         self._deflated = bytearray()
 
     @property
