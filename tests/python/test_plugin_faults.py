@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plugin import Plugin, PluginRow, build, measure
+from heapfit.plugin import Plugin, PluginRow, build, measure, running
 from heapfit.plugin.building import host_objects
 from heapfit.plugin.faults import FAULT_NAMES
 from heapfit.trace.stored import Trace
@@ -29,6 +30,21 @@ PLANTED = {
     "CRASH": "crash",
     "SLEEPS": "system call",
     "OVERFLOWS": "impossible served",
+}
+
+# What a constructor does, and the fault that it is told as.
+HOSTILE = {
+    'for (;;) __asm__ volatile("")': "endless loop",
+    "for (;;) write(2, flood, sizeof flood)": "system call",
+    'write(1, "1 1 1 1 1 1 1 1 1 0 0 0\\n", 24)': "system call",
+    "for (;;) read(0, flood, 1)": "system call",
+    "kill(getppid(), SIGTERM)": "system call",
+    "if (fork() == 0) for (;;) pause()": "system call",
+    "raise(SIGSTOP)": "system call",
+    "signal(SIGSEGV, SIG_IGN)": "system call",
+    "*(volatile char *)8 = 1": "crash",
+    "for (volatile char *at = flood;; at++) *at = 1": "crash",
+    "for (int i = 0; i < 18; i++) told[i] = ~0u": "crash",
 }
 
 
@@ -83,3 +99,48 @@ def test_a_planted_fault_is_found_by_its_name(
 
 def test_every_name_of_a_fault_is_planted() -> None:
     assert set(PLANTED.values()) == set(FAULT_NAMES)
+
+
+@pytest.mark.parametrize(("attack", "name"), HOSTILE.items())
+def test_a_hostile_constructor_is_contained_and_named(
+    attack: str, name: str, host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    plugin = Plugin("hostile", (SOURCE.parent / "hostile.c",), 32, (f"-DHOSTILE={attack}",))
+    row = measure(build(plugin, tmp_path, host), trace)
+
+    assert {fault.name for fault in row.faults} == {name}
+    assert row.r_safe is None
+
+
+def test_constructors_run_in_their_order_before_init(
+    host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    source = tmp_path / "ordered.c"
+    source.write_text(
+        f'''#define FAULT NONE
+        #include "{SOURCE}"
+        static int order;
+        __attribute__((constructor(102))) static void second(void) {{ order = order * 10 + 2; }}
+        __attribute__((constructor(101))) static void first(void) {{ order = order * 10 + 1; }}
+        __attribute__((constructor)) static void last(void) {{ if (order != 12) abort(); }}'''
+    )
+    row = measure(build(Plugin("ordered", (source,), 32, ()), tmp_path / "built", host), trace)
+
+    assert row.faults == () and row.r_safe is not None
+
+
+def test_a_process_that_does_not_start_in_time_is_ended(
+    host: list[Path], trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "sleeper.c"
+    source.write_text(
+        f'''#define FAULT NONE
+        #include "{SOURCE}"
+        static int one(void) {{ return 1; }}
+        static void *pick(void) {{ for (;;) __asm__ volatile(""); return one; }}
+        static int picked(void) __attribute__((ifunc("pick")));
+        __attribute__((constructor)) static void use(void) {{ picked(); }}'''
+    )
+    monkeypatch.setattr(running, "PATIENCE", 1.0)
+    with pytest.raises(HeapfitError, match="its process does not start"):
+        measure(build(Plugin("sleeper", (source,), 32, ()), tmp_path / "built", host), trace)

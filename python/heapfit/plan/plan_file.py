@@ -321,4 +321,6 @@ def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:
     if kind != "heap" or pointer_bits == 32:
         return None
     width = f"on {pointer_bits} bit" if pointer_bits else "with pointers of unknown size"
-    return f"recorded {width}: sizes on a 32-bit target will differ; record on the target or with -m32"
+    return (
+        f"recorded {width}: sizes on a 32-bit target will differ; record on the target or with -m32"
+    )

@@ -4,7 +4,8 @@
     sources -> objects -> one object, without what nothing calls -> names settled -> host program
 
 What it calls of a C library's heap becomes the host's, which tells of it; names of its own, malloc
-among them, are seen by nobody else.
+among them, are seen by nobody else. Its constructors are run by the host's child, which is watched,
+and not at the start of the host.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _TO_HOST = {
 }
 _COPIES = {name: f"host_{name}" for name in ("memcpy", "memmove", "memset")}
 _WRITABLE = re.compile(r"^\.(data(?!\.rel\.ro)|bss|tdata|tbss)\b", re.ASCII)
+_CONSTRUCTORS = re.compile(r"^\.(?:preinit|init)_array(\..+)?$", re.ASCII)
 _SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s", re.MULTILINE)
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
 
@@ -119,7 +121,12 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     called = _called(joined)
     calls = [f"--redefine-sym={name}={names[name]}" for name in sorted(called & names.keys())]
     left_out = [f"--weaken-symbol={name}" for name in _ENTRIES if name in called]
-    run(["objcopy", *seen, *calls, *left_out, joined.name, settled.name], folder)
+    moved = [
+        f"--rename-section={name}=plugin_constructors{one[1] or ''}"
+        for name, _ in _sections(joined)
+        if (one := _CONSTRUCTORS.match(name))
+    ]
+    run(["objcopy", *seen, *calls, *left_out, *moved, joined.name, settled.name], folder)
     return settled
 
 
@@ -182,13 +189,20 @@ def _called(joined: Path) -> set[str]:
 
 
 def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
-    run(["gcc", f"-m{plugin.bits}", "-no-pie", *objects, "-lm", "-o", program.name], program.parent)
+    ordered = f"-Wl,-T,{HOST / 'constructors.ld'}"
+    options = ("gcc", f"-m{plugin.bits}", "-no-pie", ordered)
+    run([*options, *objects, "-lm", "-o", program.name], program.parent)
     return program
 
 
+def _sections(path: Path) -> list[tuple[str, int]]:
+    """Those of an object that are loaded, with their bytes."""
+    told = run(["size", "-A", path.name], path.parent)
+    return [(name, int(size)) for name, size in _SECTION.findall(told)]
+
+
 def _statics(settled: Path) -> tuple[int, tuple[Static, ...]]:
-    sizes = run(["size", "-A", settled.name], settled.parent)
-    total = sum(int(size) for name, size in _SECTION.findall(sizes) if _WRITABLE.match(name))
+    total = sum(size for name, size in _sections(settled) if _WRITABLE.match(name))
     listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
     statics = (Static(name, int(size, 16)) for size, name in _SYMBOL.findall(listing))
     return total, tuple(sorted(statics, key=lambda one: (-one.size, one.name)))

@@ -71,5 +71,5 @@ class Fault:
 
 def fault_of(kind: int, detail: int, other: int, where: str, region: int) -> Fault:
     """What host/answer.h tells by numbers."""
-    name = FAULT_NAMES[kind - 1]
+    name = FAULT_NAMES[kind - 1] if kind <= len(FAULT_NAMES) else "crash"  # it wrote there itself
     return Fault(name, where, region, _FAULTS[name].format(detail=detail, other=other))

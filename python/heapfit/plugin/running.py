@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +14,10 @@ from pathlib import Path
 from typing import IO
 
 from heapfit.errors import HeapfitError
+from heapfit.importers.external_tool import PATIENCE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
+
+_LONGEST_LINE = 400  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,12 @@ class Process:
 
     def _asked(self, question: str) -> Answer:
         print(question, file=self.questions, flush=True)
-        words = self.answers.readline().split()
-        if len(words) != len(fields(Answer)):
-            raise HeapfitError("plug-in: its process ended (memory for a replay may have run out)")
+        words = self.answers.readline(_LONGEST_LINE).split()
+        if len(words) != len(fields(Answer)) or not all(map(str.isdecimal, words)):
+            raise HeapfitError(
+                "plug-in: its process ended (memory for a replay may have run out, or the kernel "
+                "has no filters of system calls)"
+            )
         return Answer(*map(int, words))
 
 
@@ -70,20 +79,29 @@ class Process:
 def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     """The process, which ends with the context."""
     command = [*map(str, (program, events, alignment))]
+    # In a group of its own, so that nothing that it might start is left.
     with subprocess.Popen(
         command,
+        process_group=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
         assert running.stdin and running.stdout and running.stderr
-        said = running.stdout.readline().strip()
-        if not said:
-            why = running.stderr.readline().strip()
-            raise HeapfitError(f"plug-in: {why or 'its process does not start'}")
         try:
+            said = _first_line(running.stdout)
+            if not said:
+                running.stdin.close()
+                why = _first_line(running.stderr)
+                raise HeapfitError(f"plug-in: {why or 'its process does not start'}")
             yield Process(running.stdin, running.stdout, said == "is told sizes")
         finally:
             running.stdin.close()
-            running.kill()
+            os.killpg(running.pid, signal.SIGKILL)
+
+
+def _first_line(stream: IO[str]) -> str:
+    """What comes within the time that even a long recording takes to be read; "": nothing."""
+    ready, _, _ = select.select([stream], [], [], PATIENCE)
+    return stream.readline(_LONGEST_LINE).strip() if ready else ""

@@ -31,6 +31,18 @@ const char *missing_functions(void) {
     return NULL;
 }
 
+typedef void (*constructor)(void);
+
+/* The section that the plug-in's were moved to (constructors.ld); both 0 on boards. */
+extern const constructor first_constructor[] __attribute__((weak));
+extern const constructor end_of_constructors[] __attribute__((weak));
+
+void construct(void) {
+    for (const constructor *each = first_constructor; each < end_of_constructors; each++) {
+        (*each)();
+    }
+}
+
 block face_alloc(const face *f, size_t alignment, size_t size, bool is_aligned) {
     const size_t wanted = alignment > f->alignment ? alignment : f->alignment;
     block made = {NULL, (uint32_t)size, (uint32_t)wanted};

@@ -27,6 +27,9 @@ bool is_sized(void);
 /* The functions that the plug-in must have and has not, as one line; NULL: none. */
 const char *missing_functions(void);
 
+/* Runs the plug-in's constructors, as the start of a program would. */
+void construct(void);
+
 /* A new block, of no contents yet; an `address` of NULL: refused. */
 block face_alloc(const face *f, size_t alignment, size_t size, bool is_aligned);
 
