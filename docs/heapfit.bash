@@ -16,7 +16,7 @@ _heapfit() {
         "slotbuf "*) words="--allocator --plan --min --max --region --header --exact-lists --seed --claims --trace --output --json --force" ;;
         "verify "*) words="--qemu --build --times --recording --now --build-now --prefix --for --machine --icount --seconds --output --json --force" ;;
         "record "*) words="--output --children --environment --site-depth --file --serial --qemu --baud --seconds --machine --icount --json --force" ;;
-        "import "*) words="--output --queue --drop-unknown --pointer-bits --json --force" ;;
+        "import "*) words="--output --workers --queue --drop-unknown --pointer-bits --json --force" ;;
         "league "*) words="--plugin --crates --bits --cflags --alignment --allocators --designs --events --board --output --workers --json --force" ;;
         "design "*) words="--output --alignment --budgets --seconds --search --seed --objective --folds --effort --exact --draw --report --program --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force" ;;
         "bounds "*) words="--alignment --search --seed --lifetimes --queue --drop-unknown --pointer-bits --json --force" ;;

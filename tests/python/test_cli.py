@@ -85,7 +85,7 @@ def test_help_loads_nothing_heavy(heavy):
 
 
 @pytest.mark.parametrize(
-    "words", [["unheard-of"], ["import"], ["import", "a", "b"], ["import", "--wrong"], []]
+    "words", [["unheard-of"], ["import"], ["import", "a", "--queue"], ["import", "--wrong"], []]
 )
 def test_wrong_usage_exits_with_2_and_prints_no_result(words):
     done = heapfit(*words)
@@ -117,6 +117,37 @@ def test_json_is_all_there_is_on_stdout(source, tmp_path):
     assert (told["schema"], told["trace"], told["events"]) == (1, str(target), 2)
     assert told["pointer_bits"] == 64
     assert told["notes"] == ["1 free of an unknown id dropped."]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_import_makes_a_trace_of_each_of_several_files(source, tmp_path, workers):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / source.name).write_text("a 0 8\nf 0\nf 0\n")
+    words = ["import", source, other / source.name, "-o", tmp_path / "traces"]
+    done = heapfit(*words, "--workers", workers, "--drop-unknown")
+    paths = [tmp_path / "traces" / name for name in ("echo.parquet", "echo-2.parquet")]
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
+    assert " ".join(done.stderr.split()) == f"{paths[1]}: 1 free of an unknown id dropped."
+    assert [Trace.open(path).info.events for path in paths] == [2, 2]
+    assert sorted((tmp_path / "traces").iterdir()) == sorted(paths)
+
+
+def test_of_several_files_the_first_bad_one_is_named_and_the_others_stay(source, tmp_path):
+    (tmp_path / "bad.heap").write_text("a 0 8\nf 1\n")
+    words = ["import", source, tmp_path / "bad.heap", "-o", tmp_path / "traces"]
+    done = heapfit(*words, "--workers", "2", "--json")
+    assert (done.returncode, done.stdout.count("line 2: free of unknown")) == (1, 1)
+    assert f"{tmp_path / 'bad.heap'}: line 2" in done.stdout
+    assert [path.name for path in (tmp_path / "traces").iterdir()] == ["echo.parquet"]
+
+
+def test_several_pipes_are_imported(source, tmp_path):
+    script = f'{sys.executable} -m heapfit import <(cat "$1") <(cat "$1") -o "$2" --json'
+    words = ["bash", "-c", script, "bash", source, tmp_path / "traces"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [one["events"] for one in json.loads(done.stdout)["traces"]] == [2, 2]
 
 
 def test_notes_go_to_stderr(source, tmp_path):

@@ -119,7 +119,10 @@ def test_every_candidate_is_aligned_as_asked_or_more(tmp_path):
     assert all(name.startswith("tailored_") for name in coarser)
 
 
-@pytest.mark.parametrize(("bits", "told"), [(64, "recorded on 64 bit: "), (0, "recorded on unk")])
+@pytest.mark.parametrize(
+    ("bits", "told"),
+    [(64, "recorded on 64 bit: "), (0, "recorded with pointers of unknown size: ")],
+)
 def test_a_heap_not_recorded_on_32_bit_is_warned_of(tmp_path, bits, told):
     source = bimodal(tmp_path / "packets.heap", events=200, pointer_bits=bits)
     warnings = fit([source], tmp_path / "out").warnings
@@ -338,7 +341,7 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
 def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick, monkeypatch):
     folder = quick.parent / "out"
     paths = fit([quick], folder).paths
-    monkeypatch.setattr("heapfit.fitting.fit.open_any", None)  # not reached
+    monkeypatch.setattr("heapfit.fitting.fit.open_all", None)  # not reached
     for path in (paths.plan, paths.code / "app_heap.h"):
         written = path.read_text()
         path.write_text(written + "# mine\n")

@@ -27,7 +27,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit record --environment recordings",
         ),
         "import": (
-            "heapfit import run.heap -o imported.parquet",
+            "heapfit import run.heap run2.heap -o traces",
             "heapfit import capture.pcap --queue fifo:1000",
         ),
         "workload": (

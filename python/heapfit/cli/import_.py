@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit import`: any known file becomes a stored trace."""
+"""`heapfit import`: any known files become stored traces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -15,41 +15,70 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     Queue,
+    Workers,
     import_options,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers import import_file
+from heapfit.importers.many import Import, import_files
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.trace.names import source_name
+from heapfit.sweep import Sweep
+from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
 
 def command(
-    file: Annotated[
-        Path, typer.Argument(help="The file to import; its content decides which format it has.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="The files to import; its content decides which format each has.",
+        ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The trace to write [FILE's name.parquet]."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="The trace to write, of several files a folder of traces [FILE's name.parquet].",
+        ),
     ] = None,
+    workers: Workers = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a recording or a packet capture into a stored trace."""
+    """Turn recordings or packet captures into stored traces."""
     options = import_options(queue, drop_unknown, pointer_bits)
-    target = output or Path(f"{source_name(file)}.parquet")
-    with whole_bar() as progress:
-        trace = import_file(file, target, options, progress)
-    out_result(_parts(trace), as_json)
+    if len(files) == 1:
+        target = output or Path(f"{source_name(files[0])}.parquet")
+        with whole_bar() as progress:
+            trace = import_file(files[0], target, options, progress)
+        out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
+        return
+    folder = output or Path()
+    named = zip(files, different_names(files), strict=True)
+    imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
+    with whole_bar() as progress, Sweep(workers) as sweep:
+        traces = import_files(imports, sweep, progress)
+    out_result(_several(traces), as_json)
 
 
-def _parts(trace: Trace) -> Iterator[Part]:
+def _several(traces: Sequence[Trace]) -> Iterator[Part]:
+    yield Fields({"traces": list(map(_fields, traces))})
+    for trace in traces:
+        yield _line(trace)
+        yield from (Note(f"{trace.path}: {note}") for note in trace.info.notes)
+
+
+def _fields(trace: Trace) -> dict[str, object]:
+    return {"trace": trace.path, **asdict(trace.info)}
+
+
+def _line(trace: Trace) -> Line:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    yield Fields({"trace": trace.path, **asdict(info)})
     told = f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})"
-    yield Line(told, is_copied=True)
-    yield from map(Note, info.notes)
+    return Line(told, is_copied=True)

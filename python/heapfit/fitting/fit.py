@@ -22,7 +22,7 @@ from heapfit.fitting.held import held_by
 from heapfit.fitting.long import LongChoice, choose_of_long, is_long, of_excerpt
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import generate
-from heapfit.importers import open_any
+from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
@@ -110,7 +110,7 @@ def find(
     Its paths are those that all will have in the place's folder.
     """
     heap_of_today(options)  # a name that there is not is refused before any work
-    recordings = _opened(sources, place.aside, options, whole.part("import", len(sources)))
+    recordings = _opened(sources, place.aside, _Asked(options, sweep), whole.part("import"))
     _require_apart(recordings, place.folder)
     different, repeats = _different(recordings)
     fitted, shown = _fitted(different, place, _Asked(options, sweep), whole)
@@ -205,12 +205,13 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
 
 
 def _opened(
-    sources: Sequence[Path], folder: Path, options: FitOptions, progress: Progress
+    sources: Sequence[Path], folder: Path, asked: _Asked, progress: Progress
 ) -> list[_Recording]:
     """Every source as a trace, imported into `folder` where it is none yet."""
+    named = list(zip(sources, different_names(sources), strict=True))
+    traces = open_all(named, asked.options.importing, folder, asked.sweep, progress)
     return [
-        _Recording(name, source, open_any(source, options.importing, folder, progress, name))
-        for name, source in zip(different_names(sources), sources, strict=True)
+        _Recording(name, source, trace) for (source, name), trace in zip(named, traces, strict=True)
     ]
 
 
