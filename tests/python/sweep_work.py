@@ -24,10 +24,11 @@ def busy_threads(name: str, path: Path) -> int:
 
     A search has one thread that waits for those that replay.
     """
-    watching, seen = threading.Event(), [0]
+    begun, watching, seen = threading.Event(), threading.Event(), [0]
 
     def watch() -> None:
         before = _threads()
+        begun.set()
         while not watching.wait(0.001):
             seen[0] = max(seen[0], _threads() - before)
 
@@ -36,7 +37,11 @@ def busy_threads(name: str, path: Path) -> int:
     job = prepared_of("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
     watcher = threading.Thread(target=watch)
     watcher.start()
-    row = perform(job, job.files)
+    begun.wait()
+    for _ in range(50):  # the watcher may sleep through one on a busy machine
+        row = perform(job, job.files)
+        if seen[0]:
+            break
     watching.set()
     watcher.join()
     assert isinstance(row, Done)
