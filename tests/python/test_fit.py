@@ -2,6 +2,7 @@
 """`heapfit fit` from end to end on small made-up traces."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
 from heapfit.generate import generate
+from heapfit.generate.images import Images
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
@@ -286,7 +288,7 @@ def test_a_failed_fit_leaves_nothing_half_written(tmp_path):
 @pytest.fixture
 def quick(tmp_path, monkeypatch):
     """A source that is fitted in a second; code sizes are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
     return table2(tmp_path / "small.heap", events=60)
 
 

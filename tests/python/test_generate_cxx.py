@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from test_generate_replay import Recording, plan_for, random_rows, recording
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
+from heapfit.generate.images import Images
 from heapfit.generate.languages import Language
 from heapfit.generate.names import Text
 from heapfit.generate.tables import design_of
@@ -96,7 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generated code of a small heap, not to be changed."""
     made = tmp_path_factory.mktemp("generated") / "code"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heapfit.generate.measure", lambda *_: [])
+        patch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
         patch.setattr("heapfit.generate.call_bounds", lambda *_: None)
         generate(plan_file(PLANS["tlsf"], 4096), made, language="c++")
     return made

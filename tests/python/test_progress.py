@@ -4,7 +4,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from small_traces import diverse, table2
 
 from heapfit.cli.main import run
 from heapfit.cli.printing import progress
+from heapfit.generate.images import Images
 
 COMMANDS = {
     "import": "import small.heap -o a.parquet",
@@ -36,7 +37,7 @@ def shares(tmp_path, monkeypatch) -> list[float]:
     """What the bar is told, from which it draws; None: a bar that pulses."""
     told: list[float] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
 
     @contextmanager
     def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:

@@ -2,6 +2,7 @@
 """Work beside work in threads: in order, the first error told, nothing begun after it."""
 
 import threading
+import time
 
 import pytest
 from small_traces import diverse, heapfit
@@ -27,6 +28,7 @@ def test_after_an_error_no_more_is_begun(count):
 
     def work(item):
         begun.append(item)
+        time.sleep(0.005)
         if item == 3:
             raise ValueError("three")
         return item

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
 from heapfit.fitting.verify.refusals import most_refused
+from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import no_progress
@@ -203,7 +205,7 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
             output.write_text("half")
             raise end
 
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
     (tmp_path / "plan.toml").write_text(PLAN.format(region=40_000))
     if is_there:
         (tmp_path / "a/out").mkdir(parents=True)

@@ -19,6 +19,7 @@ from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.platforms import Platform
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
+from heapfit.sweep import usable_cores
 
 _GIVEN = "given"
 
@@ -75,9 +76,10 @@ def command(
     if prove:
         _require_sources(amalgamate)
         require_provers()
-    is_given = region == _GIVEN
-    own_region = None if region is None or is_given else _bytes(region)
-    options = GenerateOptions(tuple(platforms or ()), counts, is_given, amalgamate, own_region)
+    own_region, is_given = _own_region(region), region == _GIVEN
+    options = GenerateOptions(
+        tuple(platforms or ()), counts, is_given, amalgamate, own_region, usable_cores()
+    )
     paths = generate(plan_file, folder, prefix, language, options)
     proof = prove_folder(folder) if prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
@@ -92,7 +94,10 @@ def _require_sources(amalgamate: bool) -> None:
         raise HeapfitError("--prove reads the files of src/: leave out --amalgamate")
 
 
-def _bytes(region: str) -> int:
+def _own_region(region: str | None) -> int | None:
+    """Its bytes, where they are asked for."""
+    if region is None or region == _GIVEN:
+        return None
     if not region.isascii() or not region.isdigit():
         raise HeapfitError(f"region {region[:40]!a}: is neither a number of bytes nor {_GIVEN}")
     return int(region)

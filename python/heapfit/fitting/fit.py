@@ -21,7 +21,7 @@ from heapfit.fitting.folder import paths_in, results_aside
 from heapfit.fitting.held import held_by
 from heapfit.fitting.long import LongChoice, choose_of_long, is_long, of_excerpt
 from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
-from heapfit.generate import generate
+from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
@@ -296,7 +296,7 @@ def write(
     def write_code() -> None:
         if paths.plan is not None and paths.code is not None:
             save_plan(paths.plan, fitted.plan_file)
-            generate(fitted.plan_file, paths.code)
+            generate(fitted.plan_file, paths.code, options=GenerateOptions(threads=threads))
 
     progress("write plan, code and report", 0.0)
     with meanwhile(threads, write_code) as until_written:

@@ -18,6 +18,7 @@ from pathlib import Path
 from heapfit.generate.code_size import measure
 from heapfit.generate.core_files import licence, needed_files
 from heapfit.generate.folder import folder_aside
+from heapfit.generate.images import linked_images
 from heapfit.generate.languages import language_named, require_fit
 from heapfit.generate.names import checked_prefix
 from heapfit.generate.options import GenerateOptions, with_region
@@ -83,8 +84,9 @@ def generate(
         _write(aside, texts)
         save_plan(aside / "plan.toml", plan_file)
         header = aside / header_name(design)
-        sizes = measure(aside, header)
-        header.write_text(header_text(design, call_bounds(aside, header)), "utf-8", newline="")
+        with linked_images(aside, header, wanted.threads) as images:
+            sizes, bounds = measure(aside, images), call_bounds(aside, header, images)
+        header.write_text(header_text(design, bounds), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
         _write(aside, platform_texts(design, templates))
         readme = readme_text(design, sizes, spoken, platforms)

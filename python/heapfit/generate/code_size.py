@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_here
 from heapfit.generate.names import Text
 
@@ -23,20 +23,18 @@ class CodeSize:
     code: int  # bytes of instructions, without tables
 
 
-def measure(folder: Path, header: Path) -> list[CodeSize]:
-    """One figure for each compiler that is here and can link the folder; nothing is left in it."""
-    found = (_measure(compiler, folder, header) for compiler in (CORTEX_M4, OWN))
+def measure(folder: Path, images: Images) -> list[CodeSize]:
+    """One figure for each compiler that is here and could link the folder."""
+    linked = ((CORTEX_M4, images.plain), (OWN, images.own))
+    found = (_measure(compiler, folder, image) for compiler, image in linked if image is not None)
     return [size for size in found if size is not None]
 
 
-def _measure(compiler: Compiler, folder: Path, header: Path) -> CodeSize | None:
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
-        image = Path(scratch) / "image"
-        try:
-            compiler.link(folder, header, image)
-            about = compiler.about(folder)
-            sections = run_here(folder, f"{compiler.tools}size", "-A", str(image))
-        except FAILURES:
-            return None
+def _measure(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+    try:
+        about = compiler.about(folder)
+        sections = run_here(folder, f"{compiler.tools}size", "-A", str(image))
+    except FAILURES:
+        return None
     code = sum(int(size) for size in _CODE_SECTION.findall(sections))
     return CodeSize(about, compiler.options, code)

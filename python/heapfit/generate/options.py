@@ -17,6 +17,7 @@ class GenerateOptions:
     is_given: bool = False  # the program hands the region over when the heap is made
     is_one_file: bool = False  # all its C in one file beside the header
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's
+    threads: int = 1  # that compilers run in; the folder is the same
 
 
 def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
+from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import (
     CORTEX_M4,
     FAILURES,
@@ -20,7 +20,6 @@ from heapfit.generate.names import Text, word
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
-from heapfit.generate.worst_case.loop_marks import OPTIONS
 
 # Not called while a program works.
 _LINEAR = ("_heap_init", "_heap_check", "_heap_footprint", "_heap_walk", "_heap_find_free")
@@ -52,22 +51,17 @@ class CallBounds:
         return max(len(call.function) for call in self.calls)
 
 
-def call_bounds(folder: Path, header: Path) -> CallBounds | None:
-    """None where the cross compiler is not here, cannot link the folder, or no call has a bound.
-
-    Nothing is left in the folder.
-    """
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
-        plain, marked = Path(scratch) / "plain", Path(scratch) / "marked"
-        try:
-            CORTEX_M4.link(folder, header, plain)
-            CORTEX_M4.link(folder, header, marked, *OPTIONS)
-            require_equal_code(marked, plain)
-            cases = WorstCases(LinkedCode(marked, CORTEX_M4.tools))
-            calls = tuple(_bounded(cases, functions_of(header)))
-            compiler = CORTEX_M4.about(folder)
-        except (*FAILURES, HeapfitError):
-            return None
+def call_bounds(folder: Path, header: Path, images: Images) -> CallBounds | None:
+    """None where the cross compiler is not here, cannot link the folder, or no call has a bound."""
+    if images.plain is None or images.marked is None:
+        return None
+    try:
+        require_equal_code(images.marked, images.plain)
+        cases = WorstCases(LinkedCode(images.marked, CORTEX_M4.tools))
+        calls = tuple(_bounded(cases, functions_of(header)))
+        compiler = CORTEX_M4.about(folder)
+    except (*FAILURES, HeapfitError):
+        return None
     target, options, sections = (
         Text(" ".join(words)) for words in (CORTEX_M4.target, FREESTANDING, SECTIONS)
     )

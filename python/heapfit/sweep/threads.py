@@ -7,8 +7,9 @@ run. What needs Python's interpreter takes turns.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -25,9 +26,20 @@ def in_threads(count: int, work: Callable[[T], R], items: Iterable[T]) -> Iterat
     if count == 1:
         yield from map(work, items)
         return
+    failed = threading.Event()
+
+    def unless_failed(item: T) -> R:
+        if failed.is_set():
+            raise CancelledError  # nobody waits for it: items are begun in their order
+        try:
+            return work(item)
+        except BaseException:
+            failed.set()
+            raise
+
     threads = ThreadPoolExecutor(count)
     try:
-        yield from threads.map(work, items)
+        yield from threads.map(unless_failed, items)
     finally:
         threads.shutdown(cancel_futures=True)
 
