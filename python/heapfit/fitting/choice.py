@@ -34,7 +34,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"read": 2, "make plans": 40, "compare": 58}
+_ONE = {"read": 2, "make plans": 45, "compare": 53}
 _SEVERAL = {"design": 88, "read": 1, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
@@ -65,7 +65,7 @@ def choose_for_one(
     loaded = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, loaded.profile.u_max)
     wanted = options.plans
-    portfolio = portfolio_of(loaded, wanted, whole.part("make plans", steps=2))
+    portfolio = portfolio_of(loaded, wanted, whole.part("make plans", steps=1))
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)
     is_whole = options.whole or options.prefer is not Preference.MEMORY

@@ -34,9 +34,9 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
-# What takes how much of the time, between what was measured on lwip-echo, redis, lua and a gateway;
-# on several recordings `choose` takes more. Most of `write` are the heap map's replays.
-WORK = {"import": 5, "now": 1, "choose": 32, "firmer": 1, "beside": 5, "hold": 13, "write": 45}
+# What takes how much of the time, between what was measured on lwip-echo, redis, lua and gcc; on
+# several recordings `choose` takes more. Most of `write` are compilers and the heap map's replays.
+WORK = {"import": 9, "now": 1, "choose": 36, "firmer": 1, "beside": 4, "hold": 11, "write": 38}
 
 
 @dataclass(frozen=True, slots=True)
