@@ -62,9 +62,14 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.names import source_name
 
 _PAGE = "front.html"
-# What takes how much of the time, measured on the lwIP example.
-_WORK = {"read events": 4, "learn placement": 1, "compare": 80, "try every size": 13} | {
-    "measure calls": 2
+# What takes how much of the time, measured on five recordings.
+_WORK = {
+    "import": 7,
+    "read events": 2,
+    "learn placement": 7,
+    "compare": 72,
+    "try every size": 8,
+    "measure calls": 4,
 }
 _Allocators: TypeAlias = Annotated[
     list[str] | None,
