@@ -28,6 +28,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
+from heapfit.trace import stored
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -137,6 +138,16 @@ def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     assert any(row.unseen_region is not None for row in further)
     assert {row.name for row in quick.rows} & {row.name for row in long.rows}
     assert not any(one.same_as and ":" in one.name for one in long.not_applicable)
+
+
+def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
+    runs: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = sum(trace.info.events for trace in runs)
+    monkeypatch.setattr(stored, "MOST_IN_MEMORY", together - 1)
+    told = rf"^{len(runs)} recordings have [\d,]+ events, more than can be held in memory"
+    with Sweep(workers=1) as sweep, pytest.raises(HeapfitError, match=told):
+        design_robust(runs, RobustOptions(folds=2), sweep=sweep)
 
 
 def test_a_quantile_leaves_out_the_worst_traces(runs: list[Trace]) -> None:

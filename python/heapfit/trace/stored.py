@@ -52,7 +52,7 @@ _MOST_OF_COLUMN = 32 << 20  # bytes of one column of a row group, unpacked
 _UNSUSPECTED = 20_000_000  # events, of any file
 _MOST_EVENTS_A_BYTE = 100  # beyond these
 # What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
-MOST_IN_MEMORY = 20_000_000  # events
+MOST_IN_MEMORY = 32_000_000  # events
 BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is

@@ -105,6 +105,11 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
         traces = [Trace.open(path) for path in paths]
         runs = tuple(trace for trace in traces if not is_drawn(trace.info))
         joined = join_traces(Path(folder) / "joined.parquet", traces)
+        if not joined.fits_in_memory:
+            raise HeapfitError(
+                f"{len(traces):,} recordings have {joined.info.events:,} events, more than can be "
+                "held in memory together (give fewer, and the others to `heapfit check`)"
+            )
         loaded = replace(load_trace(joined, making.options.alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
