@@ -8,7 +8,7 @@ from pathlib import Path
 
 import axe_core_python
 import pytest
-from small_traces import table2
+from small_traces import diverse, table2
 
 from chromium import Chromium
 from heapfit.fit_result import Fit, FitOptions
@@ -28,6 +28,8 @@ AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 FINDINGS = """axe.run(document, {resultTypes: ["violations"]}).then(found => found.violations
     .filter(one => ["serious", "critical"].includes(one.impact))
     .map(one => `${one.id}: ${one.nodes[0].html}`))"""
+COLOURS_OF_LEGEND = """[...document.querySelectorAll('#heap-map-legend span')].map(one =>
+    getComputedStyle(one).backgroundColor.match(/[0-9]+/g).map(Number))"""
 SCENARIOS = Path(__file__).parents[2] / "examples/partitions"
 
 
@@ -135,6 +137,30 @@ def test_above_the_chosen_heap_lies_what_it_saves(page, heap_map):
     saved = drawn.colour(left + 5, middle)
     assert saved[:3] == (0xD7, 0xF0, 0xE4)
     assert drawn.colour(left + 5, below + 4) != saved
+
+
+def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser, tmp_path):
+    made = fit([diverse(tmp_path / "long.heap", 20_000)], tmp_path / "out", FitOptions())
+    browser.resize(1400, 900)
+    browser.prefer("light")
+    browser.open(made.paths.report)
+    browser.wait_for(MAP_IS_DRAWN)
+    shown = load_trace(made.trace)
+    drawn = Drawn(browser, 1, map_of(shown, subjects_of(case_of(made, shown))))
+    left, top, width, height = drawn.box
+    whole = {tuple(one) for one in browser.run(COLOURS_OF_LEGEND)} | {(255, 255, 255)}
+    around = left + drawn.map.peak / drawn.map.events * width
+
+    def pale() -> float:
+        """The share of points about the peak that have no block's colour and not the paper's."""
+        points = [
+            drawn.colour(around + step, top + height * i / 40)[:3]
+            for step in (-9, -8, -7, -6, -5, 5, 6, 7, 8, 9)
+            for i in range(5, 36)
+        ]
+        return sum(one not in whole for one in points) / len(points)
+
+    assert pale() < 0.1
 
 
 def test_the_slider_shows_the_request_that_fails_in_each_region(page, heap_map):

@@ -110,13 +110,8 @@
             this.canvas = byId(`canvas-${heap}`);
             this.cursor = null; // in CSS pixels of the canvas
             this.drag = null; // where a rectangle to zoom into was begun
+            this.box = null; // of the blocks, in CSS pixels; asked for once a drawing, as asking is slow
             this.listen();
-        }
-
-        get box() {
-            const {clientWidth, clientHeight} = this.canvas;
-            return {left: LEFT, top: TOP, width: clientWidth - LEFT - 8,
-                height: clientHeight - TOP - BOTTOM};
         }
 
         x(place) {
@@ -151,7 +146,9 @@
             this.pen = pen;
             this.style = getComputedStyle(document.documentElement);
             this.places = placesOf(this.heap);
-            const {left, top, width, height} = this.box;
+            const [left, top] = [LEFT, TOP];
+            const [width, height] = [clientWidth - LEFT - 8, clientHeight - TOP - BOTTOM];
+            this.box = {left, top, width, height};
             this.canvas.dataset.box = [left, top, width, height].join(" ");
             pen.save();
             pen.beginPath();
@@ -203,12 +200,17 @@
             }
         }
 
-        // Blocks of the window one by one; around it the picture of the whole run.
+        // Blocks of the window one by one; around it the picture of the whole run. Seen from afar
+        // the window is a part of the picture: blocks that share a pixel would pale each other.
         drawBlocks() {
             const refused = stateOf(this.heap).refused;
             const last = refused ? refused.event : told.events;
             if (told.picture) {
-                this.drawPicture(last);
+                const isFar = this.isFar();
+                this.drawPicture(last, isFar);
+                if (isFar) {
+                    return;
+                }
             }
             const classes = told[byId("colour").value];
             const ofBlock = columns[byId("colour").value];
@@ -242,7 +244,12 @@
             }
         }
 
-        drawPicture(last) {
+        isFar() {
+            return (view.until - view.from) * 2 > across(told.events)
+                && (view.high - view.low) * 2 > told.height;
+        }
+
+        drawPicture(last, isWindowIn) {
             const [width, height] = told.picture;
             const picture = this.pictureOf(width, height);
             this.pen.imageSmoothingEnabled = false;
@@ -250,7 +257,8 @@
             for (let column = 0; column < width; column++) {
                 const event = Math.floor((column * told.events) / width);
                 const next = Math.floor(((column + 1) * told.events) / width);
-                if (event >= last || (event >= told.window[0] && next <= told.window[1])) {
+                const isOfWindow = event >= told.window[0] && next <= told.window[1];
+                if (event >= last || (isOfWindow && !isWindowIn)) {
                     continue;
                 }
                 const x = this.x(across(event));
@@ -275,16 +283,21 @@
         newPicture(width, height) {
             const cells = columns[`picture-${this.heap}${suffix()}`];
             const canvas = new OffscreenCanvas(width, height);
-            const pen = canvas.getContext("2d");
-            for (let row = 0; row < height; row++) {
-                for (let column = 0; column < width; column++) {
-                    const cell = cells[row * width + column];
-                    if (cell > 0) {
-                        pen.fillStyle = this.colour(COLOURS[cell - 1]);
-                        pen.fillRect(column, height - 1 - row, 1, 1);
-                    }
+            const pen = canvas.getContext("2d", {willReadFrequently: true});
+            COLOURS.forEach((name, colour) => {
+                pen.fillStyle = this.colour(name);
+                pen.fillRect(colour, 0, 1, 1);
+            });
+            const inks = new Uint32Array(pen.getImageData(0, 0, COLOURS.length, 1).data.buffer);
+            const image = new ImageData(width, height);
+            const pixels = new Uint32Array(image.data.buffer);
+            cells.forEach((cell, i) => {
+                if (cell > 0) {
+                    const row = height - 1 - Math.floor(i / width);
+                    pixels[row * width + (i % width)] = inks[cell - 1];
                 }
-            }
+            });
+            pen.putImageData(image, 0, 0);
             return canvas;
         }
 
@@ -546,7 +559,7 @@
             + `${bytes(refused.largest_free)}.`;
     }
 
-    function showRegion() {
+    function tellRegion() {
         const slider = byId("region");
         chosen = byId("own").checked ? null : Number(slider.value);
         const heaps = told.heaps;
@@ -558,12 +571,20 @@
         heaps.forEach((heap, i) => {
             byId(`size-${i}`).textContent = bytes(stateOf(i).region);
         });
+    }
+
+    function showRegion() {
+        tellRegion();
         drawAll();
     }
 
-    function showAxis() {
+    function tellAxis() {
         byTime = byId("axis").value === "time";
         byId("axis-name").textContent = byTime ? "milliseconds since the first event" : "events";
+    }
+
+    function showAxis() {
+        tellAxis();
         whole();
     }
 
@@ -609,8 +630,8 @@
         byId("controls").hidden = false;
         listen();
         showLegend();
-        showAxis();
-        showRegion();
+        tellAxis();
+        tellRegion();
         opening();
         document.getElementById("heap-map").dataset.isDrawn = "";
     }
