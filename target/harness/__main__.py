@@ -23,6 +23,7 @@ from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.league import opened_recordings
+from heapfit.league.others import crates
 from heapfit.plan.allocators import find_allocators
 from heapfit.plugin import plugin_of
 from heapfit.trace.loaded import load_trace
@@ -55,7 +56,7 @@ def _arguments() -> argparse.Namespace:
     )
     plugin.set_defaults(run=_plugin)
     plugin.add_argument("trace", type=Path)
-    plugin.add_argument("plugins", type=Path, nargs="+", metavar="SOURCE|FOLDER")
+    plugin.add_argument("plugins", type=Path, nargs="+", metavar="SOURCE|FOLDER|CRATE")
     plugin.add_argument("--cflags", default="", help="what its sources are compiled with")
     plugin.add_argument("--opt", default="Os", help="the compiler's optimisation")
     plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
@@ -64,7 +65,8 @@ def _arguments() -> argparse.Namespace:
     league.set_defaults(run=_league)
     league.add_argument("sources", type=Path, nargs="+", metavar="FOLDER|RECORDING")
     league.add_argument("-o", "--output", type=Path, required=True, help="for heapfit's --board")
-    league.add_argument("--plugin", type=Path, action="append", default=[], help="all in C")
+    league.add_argument("--plugin", type=Path, action="append", default=[], help="C, or a crate")
+    league.add_argument("--crates", action="store_true", help="four that have an adapter, too")
     league.add_argument("--cflags", default="", help="what plug-ins are compiled with")
     league.add_argument("--events", type=int, help="only the first so many of each recording")
     league.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16), help="of plug-ins")
@@ -131,6 +133,7 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
 def _league(wish: argparse.Namespace, folder: Path) -> None:
     recordings = opened_recordings(wish.sources, folder, wish.events)
     plugins = [plugin_of(path, cflags=shlex.split(wish.cflags)) for path in wish.plugin]
+    plugins += crates(bits=32) if wish.crates else []
     target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)
     board_of(folder, recordings, plugins, target).save(wish.output)
 

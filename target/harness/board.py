@@ -15,10 +15,18 @@ class Board:
     name: str
     tools: str  # prefix of the compiler and the binary tools
     flags: tuple[str, ...]  # of the compiler, to choose the processor
+    rust: str  # the target of Rust's compiler
     start: str  # source in target/board
     memories: str  # linker script in target/board
     emulator: str  # program
     machine: tuple[str, ...]  # and its options
+
+
+_RUST = {
+    "cortex-m0": "thumbv6m-none-eabi",
+    "cortex-m3": "thumbv7m-none-eabi",
+    "cortex-m4": "thumbv7em-none-eabi",
+}
 
 
 def _cortex(name: str, processor: str, memories: str, machine: str) -> Board:
@@ -26,6 +34,7 @@ def _cortex(name: str, processor: str, memories: str, machine: str) -> Board:
         name=name,
         tools="arm-none-eabi-",
         flags=(f"-mcpu={processor}", "-mthumb"),
+        rust=_RUST[processor],
         start="start_arm.c",
         memories=memories,
         emulator="qemu-system-arm",
@@ -38,6 +47,7 @@ _RV32IMAC = Board(
     tools="riscv64-unknown-elf-",
     # With "_zicsr" in -march gcc 12 links the libgcc of another processor.
     flags=("-march=rv32imac", "-misa-spec=2.2", "-mabi=ilp32", "-msmall-data-limit=0"),
+    rust="riscv32imac-unknown-none-elf",
     start="start_riscv.c",
     memories="virt.ld",
     emulator="qemu-system-riscv32",

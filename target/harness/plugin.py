@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An allocator that is not heapfit's on a board: instructions and stack of its calls, its code.
 
-Its C is compiled for the board with the adapter that `heapfit compare --plugin` takes, and replays
-the trace in the region that was found for it on the host.
+Its C, or its crate of Rust, is compiled for the board with the adapter that `heapfit compare
+--plugin` takes, and replays the trace in the region that was found for it on the host.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
 from heapfit.plugin import INCLUDE, Plugin, build, measure
+from heapfit.plugin.building import Compiler, crate_archive, join
 from heapfit.plugin.sources import C_SOURCES
 from heapfit.trace.stored import Trace
 
@@ -54,13 +55,17 @@ class OnBoard:
 def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Target) -> OnBoard:
     """Instructions of every call in the plug-in's safe region.
 
-    HeapfitError if it is not all C, has faults, or does not serve the trace on the board.
+    HeapfitError if it is neither C nor a crate, has faults, or does not serve the trace there.
     """
-    if not all(source.suffix in C_SOURCES for source in plugin.sources):
-        raise HeapfitError(f"{plugin.name}: not all C, which is what boards are built for")
+    if not plugin.is_crate and not all(source.suffix in C_SOURCES for source in plugin.sources):
+        raise HeapfitError(f"{plugin.name}: boards are built for C and crates of Rust alone")
     region = _region(plugin, trace, target.alignment)
     folder = workbench.image_folder()
-    objects = _objects(plugin, target, folder)
+    objects = (
+        _crate_objects(workbench, plugin, target, folder)
+        if plugin.is_crate
+        else _objects(plugin, target, folder)
+    )
     image = plugin_image(workbench, target, objects, region, folder)
     pack(trace).save(image.path.parent / "trace")
     present = [name for name in _CALLS if f"plugin_{name}" in image.symbols]
@@ -90,6 +95,18 @@ def _objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
     for source, path in zip(plugin.sources, made, strict=True):
         run([compiler, *flags, f"-I{INCLUDE}", "-c", source, "-o", path.name], folder)
     return made
+
+
+def _crate_objects(
+    workbench: Workbench, plugin: Plugin, target: Target, folder: Path
+) -> list[Path]:
+    """One object with the adapter's functions alone, and what the adapter asks of a host."""
+    optimisation = target.build.optimisation.removeprefix("O")
+    archive = crate_archive(plugin, folder, target.board.rust, optimisation)
+    compiler = Compiler(f"{target.board.tools}gcc", target.board.flags)
+    joined = join([archive], folder, compiler)
+    asked = workbench.shared_object(target.board, target.build, "target/replay/rust.c")
+    return [joined, asked]
 
 
 def plugin_image(

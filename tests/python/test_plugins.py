@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -198,6 +199,18 @@ def test_compare_tells_what_a_board_counted_of_this_very_plug_in(tmp_path: Path)
     assert (other.returncode, changed.returncode) == (1, 1)
     assert "has none of these plug-ins on these whole traces" in other.stderr
     assert "mine has changed since" in changed.stderr
+
+
+def test_a_crate_that_has_changed_has_another_stamp(tmp_path: Path) -> None:
+    crate = tmp_path / "buddy"
+    shutil.copytree(ROOT / "examples/plugins/buddy", crate, ignore=shutil.ignore_patterns("target"))
+    first = sources_stamp(plugin_of(crate))
+    (crate / "target").mkdir(exist_ok=True)
+    (crate / "target/made").touch()
+    same = sources_stamp(plugin_of(crate))
+    (crate / "lib.rs").write_text((crate / "lib.rs").read_text() + "// other\n")
+
+    assert first == same != sources_stamp(plugin_of(crate))
 
 
 def test_a_plug_in_that_takes_no_region_is_told_so(tmp_path: Path) -> None:

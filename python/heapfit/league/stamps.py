@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -35,11 +36,31 @@ def built_stamp(built: Built) -> str:
 
 
 def sources_stamp(plugin: Plugin) -> str:
-    """Of a plug-in in C: what its compiler sees, headers and flags included, wherever it lies."""
+    """Of a plug-in in C: what its compiler sees, headers and flags included, wherever it lies.
+
+    Of a crate: its files and those of crates beside it that it takes by path; its lock file names
+    all others.
+    """
+    if plugin.is_crate:
+        return key_of(*_crate_files(plugin))[:_SHOWN]
     flags = [flag for flag in plugin.cflags if not flag.startswith("-I")]
     words = ["gcc", f"-m{plugin.bits}", f"-I{INCLUDE}", *plugin.cflags, "-E", "-P"]
     seen = [run([*words, source], INCLUDE) for source in plugin.sources]
     return key_of(*flags, *seen)[:_SHOWN]
+
+
+def _crate_files(plugin: Plugin) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file, but of what cargo builds."""
+    (crate,) = plugin.sources
+    told = json.loads(run(["cargo", "metadata", "--quiet", "--format-version=1"], crate))
+    local = (one for one in told["packages"] if one["source"] is None)
+    built = Path(told["target_directory"])
+    for folder in sorted(Path(one["manifest_path"]).parent for one in local):
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and not file.is_relative_to(built):
+                yield file.relative_to(folder).as_posix(), file.read_bytes()
+    adapter = INCLUDE / "heapfit_plugin.rs"
+    yield adapter.name, adapter.read_bytes()
 
 
 def key_of(*parts: object) -> str:

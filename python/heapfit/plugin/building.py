@@ -20,7 +20,7 @@ from heapfit.importers.external_tool import run
 from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
 
 HOST = Path(__file__).parent / "host"
-_ENTRIES = tuple(
+ENTRIES = tuple(
     f"plugin_{name}"
     for name in (
         *("init", "alloc", "alloc_aligned", "resize", "free"),
@@ -72,6 +72,14 @@ class Built:
     statics: tuple[Static, ...]  # those that have names
 
 
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A gcc, with its binary tools beside it."""
+
+    program: str
+    flags: tuple[str, ...]  # that choose a processor
+
+
 def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> Built:
     """Builds in `folder`, which is kept as long as the result is used.
 
@@ -104,30 +112,35 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     folder.mkdir(exist_ok=True)
     parts = list(_parts(plugin, folder, flags))
     _require_adapter(plugin, parts)
-    joined, settled = folder / "joined.o", folder / "plugin.o"
-    roots = [f"-Wl,-u,{name}" for name in _ENTRIES]
-    run(
-        [
-            *("gcc", f"-m{plugin.bits}", "-nostdlib", "-r", "-no-pie", "-Wl,-d,--gc-sections"),
-            *("-Wl,-e,plugin_init", *roots, "-Wl,--start-group"),
-            *parts,
-            "-Wl,--end-group",
-            *("-o", joined.name),
-        ],
-        folder,
-    )
-    seen = [f"--keep-global-symbol={name}" for name in _ENTRIES]
+    joined = join(parts, folder, Compiler("gcc", (f"-m{plugin.bits}", "-no-pie")))
+    settled = folder / "plugin.o"
     names = _TO_HOST | (_COPIES if flags else {})
-    called = _called(joined)
+    called = _called("nm", joined)
     calls = [f"--redefine-sym={name}={names[name]}" for name in sorted(called & names.keys())]
-    left_out = [f"--weaken-symbol={name}" for name in _ENTRIES if name in called]
     moved = [
         f"--rename-section={name}=plugin_constructors{one[1] or ''}"
         for name, _ in _sections(joined)
         if (one := _CONSTRUCTORS.match(name))
     ]
-    run(["objcopy", *seen, *calls, *left_out, *moved, joined.name, settled.name], folder)
+    run(["objcopy", *calls, *moved, joined.name, settled.name], folder)
     return settled
+
+
+def join(parts: Sequence[Path], folder: Path, compiler: Compiler) -> Path:
+    """One object of what the adapter's functions need, of which these alone are seen."""
+    made, joined = folder / "parts.o", folder / "joined.o"
+    roots = [f"-Wl,-u,{name}" for name in ENTRIES]
+    options = ("-nostdlib", "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
+    group = ("-Wl,--start-group", *parts, "-Wl,--end-group")
+    run([compiler.program, *compiler.flags, *options, *group, "-o", made.name], folder)
+    tools = compiler.program.removesuffix("gcc")
+    # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
+    run([f"{tools}objcopy", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", made.name], folder)
+    called = _called(f"{tools}nm", made)
+    seen = [f"--keep-global-symbol={name}" for name in ENTRIES]
+    left_out = [f"--weaken-symbol={name}" for name in ENTRIES if name in called]
+    run([f"{tools}objcopy", *seen, *left_out, made.name, joined.name], folder)
+    return joined
 
 
 def _require_adapter(plugin: Plugin, parts: Sequence[Path]) -> None:
@@ -142,7 +155,7 @@ def _require_adapter(plugin: Plugin, parts: Sequence[Path]) -> None:
 
 def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]:
     if plugin.is_crate:
-        yield _crate_archive(plugin, folder)
+        yield crate_archive(plugin, folder, _RUST_TARGETS[plugin.bits])
         return
     for number, source in enumerate(plugin.sources):
         if source.suffix in COMPILED:
@@ -161,19 +174,25 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
         yield made
 
 
-def _crate_archive(plugin: Plugin, folder: Path) -> Path:
-    """What cargo makes of a crate of the type staticlib."""
+def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str = "3") -> Path:
+    """What cargo makes of a crate of the type staticlib; levels are 0 to 3, s and z."""
     (crate,) = plugin.sources
-    target = _RUST_TARGETS[plugin.bits]
-    command = ["cargo", "build", "--quiet", "--release", "--target", target]
-    settings = ("--config", 'profile.release.panic="abort"', "--config", "profile.release.lto=true")
-    adapter = f'env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"'
+    level = optimisation if optimisation.isdigit() else f'"{optimisation}"'
+    settings = (
+        'profile.release.panic="abort"',
+        "profile.release.lto=true",
+        f"profile.release.opt-level={level}",
+        f'env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"',
+    )
+    options = [word for setting in settings for word in ("--config", setting)]
+    command = ["cargo", "build", "--quiet", "--release", "--target", target, *options]
     try:
-        run([*command, *settings, "--config", adapter, "--target-dir", folder], crate)
+        run([*command, "--target-dir", folder], crate)
     except HeapfitError as error:
+        bits = ", or give --bits 64" if target == _RUST_TARGETS[32] else ""
         raise HeapfitError(
-            f"{crate}: cargo cannot build it (for 32 bits `rustup target add {target}`, or give "
-            f"--bits 64): {error}"
+            f"{crate}: cargo cannot build it (the target: `rustup target add {target}`{bits}): "
+            f"{error}"
         ) from error
     archives = sorted((folder / target / "release").glob("lib*.a"))
     if len(archives) != 1:
@@ -183,9 +202,9 @@ def _crate_archive(plugin: Plugin, folder: Path) -> Path:
     return archives[0]
 
 
-def _called(joined: Path) -> set[str]:
+def _called(nm: str, joined: Path) -> set[str]:
     """The names that an object leaves to others."""
-    return set(run(["nm", "--undefined-only", "-j", joined.name], joined.parent).split())
+    return set(run([nm, "--undefined-only", "-j", joined.name], joined.parent).split())
 
 
 def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
