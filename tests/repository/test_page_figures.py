@@ -33,6 +33,7 @@ MEASURED_ONCE = {
     "docs/now.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/report.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "docs/long-recordings.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
+    "docs/plugins.md": r"\d{4}-\d\d-\d\d; instructions of a call in the mean",
     "docs/margin.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
     "examples/second-runs/README.md": r"one recording each, of \d{4}-\d\d-\d\d on",
 }

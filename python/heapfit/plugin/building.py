@@ -135,7 +135,10 @@ def join(parts: Sequence[Path], folder: Path, compiler: Compiler) -> Path:
     run([compiler.program, *compiler.flags, *options, *group, "-o", made.name], folder)
     tools = compiler.program.removesuffix("gcc")
     # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
-    run([f"{tools}objcopy", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", made.name], folder)
+    run(
+        [f"{tools}objcopy", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", made.name],
+        folder,
+    )
     called = _called(f"{tools}nm", made)
     seen = [f"--keep-global-symbol={name}" for name in ENTRIES]
     left_out = [f"--weaken-symbol={name}" for name in ENTRIES if name in called]
