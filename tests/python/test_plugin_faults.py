@@ -141,6 +141,6 @@ def test_a_process_that_does_not_start_in_time_is_ended(
         static int picked(void) __attribute__((ifunc("pick")));
         __attribute__((constructor)) static void use(void) {{ picked(); }}'''
     )
-    monkeypatch.setattr(running, "PATIENCE", 1.0)
+    monkeypatch.setattr(running, "START", 1)
     with pytest.raises(HeapfitError, match="its process does not start"):
         measure(build(Plugin("sleeper", (source,), 32, ()), tmp_path / "built", host), trace)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import PATIENCE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
 
+START = 20  # seconds of CPU until it answers: 10^9 events are read in a part of that
 _LONGEST_LINE = 400  # characters
 
 
@@ -90,7 +92,10 @@ def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     ) as running:
         assert running.stdin and running.stdout and running.stderr
         try:
+            least, most = resource.prlimit(running.pid, resource.RLIMIT_CPU)
+            resource.prlimit(running.pid, resource.RLIMIT_CPU, (START, most))
             said = _first_line(running.stdout)
+            resource.prlimit(running.pid, resource.RLIMIT_CPU, (least, most))
             if not said:
                 running.stdin.close()
                 why = _first_line(running.stderr)
@@ -102,6 +107,6 @@ def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
 
 
 def _first_line(stream: IO[str]) -> str:
-    """What comes within the time that even a long recording takes to be read; "": nothing."""
+    """What comes before it ends, or sleeps for too long; "": nothing."""
     ready, _, _ = select.select([stream], [], [], PATIENCE)
     return stream.readline(_LONGEST_LINE).strip() if ready else ""
