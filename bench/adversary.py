@@ -50,8 +50,7 @@ def main() -> None:
             attacks = attack_plans(
                 trace,
                 Contestants(ALLOCATORS),
-                Path(folder) / "found",
-                AdversaryOptions(events=events, trace_name=recording),
+                AdversaryOptions(Path(folder) / "found", events=events, trace_name=recording),
             )
         least = attacks.least_of_any / attacks.u_max
         print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")

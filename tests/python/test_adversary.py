@@ -3,6 +3,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,18 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, least_of_any, worst_case
 from heapfit.compare.comparison import compare
+from heapfit.compare.jobs import Contestants
 from heapfit.design.portfolio import named_portfolio
+from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+Take = Callable[[int, object], object]
 POOLS = (Pool(24, 10, True), Pool(100, 4, True))
 PROVEN = [
     Plan("first_fit"),
@@ -178,3 +183,36 @@ def test_without_a_plan_there_is_nothing_to_attack(tmp_path: Path) -> None:
     done = heapfit("adversary", "four.heap", folder=tmp_path)
     assert done.returncode == 2
     assert "give an allocator, or --plan" in done.stderr
+
+
+def test_workers_find_the_same(tmp_path: Path) -> None:
+    trace = bimodal(tmp_path / "b.heap")
+    words = ["adversary", trace, "tlsf", "best_fit", "first_fit", "--search", "1"]
+    here, shared = (
+        heapfit_json(*words, "-o", "found", "--workers", workers, folder=tmp_path)
+        for workers in (1, 2)
+    )
+
+    assert here == shared
+    assert {one["name"] for one in shared["attacks"]} == {"tlsf", "best_fit", "first_fit"}
+
+
+def test_an_interrupt_keeps_what_other_workers_have_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = open_any(bimodal(tmp_path / "b.heap"), ImportOptions(), tmp_path)
+    options = AdversaryOptions(tmp_path / "found", events=200_000)
+
+    def interrupted(_step: str, jobs: list[Job], _progress: object, then: Take) -> None:
+        then(1, jobs[1].work(jobs[1].argument))
+        raise KeyboardInterrupt
+
+    sweep = Sweep(2)
+    monkeypatch.setattr(sweep, "run", interrupted)
+    named = Contestants(("tlsf", "best_fit", "first_fit"))
+    attacks = attack_plans(trace, named, options, sweep=sweep)
+
+    assert attacks.is_stopped
+    [kept] = attacks.attacks
+    assert kept.worst is not None and kept.worst.trace.parent == tmp_path / "found"
+    assert kept.worst.trace.is_file()

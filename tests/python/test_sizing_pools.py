@@ -14,6 +14,7 @@ from heapfit.sizing.pool_counts import Goal, Room, least_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
+from heapfit.sweep import Sweep
 from heapfit.trace.stored import TraceInfo, write_trace
 from heapfit.workloads.synthetic import drawn_events, generate_workload, parse_workload, spec_of
 
@@ -116,6 +117,14 @@ def test_drawn_traces_judge_the_same_counts(recorded):
     assert sizing.unseen.memory == (sizing.memory,)
     assert 0 < sizing.unseen.overall.share < 0.5
     assert "no evidence of another run" in sizing.unseen.told
+
+
+@pytest.mark.parametrize("name", ["campus", "recorded"])
+def test_workers_judge_the_same(name, request):
+    trace, options = request.getfixturevalue(name), PoolOptions(draws=5)
+    alone = size_pools(trace, 0.9, options)
+    with Sweep(2) as sweep:
+        assert size_pools(trace, 0.9, options, sweep=sweep).unseen == alone.unseen
 
 
 def test_what_is_too_rare_for_the_trace_keeps_its_extrapolated_count(campus):

@@ -13,11 +13,13 @@ from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     Queue,
     Seed,
     Source,
+    Workers,
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
@@ -28,6 +30,7 @@ from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, a
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
+from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000
@@ -62,26 +65,26 @@ def command(
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Search requests within a trace's limits that break a plan, and store the worst."""
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in plans or [])
+    attacked = Contestants(tuple(allocators or []), plan_files, int(alignment))
     name = source_name(source)
+    folder = output or Path("out") / name / "adversary"
+    options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
         progress_bars() as progress,
+        Sweep(workers, cluster) as sweep,
         opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):
-        attacks = attack_plans(
-            trace,
-            Contestants(tuple(allocators or []), plan_files, int(alignment)),
-            output or Path("out") / name / "adversary",
-            AdversaryOptions(region, search * _MILLION, seed, name),
-            progress,
-        )
+        attacks = attack_plans(trace, attacked, options, progress, sweep)
     out_result(_parts(attacks, seed), as_json)
-    if any(attack.is_stopped for attack in attacks.attacks):
+    if attacks.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed and stored
 
 

@@ -131,8 +131,8 @@ def join(parts: Sequence[Path], folder: Path, compiler: Compiler) -> Path:
     made, joined = folder / "parts.o", folder / "joined.o"
     roots = [f"-Wl,-u,{name}" for name in ENTRIES]
     options = ("-nostdlib", "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
-    group = ("-Wl,--start-group", *parts, "-Wl,--end-group")
-    run([compiler.program, *compiler.flags, *options, *group, "-o", made.name], folder)
+    command = [compiler.program, *compiler.flags, *options]
+    run([*command, "-Wl,--start-group", *parts, "-Wl,--end-group", "-o", made.name], folder)
     tools = compiler.program.removesuffix("gcc")
     # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
     run(

@@ -21,6 +21,7 @@ from heapfit.sizing.demand import measure_demand
 from heapfit.sizing.pool_counts import Goal, chosen_counts
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.unseen import Chance, Judge, Unseen
+from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
@@ -115,9 +116,11 @@ def size_pools(
     admission: float,
     options: PoolOptions | None = None,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> PoolSizing:
     """Pools of least memory that admit that share in the trace, judged on unseen draws.
 
+    Draws are judged by the workers of `sweep`, or in this process; either finds the same.
     Pools nobody asks are left out. The trace is held in memory, 24 bytes an event.
     """
     wanted = options or PoolOptions()
@@ -128,7 +131,7 @@ def size_pools(
     found = replay.run(counts)
     (overall,) = measure_demand(trace, 1, one_unit, progress)
     judge = Judge(trace, replay, alone, goal, overall)
-    unseen = judge.judged(counts, wanted.draws, progress)
+    unseen = judge.judged(counts, wanted.draws, progress, sweep)
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])
         for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))

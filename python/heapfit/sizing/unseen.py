@@ -8,9 +8,10 @@ recording    traces drawn from it, in blocks of its requests   chance alone: doc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,14 +20,18 @@ from heapfit.progress import Progress, no_progress
 from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
 from heapfit.sizing.pool_counts import Goal, chosen_counts
-from heapfit.sizing.pool_replay import PoolReplay, Refusals, stacked
+from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stacked
 from heapfit.sizing.run_out import interval, rarest_shown
+from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, spec_of
 
 STANDARD_SEEDS = 8
+_STEP = "other draws"
 _FIRST_SEED = 1  # of drawn traces
+_PARTS = 4  # for each worker: a job fits the model anew
 _HALVES = (slice(0, BLOCKS // 2), slice(BLOCKS // 2, BLOCKS))
 
 
@@ -86,30 +91,30 @@ class Judge:
     overall: Demand  # on all pools together
 
     def judged(
-        self, counts: Integers, draws: int | None, progress: Progress = no_progress
+        self,
+        counts: Integers,
+        draws: int | None,
+        progress: Progress = no_progress,
+        sweep: Sweep | None = None,
     ) -> Unseen:
         """By so many draws; without a number by 8 seeds of a workload, else by halves."""
         spec = spec_of(self.trace.info)
-        if spec is not None:
-            number = draws or STANDARD_SEEDS
-            return self._by_draws(Evidence.SEEDS, counts, _seeds(spec, number, progress), number)
-        if draws is None:
+        if spec is None and draws is None:
             return self._by_halves(progress)
-        with TemporaryDirectory(prefix="heapfit-") as folder:
-            drawn = draw_set(self.trace, draws, _FIRST_SEED, Path(folder), progress).traces
-            events = (trace.events() for trace in drawn)
-            return self._by_draws(Evidence.DRAWN, counts, events, draws)
-
-    def _by_draws(
-        self,
-        evidence: Evidence,
-        counts: Integers,
-        draws: Iterable[_engine.EventArray],
-        number: int,
-    ) -> Unseen:
-        found = stacked(
-            [PoolReplay(events, self.alone.shapes).run(counts).summed() for events in draws]
-        )
+        number = draws or STANDARD_SEEDS
+        workers = sweep or Sweep(1)
+        jobs = [
+            Job(
+                f"draws from {first} on",
+                _refusals_of,
+                _Draws(spec, range(first, end), self.alone.shapes, counts),
+                () if spec else (self.trace.path,),
+                (end - first) * self.trace.info.events,
+            )
+            for first, end in pairwise(_bounds(number, _PARTS * workers.threads))
+        ]
+        found = stacked(workers.run(_STEP, jobs, progress))
+        evidence = Evidence.DRAWN if spec is None else Evidence.SEEDS
         return self._told(evidence, found, number, (self.alone.bytes_of(counts),))
 
     def _by_halves(self, progress: Progress) -> Unseen:
@@ -133,12 +138,44 @@ class Judge:
         return Unseen(evidence, draws, overall, pools, memory)
 
 
-def _seeds(spec: WorkloadSpec, number: int, progress: Progress) -> Iterator[_engine.EventArray]:
-    """The workload with the seeds that follow its own."""
-    for i in range(number):
-        progress("other seeds", i / number)
-        yield drawn_events(replace(spec, seed=(spec.seed + 1 + i) % 2**64))
-    progress("other seeds", 1.0)
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """Some draws of a trace, and the pools that they judge: what a worker is told."""
+
+    spec: WorkloadSpec | None  # of a workload; None: of a recording, which is a file
+    numbers: range  # of the draws, from 0 on
+    shapes: Sequence[Shape]
+    counts: Integers
+
+    def events(self, recorded: Sequence[Path]) -> Iterator[_engine.EventArray]:
+        """Of each draw: the seeds that follow the workload's own, or traces drawn."""
+        if self.spec is not None:
+            for i in self.numbers:
+                yield drawn_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
+            return
+        trace = Trace.open(recorded[0])
+        model = fit_model(trace)
+        with TemporaryDirectory(prefix="heapfit-") as folder:
+            for i in self.numbers:
+                path = Path(folder) / f"{i}.parquet"
+                yield draw_trace(model, _FIRST_SEED + i, path, trace.info).events()
+                path.unlink()
+
+
+def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:
+    """A row for each draw."""
+    return stacked(
+        [
+            PoolReplay(events, draws.shapes).run(draws.counts).summed()
+            for events in draws.events(recorded)
+        ]
+    )
+
+
+def _bounds(count: int, parts: int) -> list[int]:
+    """Of `count` things in so many parts, or in fewer where there are fewer."""
+    parts = min(count, parts)
+    return [count * i // parts for i in range(parts + 1)]
 
 
 def _chance(found: Refusals, pool: int, demand: Demand, draws: int) -> Chance:

@@ -14,10 +14,12 @@ import typer
 from heapfit.cli.arguments import (
     Admission,
     AsJson,
+    ClusterAddress,
     DropUnknown,
     PointerBitsOption,
     QueueOfCapture,
     Source,
+    Workers,
     import_options,
 )
 from heapfit.cli.printing.parts import (
@@ -39,10 +41,11 @@ from heapfit.sizing.demand import require_queue
 from heapfit.sizing.pools import PoolOptions, PoolSizing, SizedPool, size_pools
 from heapfit.sizing.settings import share_told
 from heapfit.sizing.unseen import Chance, Unseen
+from heapfit.sweep import Sweep
 from heapfit.trace.stored import TraceInfo
 
 # What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
-_WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other seeds": 25}
+_WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 
 
 def command(
@@ -70,14 +73,20 @@ def command(
     ] = None,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
     """Size a trace's pools to admit a share of requests, and show how often they run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     options = PoolOptions(_sizes(pools), overall, draw)
-    with whole_bar(_WORK) as progress, opened_trace(source, importing, progress) as trace:
+    with (
+        whole_bar(_WORK) as progress,
+        Sweep(workers, cluster) as sweep,
+        opened_trace(source, importing, progress) as trace,
+    ):
         require_queue(source, trace, queue)
-        sizing = size_pools(trace, admission, options, progress)
+        sizing = size_pools(trace, admission, options, progress, sweep)
     if report is not None:
         from heapfit.report.sizing import write_trace_page  # jinja2 takes long to load
 

@@ -9,7 +9,10 @@ A program that keeps to the limits may do what was found, and none can do more t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +26,10 @@ from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.outputs.folder import folder_aside
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import require_our_entry, save_plan
 from heapfit.progress import Progress, no_progress
+from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
@@ -33,8 +38,9 @@ STANDARD_EVENTS = 20_000_000  # replayed for each plan
 
 @dataclass(frozen=True, slots=True)
 class AdversaryOptions:
-    """How hard to search, and for what."""
+    """How hard to search, for what, and where what is found is stored."""
 
+    folder: Path
     region: int | None = None  # to be broken; None: the plan file's, else R_safe on the trace
     events: int = STANDARD_EVENTS
     seed: int = 1
@@ -76,16 +82,21 @@ class Attacks:
     least_of_any: int  # no allocator promises less for sizes from the smallest to the largest
     attacks: tuple[Attack, ...]
     not_applicable: tuple[NotApplicable, ...]
+    is_stopped: bool = False  # by an interrupt: some are missing, or were not searched to the end
 
 
 def attack_plans(
     trace: Trace,
     attacked: Contestants,
-    folder: Path,
     options: AdversaryOptions,
     progress: Progress = no_progress,
+    sweep: Sweep | None = None,
 ) -> Attacks:
-    """Attacks each plan named; what breaks one is stored in `folder`, with the plan beside it."""
+    """Attacks each plan named; what breaks one is stored, with the plan beside it.
+
+    Plans are shared among the workers of `sweep`, which find the same. An interrupt keeps what was
+    found: of this process the worst so far, of others what they had finished.
+    """
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
@@ -94,16 +105,28 @@ def attack_plans(
     candidates = {one.name: one for one in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
     limits = Limits.of(loaded.profile)
-    attacks: list[Attack] = []
-    with folder_aside(folder, require_our_entry) as aside:
-        for row in comparison.rows:
-            target = _Target(loaded, comparison, row, candidates[row.name], options.trace_name)
-            wanted = replace(options, region=options.region or regions.get(row.name))
-            attacks.append(_attack(target, limits, wanted, aside, progress))
-            if attacks[-1].is_stopped:
-                break
-    attacks = [_placed(one, folder) for one in attacks]
-    return Attacks(limits.live, least_of_any(limits), tuple(attacks), portfolio.not_applicable)
+    targets = []
+    for row in comparison.rows:
+        region = options.region or regions.get(row.name) or row.r_safe
+        if region is None:
+            raise HeapfitError(f"{row.name}: no region serves the trace itself (give --region)")
+        about = (loaded, comparison, row, candidates[row.name], options.trace_name)
+        targets.append(_Target(*about, region, worst_case(row.plan, limits)))
+    with folder_aside(options.folder, require_our_entry) as aside:
+        found = _searched(targets, limits, options, (sweep or Sweep(1), progress))
+        attacks = [
+            _placed(_attack(target, one, aside, progress), options.folder)
+            for target, one in zip(targets, found, strict=False)
+            if target.is_proven or one is not None
+        ]
+    is_stopped = len(attacks) < len(targets) or any(one.is_stopped for one in attacks)
+    return Attacks(
+        limits.live,
+        least_of_any(limits),
+        tuple(attacks),
+        portfolio.not_applicable,
+        is_stopped,
+    )
 
 
 def _placed(attack: Attack, folder: Path) -> Attack:
@@ -122,47 +145,108 @@ class _Target:
     row: Row
     candidate: Candidate
     trace_name: str
+    region: int  # to be broken
+    proven: WorstCase | None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the region serves all that keeps to the limits: there is nothing to search."""
+        return self.proven is not None and self.proven.size <= self.region
+
+    def search(self, limits: Limits, options: AdversaryOptions) -> _Search:
+        """What is to be searched."""
+        base = self.comparison.base_alignment
+        return _Search(self.row.plan, limits, self.region, base, options.seed, options.events)
 
 
-def _attack(
-    target: _Target, limits: Limits, options: AdversaryOptions, folder: Path, progress: Progress
-) -> Attack:
-    row = target.row
-    region = options.region or row.r_safe
-    if region is None:
-        raise HeapfitError(f"{row.name}: no region serves the trace itself (give --region)")
-    proven = worst_case(row.plan, limits)
-    if proven is not None and proven.size <= region:
-        return Attack(row.name, row, region, proven, None, 0, 0, is_stopped=False)
-    step = f"attack {row.name}"
-    sequence = _engine.find_adversary(
-        row.plan.engine(),
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What a worker is told."""
+
+    plan: Plan
+    limits: Limits
+    region: int
+    base_alignment: int
+    seed: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The worst sequence; empty if none breaks the region."""
+
+    columns: Columns
+    region: int
+    breaks_any: bool
+    plays: int
+    replayed: int
+    is_stopped: bool
+
+
+def _search(asked: _Search, tell: Callable[[float], None] | None = None) -> _Found:
+    limits = asked.limits
+    found = _engine.find_adversary(
+        asked.plan.engine(),
         limits.sizes.astype(np.uint64),
         limits.peaks.astype(np.uint64),
         limits.live,
-        region,
-        seed=options.seed,
-        events=options.events,
-        base_alignment=target.comparison.base_alignment,
-        progress=lambda done: progress(step, done),
+        asked.region,
+        seed=asked.seed,
+        events=asked.events,
+        base_alignment=asked.base_alignment,
+        progress=tell,
     )
-    progress(step, 1.0)
-    worst = _stored(target, sequence, folder, progress) if len(sequence.ops) else None
-    return Attack(
-        row.name, row, region, proven, worst, sequence.plays, sequence.replayed, sequence.is_stopped
-    )
+    effort = (found.plays, found.replayed, found.is_stopped)
+    return _Found(_columns(found), found.region, found.breaks_any, *effort)
 
 
-def _stored(
-    target: _Target, sequence: _engine.Adversary, folder: Path, progress: Progress
-) -> BadSequence:
+def _searched(
+    targets: Sequence[_Target],
+    limits: Limits,
+    options: AdversaryOptions,
+    where: tuple[Sweep, Progress],
+) -> list[_Found | None]:
+    """For each target; None where nothing is searched, or an interrupt came before its end."""
+    sweep, progress = where
+    wanted = {i: one.search(limits, options) for i, one in enumerate(targets) if not one.is_proven}
+    found: dict[int, _Found] = {}
+    if len(wanted) < 2 or (sweep.threads == 1 and sweep.is_on_this_machine):
+        for i, asked in wanted.items():
+            found[i] = _search(asked, partial(progress, f"attack {targets[i].row.name}"))
+            if found[i].is_stopped:
+                return [found.get(k) for k in range(i + 1)]
+        return [found.get(i) for i in range(len(targets))]
+
+    def take(number: int, one: _Found) -> tuple[Job, ...]:
+        found[[*wanted][number]] = one
+        return ()
+
+    jobs = [
+        Job(f"attack {targets[i].row.name}", _search, asked, events=asked.events)
+        for i, asked in wanted.items()
+    ]
+    with suppress(KeyboardInterrupt):
+        sweep.run("attack", jobs, progress, take)
+    return [found.get(i) for i in range(len(targets))]
+
+
+def _attack(target: _Target, found: _Found | None, folder: Path, progress: Progress) -> Attack:
+    row, region, proven = target.row, target.region, target.proven
+    if found is None:
+        return Attack(row.name, row, region, proven, None, 0, 0, is_stopped=False)
+    worst = _stored(target, found, folder, progress) if len(found.columns["op"]) else None
+    effort = (found.plays, found.replayed, found.is_stopped)
+    return Attack(row.name, row, region, proven, worst, *effort)
+
+
+def _stored(target: _Target, found: _Found, folder: Path, progress: Progress) -> BadSequence:
     """The sequence and its plan as files, measured as `compare` does."""
     info = target.loaded.trace.info
     row = target.row
     name = re.sub("[^A-Za-z0-9_-]", "-", row.name)  # tlsf:probes=0
     trace = write_trace(
         folder / f"{name}.parquet",
-        [_columns(sequence)],
+        [found.columns],
         TraceInfo(
             program=f"adversary of {row.name}",
             source=f"searched within the limits of {target.trace_name}",
@@ -174,14 +258,14 @@ def _stored(
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)
-    portfolio, broken = Portfolio((target.candidate,), ()), Precision(also=sequence.region)
+    portfolio, broken = Portfolio((target.candidate,), ()), Precision(also=found.region)
     (measured,) = measure(loaded, portfolio, progress, broken).rows
     return BadSequence(
         trace=trace.path,
         plan=plan_path,
         events=trace.info.events,
-        refused_in=sequence.region,
-        is_refused_in_any=sequence.breaks_any,
+        refused_in=found.region,
+        is_refused_in_any=found.breaks_any,
         r_min=measured.r_min,
         r_safe=measured.r_safe,
     )
