@@ -23,7 +23,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import left_out
 from heapfit.compare.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
@@ -34,6 +34,7 @@ from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000
+_WORK = {"import": 4, "profile": 25, "compare": 25, "attack": 46}  # shares of processor time
 
 
 def command(
@@ -78,7 +79,7 @@ def command(
     folder = output or Path("out") / name / "adversary"
     options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
-        progress_bars() as progress,
+        whole_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):

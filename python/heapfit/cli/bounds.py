@@ -24,12 +24,18 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import whole_bar
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
+_WORK = {
+    "import": 4,
+    "read events": 3,
+    "profile": 20,
+    "offline packing": 73,
+}  # shares of processor time
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
@@ -63,7 +69,7 @@ def command(
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        progress_bars() as progress,
+        whole_bar(_WORK) as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)

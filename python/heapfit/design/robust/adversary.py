@@ -28,7 +28,7 @@ from heapfit.errors import HeapfitError
 from heapfit.outputs.folder import folder_aside
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import require_our_entry, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, counted, no_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
@@ -101,7 +101,7 @@ def attack_plans(
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    comparison = measure(loaded, portfolio, progress)
+    comparison = measure(loaded, portfolio, counted(progress, "compare", len(portfolio.candidates)))
     candidates = {one.name: one for one in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
     limits = Limits.of(loaded.profile)
@@ -211,8 +211,8 @@ def _searched(
     wanted = {i: one.search(limits, options) for i, one in enumerate(targets) if not one.is_proven}
     found: dict[int, _Found] = {}
     if len(wanted) < 2 or (sweep.threads == 1 and sweep.is_on_this_machine):
-        for i, asked in wanted.items():
-            found[i] = _search(asked, partial(progress, f"attack {targets[i].row.name}"))
+        for place, (i, asked) in enumerate(wanted.items()):
+            found[i] = _search(asked, partial(_tell, progress, place, len(wanted)))
             if found[i].is_stopped:
                 return [found.get(k) for k in range(i + 1)]
         return [found.get(i) for i in range(len(targets))]
@@ -228,6 +228,11 @@ def _searched(
     with suppress(KeyboardInterrupt):
         sweep.run("attack", jobs, progress, take)
     return [found.get(i) for i in range(len(targets))]
+
+
+def _tell(progress: Progress, place: int, count: int, share: float) -> None:
+    """Of searches one after the other, as one step."""
+    progress("attack", (place + share) / count)
 
 
 def _attack(target: _Target, found: _Found | None, folder: Path, progress: Progress) -> Attack:
