@@ -31,7 +31,7 @@ enum {
     STEPS_BEFORE = 300,
     STEPS_AFTER = 1000,
     MOST_BLOCKS = 1024,
-    CPU_MICROSECONDS = 300000,
+    CPU_MICROSECONDS = 100000,
 };
 
 /* What became of a flip. */
