@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay on the registered allocators: the rules, the metering, and what a refusal does.
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "check.hpp"
@@ -17,6 +18,17 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 Plan tlsf() {
     return Plan("tlsf", {}, {}, {});
+}
+
+// Without tunables; ten blocks of 40 before a TLSF heap where an allocator takes pools over
+// another.
+Plan plain(const hfit_allocator &allocator) {
+    const bool has_pools =
+        allocator.tunable_count > 0 &&
+        std::any_of(allocator.tunables, allocator.tunables + allocator.tunable_count,
+                    [](const hfit_tunable &t) { return t.kind == HFIT_SHARED; });
+    return has_pools ? Plan(allocator.name, {}, {{40, 10, true}}, tlsf())
+                     : Plan(allocator.name, {}, {}, {});
 }
 
 Plan one_pool(std::uint64_t blocks, Bytes size) {
@@ -47,12 +59,7 @@ void every_allocator_that_takes_any_size_serves_a_random_trace() {
     const Bytes largest = std::ranges::max(events, {}, &Event::size).size;
     std::size_t served = 0;
     for (const hfit_allocator *const allocator : registered_allocators()) {
-        const bool has_pools =
-            allocator->tunable_count > 0 &&
-            std::any_of(allocator->tunables, allocator->tunables + allocator->tunable_count,
-                        [](const hfit_tunable &t) { return t.kind == HFIT_SHARED; });
-        const Plan plan = has_pools ? Plan(allocator->name, {}, {{40, 10, true}}, tlsf())
-                                    : Plan(allocator->name, {}, {}, {});
+        const Plan plan = plain(*allocator);
         if (!serves(plan, largest)) {
             continue;
         }
@@ -68,6 +75,26 @@ void every_allocator_that_takes_any_size_serves_a_random_trace() {
         CHECK(!result.failure && result.refusals == 0);
     }
     CHECK(served >= registered_allocators().size() - 2); // all but fixed_pool and static_pools
+}
+
+// A thread's next heap lies where its last one lay.
+void what_an_earlier_heap_left_in_a_region_changes_no_placement() {
+    const auto events = draw(RandomTrace{.events = 5000});
+    for (const hfit_allocator *const allocator : registered_allocators()) {
+        const Plan plan = plain(*allocator);
+        std::set<std::uint64_t> hashes;
+        std::set<const void *> regions;
+        for (const int left : {0x00, 0xa5, 0xff}) {
+            std::memset(HostHeap::init(plan, {mebibyte}).get(), left, mebibyte);
+            HostHeap heap =
+                HostHeap::init(plan, {mebibyte - 8}); // a smaller region, the same pages
+            regions.insert(heap.get());
+            Replay replay(std::move(heap), {.keep_going = true});
+            CHECK(replay.feed(events));
+            hashes.insert(replay.result().placement_hash);
+        }
+        CHECK(hashes.size() == 1 && regions.size() == 1);
+    }
 }
 
 void equal_traces_place_alike_and_a_larger_first_block_does_not() {
@@ -277,6 +304,7 @@ void a_bad_trace_is_told_by_event() {
 
 int main() {
     RUN(every_allocator_that_takes_any_size_serves_a_random_trace);
+    RUN(what_an_earlier_heap_left_in_a_region_changes_no_placement);
     RUN(equal_traces_place_alike_and_a_larger_first_block_does_not);
     RUN(the_hash_is_fnv_1a_over_the_offsets);
     RUN(a_refusal_ends_the_replay_and_names_the_event);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserves regions by mmap, so that their pages exist only once they are touched.
+// Reserves regions by mmap, so that their pages exist only once they are touched. A search makes
+// thousands of heaps, and the first touch of a megabyte's pages costs more than a trial in it: a
+// thread keeps one region for its next heap.
 #include "heapfit/replay/host_heap.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -16,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t region_limit = std::uint64_t{1} << 32; // a region is smaller (contract.h)
 constexpr std::uint64_t page_size = 4096;                      // at least so aligned is a mapping
+constexpr std::size_t most_kept = std::size_t{64} << 20;       // bytes, by each thread
 
 // What a base is aligned to for which so much is asked.
 std::uint64_t given_alignment(std::uint64_t asked) {
@@ -26,20 +31,65 @@ std::uint64_t given_alignment(std::uint64_t asked) {
     return std::max(asked, host_base_alignment);
 }
 
+// The largest of the mappings that this thread's heaps gave back, up to `most_kept`.
+class KeptMapping {
+  public:
+    KeptMapping() = default;
+    KeptMapping(const KeptMapping &) = delete;
+    KeptMapping &operator=(const KeptMapping &) = delete;
+    ~KeptMapping() { replace(nullptr, 0); }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+    [[nodiscard]] std::byte *take() {
+        size_ = 0;
+        return std::exchange(start_, nullptr);
+    }
+
+    void give_back(std::byte *mapping, std::size_t size) {
+        if (size > size_ && size <= most_kept) {
+            replace(mapping, size);
+        } else {
+            ::munmap(mapping, size);
+        }
+    }
+
+  private:
+    void replace(std::byte *mapping, std::size_t size) {
+        if (start_ != nullptr) {
+            ::munmap(start_, size_);
+        }
+        start_ = mapping;
+        size_ = size;
+    }
+
+    std::byte *start_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+thread_local KeptMapping kept;
+
 } // namespace
 
-void HostHeap::Unmap::operator()(std::byte *mapping) const {
-    ::munmap(mapping, size);
+void HostHeap::GiveBack::operator()(std::byte *mapping) const {
+    kept.give_back(mapping, size);
 }
 
 HostHeap::Mapping HostHeap::reserve(std::size_t size) {
+    if (size <= kept.size()) {
+        const std::size_t whole = kept.size();
+        return {kept.take(), GiveBack{whole}};
+    }
+    if (size <= most_kept) {
+        size = std::bit_ceil(size); // a search goes on to regions that are a little larger
+    }
     void *const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) {
         throw Error("region: this machine has no " + std::to_string(size) +
                     " bytes of address space left (raise the limit, see ulimit -v)");
     }
-    return {static_cast<std::byte *>(address), Unmap{size}};
+    return {static_cast<std::byte *>(address), GiveBack{size}};
 }
 
 HostHeap::HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heap of core in host memory: owns its region and its plan.
 //
-// The region is reserved, not touched: an untouched gigabyte costs address space only.
+// The region is reserved, not touched: an untouched gigabyte costs address space only. What it
+// holds before `init` is any bytes, those of an earlier heap among them.
 #pragma once
 
 #include <cstddef>
@@ -81,11 +82,11 @@ class HostHeap {
     }
 
   private:
-    struct Unmap {
+    struct GiveBack {
         std::size_t size;
         void operator()(std::byte *mapping) const;
     };
-    using Mapping = std::unique_ptr<std::byte, Unmap>;
+    using Mapping = std::unique_ptr<std::byte, GiveBack>;
 
     HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap);
 
