@@ -4,7 +4,7 @@
 The recordings lie in the folder HEAPFIT_CORPUS names, in its folders heap, net, pcap, synthetic and
 dist. Where it is not set, those of the repository's own examples/ stand in, and a made-up one.
 
-Of a long recording of a heap the beginning is fitted: that all of it can be read is the business of
+Of a long recording in lines the beginning is fitted: that all of it can be read is the business of
 test_trace_corpus, and a fit looks at events beyond these in no other way.
 """
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-LINES = 10_000
+LINES = 3000
 ENDINGS = (".gz", ".pcap", ".pcapng", ".csv", ".parquet")
 
 # What cannot be fitted, and what the one line says of it. All others are fitted.
@@ -80,7 +80,7 @@ def check_fit(source: Path, folder: Path) -> None:
 
 def beginning(source: Path, folder: Path) -> Path:
     """The first lines of a long recording as a file of their own, a short one as it is."""
-    if not source.name.endswith(".heap.gz"):
+    if not source.name.endswith((".heap.gz", ".pkt.gz")):
         return source
     with gzip.open(source, "rt") as text:
         lines = list(islice(text, LINES))
