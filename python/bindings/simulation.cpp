@@ -177,8 +177,12 @@ void bind_counts(nb::module_ &module) {
 
 void make_simulation(Simulation *place, const Plan &plan, std::uint64_t region_size,
                      const Traffic &traffic, std::uint64_t seed) {
-    // No access is counted, so none need be.
-    new (place) Simulation(HostHeap::init(plan.for_trials(), {region_size}), traffic, seed);
+    // No access is counted, so none need be. But pools without used bits search their list for each
+    // block of a walk.
+    const bool has_pools =
+        plan.pools_plan() != nullptr || plan.allocator().limit == HFIT_LIMIT_BLOCKS;
+    const Plan &built = has_pools ? plan : plan.for_trials();
+    new (place) Simulation(HostHeap::init(built, {region_size}), traffic, seed);
 }
 
 std::uint64_t run(Simulation &simulation, std::uint64_t requests) {
