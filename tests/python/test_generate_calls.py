@@ -16,7 +16,6 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(
     "options",
     [
-        ("-m64",),
         ("-m32", "-O2"),
         ("-m64", "-fsanitize=undefined,address", "-g"),
         ("-m64", "-fsanitize=undefined,address", "-DHFIT_SAFETY=3"),

@@ -73,7 +73,7 @@ def test_a_list_that_loses_a_block_is_not_proven(tmp_path):
     where = next(name for name in changed if "next` to `heap, list, number" in name)
     (tmp_path / PROVEN).parent.mkdir(parents=True)
     (tmp_path / PROVEN).write_text(changed[where])
-    assert not is_proven(PROOFS, [tmp_path, *INCLUDES])
+    assert not is_proven(PROOFS, [tmp_path, *INCLUDES], seconds=2)
 
 
 def test_a_plan_without_pools_has_no_proof(folder):

@@ -107,10 +107,13 @@ def _proof(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof
     return Proof(int(found[1]), tuple(re.findall(r"\[Failed\] Goal (\S+)", text)))
 
 
-def is_proven(proofs: Path, includes: Sequence[Path]) -> bool:
-    """True if the functions keep their contracts; ends at the first goal that is left."""
+def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SECONDS) -> bool:
+    """True if the functions keep their contracts; ends at the first goal that is left.
+
+    `seconds`: that a prover may take for a goal.
+    """
     said = False
-    for line in _wp(proofs, includes, _OF_FUNCTIONS, _MUTANT_SECONDS):
+    for line in _wp(proofs, includes, _OF_FUNCTIONS, seconds):
         said = said or "Proved goals" in line
         if "[Failed]" in line:
             return False
