@@ -70,7 +70,7 @@ class Chromium:
     def move(self, x: float, y: float) -> None:
         """The mouse, to a point of the window; the page has heard of it."""
         self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self._draw()
 
     def press(self, key: str, code: int) -> None:
         """A key; `code` is the Windows one."""
@@ -85,9 +85,10 @@ class Chromium:
         self.ask("Emulation.setDeviceMetricsOverride", **metrics)
 
     def prefer(self, scheme: str) -> None:
-        """light or dark."""
+        """light or dark; the page is drawn so."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.ask("Emulation.setEmulatedMedia", features=[feature])
+        self._draw()
 
     def picture(self, **clip: float) -> bytes:
         """A PNG of the whole page, or of a part of it: x, y, width, height."""
@@ -99,6 +100,10 @@ class Chromium:
         """As it would be printed on A4."""
         answer = self.ask("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
         return base64.b64decode(answer["data"])
+
+    def _draw(self) -> None:
+        """Two frames: what the first hears of stands in the second."""
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def _ask(self, method: str, session: str | None = None, **parameters: object) -> dict:
         self._number += 1
