@@ -46,6 +46,9 @@ typedef struct answer {
 
 extern volatile answer *told; /* the child's own; its parent reads it when the child has ended */
 
+/* Ends the child; what it has told stays told. */
+_Noreturn void end_child(void);
+
 /* Tells of a fault and ends the child. */
 _Noreturn void stop_at(fault found, uint32_t detail, uint32_t other);
 
