@@ -90,6 +90,7 @@ def make_environment(tree: Tree) -> Path:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     ours = Path(sysconfig.get_path("purelib"))
     inside = folder / ours.relative_to(sys.prefix)
+    write_command(folder / "bin/heapfit", python)
     paths = [tree.top / name for name in ("python", "papers", "target")]
     (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, ours)))
     for name in NATIVE:
@@ -99,6 +100,12 @@ def make_environment(tree: Tree) -> Path:
         else:
             shutil.copy2(source, target)
     return python
+
+
+def write_command(file: Path, python: Path) -> None:
+    """`heapfit` as an installation has it, for tests that start it by its name."""
+    file.write_text(f"#!{python}\nimport sys\nfrom heapfit.cli.main import run\nsys.exit(run())\n")
+    file.chmod(0o755)
 
 
 def module_of(file: Path) -> str:
