@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures which branches of core its unit and contract tests take, at safety level 1.
+"""Measures which branches of core its unit tests, the contract and damaged words take, at level 1.
 
     branches.py [STEPS]   contract steps an allocator, 20,000 if not told; prints what is not taken
                           and keeps the counts in scripts/mutants/kept/branches.csv
@@ -28,8 +28,8 @@ BUILD = ROOT / "build/branches"
 KEPT = ROOT / "scripts/mutants/kept/branches.csv"
 COUNTERS = "-O1 -fprofile-instr-generate -fcoverage-mapping"
 CONSTANT = re.compile(r"\b(?:HFIT_SAFETY|HFIT_ASSERT|HAS_LIVE_MAP|sizeof)\b")
-# Functions that are true below safety level 2, or false at any: they tell of misuse.
-ONE_VALUE = re.compile(r"!?(?:is_heap_sound|is_walked_by|refuse)\(")
+# Functions that are true at level 1, or false at any: they tell of misuse.
+ONE_VALUE = re.compile(r"!?(?:is_heap_sound|is_walked_by|keeps_bits|refuse)\(")
 LEVEL_3 = ("test_guarded", "test_guarded_random")
 LEVEL_1 = "contract/CMakeFiles/hfit_level1.dir"
 _FOLDER = re.compile(r'^include_directories\[ *(\d+)\] = "(.*)"')
@@ -41,18 +41,20 @@ Places = dict[str, set[tuple[int, int]]]  # line and column of what there are in
 
 
 def programs(steps: str) -> dict[str, list[str]]:
-    """The unit tests and one contract an allocator, by names of their own."""
+    """The unit tests, one contract an allocator and damaged words, by names of their own."""
     units = sorted({file.stem for file in (ROOT / "tests/core").glob("test_*.c")} - set(LEVEL_3))
     lines = (ROOT / "core/allocators.def").read_text().splitlines()
     names = [line[15:-1] for line in lines if line.startswith("HFIT_ALLOCATOR(")]
     contracts = {f"contract_{name}": ["tests/contract/contract1", name, steps] for name in names}
-    return {**{unit: [f"tests/core/{unit}"] for unit in units}, **contracts}
+    damaged = {"damaged_words": ["tests/attack/damaged_words", steps]}
+    return {**{unit: [f"tests/core/{unit}"] for unit in units}, **contracts, **damaged}
 
 
 def run_tests(runs: dict[str, list[str]]) -> None:
     """Builds core and its tests with counters, and runs them."""
     setup = ["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DHFIT_BUILD_TESTS=ON",
-             "-DHFIT_INSTALL=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=",
+             "-DHFIT_INSTALL=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+             "-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=",
              f"-DCMAKE_C_FLAGS={COUNTERS}"]  # fmt: skip
     subprocess.run(setup, check=True, stdout=subprocess.DEVNULL)
     targets = sorted({run[0] for run in runs.values()})
