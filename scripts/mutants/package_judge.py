@@ -21,6 +21,7 @@ from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
 
 NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
+OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
 NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core")
 
 
@@ -64,7 +65,8 @@ class PackageJudge:
         self.passing.add(test)
 
     def nearest(self, module: str) -> list[str]:
-        """Test files by the imports between them and a module, one named after it before others.
+        """Test files by the imports between them and a module, those named after it or its rooms
+        before others.
 
         Of these the quick ones come first.
         """
@@ -72,8 +74,9 @@ class PackageJudge:
         for name in self.imports:
             if name.startswith("tests/"):
                 steps = distance(self.imports, name, module)
-                words = module.split(".")
-                found.append((steps - 2 * (words[-1] in name) - (words[1] in name), name))
+                _, *rooms, own = module.split(".")
+                named = 2 * (own in name) + sum(room in name for room in rooms)
+                found.append((steps - named, name))
         chosen = [name for _, name in sorted(found)[:NEAREST]]
         return sorted(chosen, key=lambda name: name not in self.quick)
 
@@ -122,7 +125,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     }
     tests = {
         os.fspath(file.relative_to(root)): imported(file)
-        for file in sorted((root / "tests/python").glob("test_*.py"))
+        for file in [*sorted((root / "tests/python").glob("test_*.py")), root / OF_FIRMWARE]
         if not file.stem.endswith("_bench")  # they run a benchmark each
     }
     return {**package, **tests}
