@@ -56,11 +56,17 @@ survivor, of all: a second run judges only what has changed."""
 BRANCHES = """\
 ## Branches of core
 
-What the unit tests and the contract suite (20,000 steps an allocator) take at safety level 1, of
-all outcomes of conditions as they stand in the source; each term of `&&` and `||` counts, copies of
-an inlined function are one. Set apart are constant tests: those of `HFIT_SAFETY`, of `sizeof` and
-of other macros that clang folds, and `HFIT_ASSERT`, whose failures have tests of their own
-(`tests/core/asserts`).
+What the unit tests, the contract suite (20,000 steps an allocator) and calls on damaged heaps
+(`tests/attack/damaged_words.c`, 20,000 an allocator) take at safety level 1, of all outcomes of
+conditions as they stand in the source; each term of `&&` and `||` counts, copies of an inlined
+function are one. Set apart is what has but one outcome at this level: tests of `HFIT_SAFETY`, of
+`sizeof` and of other macros that clang folds, calls of functions that return one value there, and
+conditions of other levels, for which clang makes no instruction even unoptimized; and
+`HFIT_ASSERT`, whose failures have tests of their own (`tests/core/asserts`).
+
+`scripts/branches.py` lists what is not taken. By reading, half of it are terms of `check`, and of
+what a call looks at beside a chunk, that another term tells of first; about ten are limits of loops
+that end before; the rest are conditions that today's callers leave one outcome.
 
 | room | branches | taken | |
 |---|---:|---:|---:|"""

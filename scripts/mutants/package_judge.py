@@ -21,6 +21,7 @@ from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
 
 NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
+OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
 NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core")
 
 
@@ -64,7 +65,8 @@ class PackageJudge:
         self.passing.add(test)
 
     def nearest(self, module: str) -> list[str]:
-        """Test files by the imports between them and a module, one named after it before others.
+        """Test files by the imports between them and a module, those named after it or its rooms
+        before others.
 
         Of these the quick ones come first.
         """
@@ -72,8 +74,9 @@ class PackageJudge:
         for name in self.imports:
             if name.startswith("tests/"):
                 steps = distance(self.imports, name, module)
-                words = module.split(".")
-                found.append((steps - 2 * (words[-1] in name) - (words[1] in name), name))
+                _, *rooms, own = module.split(".")
+                named = 2 * (own in name) + sum(room in name for room in rooms)
+                found.append((steps - named, name))
         chosen = [name for _, name in sorted(found)[:NEAREST]]
         return sorted(chosen, key=lambda name: name not in self.quick)
 
@@ -90,6 +93,7 @@ def make_environment(tree: Tree) -> Path:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     ours = Path(sysconfig.get_path("purelib"))
     inside = folder / ours.relative_to(sys.prefix)
+    write_command(folder / "bin/heapfit", python)
     paths = [tree.top / name for name in ("python", "papers", "target")]
     (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, ours)))
     for name in NATIVE:
@@ -99,6 +103,12 @@ def make_environment(tree: Tree) -> Path:
         else:
             shutil.copy2(source, target)
     return python
+
+
+def write_command(file: Path, python: Path) -> None:
+    """`heapfit` as an installation has it, for tests that start it by its name."""
+    file.write_text(f"#!{python}\nimport sys\nfrom heapfit.cli.main import run\nsys.exit(run())\n")
+    file.chmod(0o755)
 
 
 def module_of(file: Path) -> str:
@@ -115,7 +125,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     }
     tests = {
         os.fspath(file.relative_to(root)): imported(file)
-        for file in sorted((root / "tests/python").glob("test_*.py"))
+        for file in [*sorted((root / "tests/python").glob("test_*.py")), root / OF_FIRMWARE]
         if not file.stem.endswith("_bench")  # they run a benchmark each
     }
     return {**package, **tests}

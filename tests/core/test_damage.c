@@ -50,7 +50,8 @@ static uint32_t step(subject *s) {
         *block = NULL;
         return UINT32_MAX;
     }
-    s->sizes[slot] = random_below(72);
+    /* Half of them alike, so that free chunks of one size are linked to each other. */
+    s->sizes[slot] = random_below(2) == 0 ? 8 + 24 * random_below(3) : random_below(72);
     *block = s->operations->alloc(s->heap, plan_of(s->plan), s->sizes[slot]);
     return *block == NULL ? UINT32_MAX : (uint32_t)((unsigned char *)*block - region);
 }

@@ -7,11 +7,16 @@
 #include "../contract/plans.h"
 
 #include "hfit/budgeted.h"
+#include "hfit/chained_pool.h"
 #include "hfit/class_pools.h"
+#include "hfit/partition_pool.h"
+#include "hfit/sized.h"
 #include "hfit/tailored.h"
 #include "hfit/tlsf.h"
 
 #include "check.h"
+
+#include "src/pools/layout.h"
 
 #include <string.h>
 
@@ -129,6 +134,114 @@ static void an_index_is_made_if_there_is_room_for_each_of_its_entries(void) {
     CHECK(hfit_class_pools_complete(&made.plan, table, 500) && made.plan.index.entries == 0);
 }
 
+static void more_pools_than_an_entry_can_name_have_no_index(void) {
+    static hfit_pool many[257];
+    static uint8_t room[HFIT_LARGEST_POOL_INDEX + 2];
+    for (uint32_t i = 0; i < 257; i++) {
+        many[i] = (hfit_pool){.size = i + 1, .count = 1};
+    }
+    for (uint32_t count = 256; count <= 257; count++) {
+        hfit_pools_plan plan = {.common = {8}, .search = HFIT_SEARCH_STACK};
+        plan.pools = (hfit_pool_list){many, count, hfit_pools_lay_out(many, count, 8)};
+        CHECK(hfit_class_pools_complete(&plan, room, sizeof room));
+        CHECK(plan.index.entries == (count == 256 ? 257 : 0));
+    }
+    for (uint32_t size = HFIT_LARGEST_POOL_INDEX - 1; size <= HFIT_LARGEST_POOL_INDEX; size++) {
+        hfit_pool one = {.size = size, .count = 1};
+        hfit_pools_plan plan = {.common = {8}, .search = HFIT_SEARCH_STACK};
+        plan.pools = (hfit_pool_list){&one, 1, hfit_pools_lay_out(&one, 1, 8)};
+        CHECK(hfit_class_pools_complete(&plan, room, sizeof room));
+        CHECK(plan.index.entries == (size < HFIT_LARGEST_POOL_INDEX ? size + 1 : 0));
+    }
+}
+
+/* Sealed anew, as by who knows how: what the seal cannot tell is looked at all the same. */
+static bool is_believed(hfit_pools_plan *plan) {
+    plan->seal = seal_of(plan);
+    return hfit_class_pools_smallest_region(&plan->common) != 0;
+}
+
+static void an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed(void) {
+    pooled made;
+    make_sound(&made);
+    made.plan.search = HFIT_SEARCH_STACK;
+    CHECK(completes(&made) && made.plan.index.entries == 501 && is_believed(&made.plan));
+    const struct { uint32_t entry, pool; } wrong[] = {{24, POOLS}, {500, 1}, {100, 0}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const uint8_t right = table[wrong[i].entry];
+        table[wrong[i].entry] = (uint8_t)wrong[i].pool;
+        CHECK(!is_believed(&made.plan));
+        table[wrong[i].entry] = right;
+        CHECK(is_believed(&made.plan));
+    }
+    hfit_pools_plan bad[] = {made.plan, made.plan, made.plan, made.plan};
+    bad[0].index.entries = 500;
+    bad[1].search = HFIT_SEARCH_FIRST_FIT;
+    bad[2].index.own = 1;
+    bad[3].overflow = HFIT_OVERFLOW_REFUSE;
+    bad[3].index.own = 502;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(!is_believed(&bad[i]));
+    }
+    made.plan.index.table = NULL; /* which the size alone tells: nothing is read there */
+    CHECK(hfit_class_pools_smallest_region(&made.plan.common) == 0);
+}
+
+static void an_index_without_a_pool_is_refused(void) {
+    hfit_pools_plan none = {.common = {8}, .search = HFIT_SEARCH_STACK};
+    CHECK(hfit_class_pools_complete(&none, table, INDEX));
+    none.index.table = table;
+    none.index.entries = 25;
+    CHECK(!is_believed(&none));
+}
+
+static void an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed(void) {
+    hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
+                           {.size = 100, .count = 2, .is_exact = 1}};
+    const uint32_t end = hfit_pools_lay_out(budgets, 2, 8);
+    hfit_pools_plan plan = {.common = {8}, .pools = {budgets, 2, end}};
+    CHECK(hfit_budgeted_complete(&plan, table, INDEX) && plan.index.table != NULL);
+    for (uint32_t entry = 0; entry < plan.index.entries; entry++) {
+        const uint8_t right = table[entry];
+        table[entry] = 2;
+        plan.seal = seal_of(&plan);
+        CHECK(hfit_budgeted_smallest_region(&plan.common) == 0);
+        table[entry] = right;
+    }
+    for (uint32_t entry = 0; entry < plan.index.entries; entry++) {
+        table[entry] = (uint8_t)(1 - table[entry]);
+    }
+    plan.seal = seal_of(&plan);
+    CHECK(hfit_budgeted_smallest_region(&plan.common) == 0);
+}
+
+/* A chunk that a pool would grow by, and the list of chunks behind the pools, end within 2^31 - 1.
+ */
+static void pools_that_grow_beyond_the_largest_block_are_refused(void) {
+    hfit_pool large[] = {{.size = 8192, .count = 127}, {.size = 1 << 20, .count = 2047}};
+    hfit_pools_plan plan = {.common = {8}, .growth = 1, .growth_steps = 1024};
+    plan.pools = (hfit_pool_list){large, 2, hfit_pools_lay_out(large, 2, 8)};
+    CHECK(plan.pools.end != 0 && !hfit_class_pools_complete(&plan, table, INDEX));
+    large[0].count = 120;
+    plan.pools.end = hfit_pools_lay_out(large, 2, 8);
+    CHECK(hfit_class_pools_complete(&plan, table, INDEX));
+    hfit_pool wide = {.size = 1 << 23, .count = 1};
+    plan.pools = (hfit_pool_list){&wide, 1, hfit_pools_lay_out(&wide, 1, 8)};
+    plan.growth = 255;
+    CHECK(hfit_class_pools_complete(&plan, table, INDEX));
+    plan.growth = 256;
+    CHECK(!hfit_class_pools_complete(&plan, table, INDEX));
+}
+
+static void a_last_pool_that_ends_beyond_the_largest_block_is_refused(void) {
+    hfit_pool pools[] = {{.size = 24, .count = 1}, {.size = 1 << 30, .count = 1}};
+    hfit_pools_plan plan = {.common = {8}};
+    plan.pools = (hfit_pool_list){pools, 2, hfit_pools_lay_out(pools, 2, 8)};
+    CHECK(hfit_class_pools_complete(&plan, table, INDEX));
+    pools[1].count = 2; /* the bits of two blocks more lie in the same word */
+    CHECK(!hfit_class_pools_complete(&plan, table, INDEX));
+}
+
 static void sizes_and_counts_that_cannot_be_laid_out_are_refused(void) {
     hfit_pool one[] = {{.size = 24, .count = 4}, {.size = 64, .count = 4}};
     CHECK(hfit_pools_lay_out(one, 2, 8) != 0);
@@ -164,6 +277,46 @@ static void tailored_plans_beyond_their_ranges_are_refused(void) {
     }
 }
 
+static void sized_and_tlsf_plans_beyond_their_ranges_are_refused(void) {
+    const hfit_sized_plan sound = {.common = {8}, .ends = 2};
+    hfit_sized_plan bad[] = {sound, sound, sound};
+    bad[0].ends = 0;
+    bad[1].ends = 3;
+    bad[2].common.alignment = 12;
+    CHECK(hfit_sized_init(region, 4096, &sound.common) != NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(hfit_sized_smallest_region(&bad[i].common) == 0);
+        CHECK(hfit_sized_init(region, 4096, &bad[i].common) == NULL);
+    }
+    hfit_tlsf_plan tlsf = {.common = {8}, .second_level = 5};
+    while (hfit_tlsf_smallest_region(&tlsf.common) != 0) {
+        CHECK(++tlsf.second_level < 64);
+    }
+    CHECK(hfit_tlsf_init(region, sizeof region, &tlsf.common) == NULL);
+}
+
+static void partitions_beyond_their_ranges_are_refused(void) {
+    const hfit_partition_pool_plan sound = {
+        .common = {8}, .partition_size = 64, .partitions = 10, .overhead = 8};
+    hfit_partition_pool_plan bad[] = {sound, sound, sound, sound, sound};
+    bad[0].partition_size = 0;
+    bad[1].partition_size = UINT32_MAX;
+    bad[2].partitions = UINT32_MAX;
+    bad[3].overhead = UINT32_MAX;
+    bad[4].partition_size = 1 << 20; /* each in its range, but more than 2^31 B together */
+    bad[4].partitions = 1 << 12;
+    const size_t least = hfit_partition_pool_smallest_region(&sound.common);
+    CHECK(hfit_partition_pool_init(region, least, &sound.common) != NULL);
+    CHECK(hfit_partition_pool_init(region, least - 1, &sound.common) == NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(hfit_partition_pool_smallest_region(&bad[i].common) == 0);
+        CHECK(hfit_partition_pool_init(region, sizeof region, &bad[i].common) == NULL);
+    }
+    const hfit_chained_pool_plan chained = {.common = {8}, .partition_size = 0, .partitions = 10};
+    CHECK(hfit_chained_pool_smallest_region(&chained.common) == 0);
+    CHECK(hfit_chained_pool_init(region, sizeof region, &chained.common) == NULL);
+}
+
 /* The alignment is the first word of every plan. */
 static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(void) {
     static const uint32_t alignments[] = {0, 1, 2, 3, 6, 12, 24, 32, 64, 0x80000000};
@@ -175,6 +328,7 @@ static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(voi
         for (size_t k = 0; k < sizeof alignments / sizeof alignments[0]; k++) {
             memcpy(plans[i].bytes, &alignments[k], sizeof alignments[k]);
             CHECK(operations->init(region, sizeof region, plan_of(&plans[i])) == NULL);
+            CHECK(operations->smallest_region(plan_of(&plans[i])) == 0);
         }
     }
 }
@@ -186,7 +340,15 @@ int main(void) {
     RUN(half_a_shared_heap_or_one_of_another_alignment_is_refused);
     RUN(pools_without_their_list_are_refused);
     RUN(an_index_is_made_if_there_is_room_for_each_of_its_entries);
+    RUN(more_pools_than_an_entry_can_name_have_no_index);
+    RUN(an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed);
+    RUN(an_index_without_a_pool_is_refused);
+    RUN(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed);
+    RUN(pools_that_grow_beyond_the_largest_block_are_refused);
+    RUN(a_last_pool_that_ends_beyond_the_largest_block_is_refused);
     RUN(sizes_and_counts_that_cannot_be_laid_out_are_refused);
+    RUN(sized_and_tlsf_plans_beyond_their_ranges_are_refused);
+    RUN(partitions_beyond_their_ranges_are_refused);
     RUN(tailored_plans_beyond_their_ranges_are_refused);
     RUN(no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none);
     return report_passed();

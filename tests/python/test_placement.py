@@ -28,7 +28,7 @@ from heapfit.design.placement.tailored_plans import (
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.loaded import AnyTrial, LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -147,6 +147,23 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     found = learn_placement(shifted, list(layouts(8).values()), most)
     assert found is not None
     assert found.tried <= most / len(shifted.events)
+
+
+def test_every_plan_that_is_replayed_is_told_as_tried(
+    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "HOLE_LIMITS", ())  # of these, those that save nothing are not told
+    replayed: list[Plan] = []
+    trial = LoadedTrace.trial
+
+    def noted(self: LoadedTrace, plan: Plan) -> AnyTrial:
+        replayed.append(plan)
+        return trial(self, plan)
+
+    monkeypatch.setattr(LoadedTrace, "trial", noted)
+    found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
+    assert found is not None
+    assert found.tried == len(replayed)
 
 
 def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(

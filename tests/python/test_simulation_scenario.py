@@ -93,6 +93,8 @@ def test_a_star_in_a_grid_stands_for_every_scheme(tmp_path):
          'grid[0]."traffic.arrivals.rate": must be numbers or words, not both'),
         ('"traffic.arrivals.rate"', '"traffic.arivals.rate"',
          "grid: traffic.arivals.rate: there is no table traffic.arivals"),
+        ('"traffic.arrivals.rate"', '"traffic.arri\tals.rate"',
+         r'grid: "traffic.arri\tals.rate": there is no table "traffic.arri\tals"'),
         ('"traffic.arrivals.rate"', '"run.seed"', 'grid[0]."run.seed": a key of a grid begins'),
         ("mean = 1.0", "mean = nan", "traffic.holding.mean: must be a number"),
         ("mean = 1.0", "mean = 0", "traffic.holding.mean: must be a number"),

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import Table, show
 
 Value: TypeAlias = int | float | str
 
@@ -78,10 +79,16 @@ def with_values(
         for name in names:
             tables = [one for table in tables for one in _tables_of(table, name)]
         if not tables:
-            top.refuse("grid", f"{path}: there is no table {'.'.join(names)}")
+            there_is_none = f"{_told(path)}: there is no table {_told('.'.join(names))}"
+            top.refuse("grid", there_is_none)
         for table in tables:
             table[last] = value
     return changed
+
+
+def _told(path: str) -> str:
+    """A key of a grid in a message: any text may stand in its quotes."""
+    return path if re.fullmatch(r"[\w.*-]{1,60}", path) else show(path)
 
 
 def _tables_of(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
