@@ -213,6 +213,8 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["front", trace, "tlsf", "-o", "front"],
         ["size", trace, "--report", "size.html"],
+        ["league", trace, "--alignment", "8", "-o", "league"],
+        ["reproduce", "000", "--small", "--report", "reproduce.html"],
     ):
         done = run_heapfit(*words, folder=folder, environment=os.environ)
         assert done.returncode == 0, done.stderr
@@ -314,3 +316,16 @@ def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
 def test_a_link_to_a_folded_part_opens_it(page):
     page.run("location.hash = '#def-u-max'")
     page.wait_for("document.getElementById('glossary').querySelector('details').open")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (1.02, 1.24, ["1.05", "1.1", "1.15", "1.2"]),
+        (1, 50, ["1", "2", "5", "10", "20", "50"]),
+        (1, 1e6, ["1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
+    ],
+)
+def test_an_axis_of_logarithms_has_ticks_however_short_it_is(page, low, high, shown):
+    axis = f"new Axis({{type: 'log'}}, [{low}, {high}], [0, 500])"
+    assert page.run(f"{axis}.ticks(70).map(([, text]) => text)") == shown
