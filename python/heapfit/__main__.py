@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m heapfit` is `heapfit`."""
 
-from heapfit.cli.main import run
+from heapfit.cli.start import run
 
 run()

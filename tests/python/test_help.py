@@ -78,7 +78,23 @@ def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
     shown = heapfit(*name.split(), "--help", folder=folder).stdout
     wide = [line for line in shown.splitlines() if len(line) > WIDTH]
     assert [line for line in wide if "heapfit" not in line] == []
+    assert not re.search(r"list\[|<(str|int|float|path|Path)|x<=|\{source", shown)
     assert "\n  Examples:\n    heapfit " in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("fit", "Missing argument 'SOURCE'."),
+        ("fit run.heap --workers 0", "'--workers': must be at least 1"),
+        ("fit run.heap --workers 9999", "'--workers': must be at most 1024"),
+        ("fit run.heap --peak many", "'--peak': must be a whole number"),
+        ("fit run.heap --margin much", "'--margin': must be a number"),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(words, told, folder):
+    done = heapfit(*words.split(), folder=folder)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 
 def made_by(*words: str) -> str:

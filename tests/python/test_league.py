@@ -17,8 +17,9 @@ from heapfit.league import League, LeagueOptions, opened_recordings, run_league,
 from heapfit.league.board import Board, BoardFigures, joined, read_board
 from heapfit.league.kept import Kept
 from heapfit.league.recordings import other_runs
-from heapfit.league.rows import OTHER_RUN, PLAIN, THIS_RUN, LeagueRow
+from heapfit.league.rows import OTHER_RUN, PLAIN, SIZED, THIS_RUN, UNSIZED, LeagueRow
 from heapfit.plugin import Plugin
+from heapfit.report.league.verdict import verdicts
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -188,9 +189,28 @@ def test_the_same_inputs_give_the_same_bytes_whoever_does_the_work(
     assert set(stamps["recordings"]) == {"alone", "echo-1", "echo-2"}
     csv_lines = (tmp_path / "one/league.csv").read_text().splitlines()
     assert len(csv_lines) == rows.num_rows + 1
+    assert done.stdout.startswith("Aligned to 8 B, nothing learned: tlsf needs least, ")
     page = Page((tmp_path / "one/league.html").read_text())
     assert not page.unclosed
     assert any(row[0] == "tlsf" and row[3] == "3 of 3" for row in page.rows)
+
+
+def test_the_verdict_names_who_needs_least_of_those_that_serve_most(league: League) -> None:
+    (first,) = rows_of(league, recording="alone", entrant="tlsf")
+    needs = {"a": (1100, 1300), "b": (1200, 1250), "c": (1000, None), "sized": (1000, 1000)}
+    rows = [
+        replace(
+            first, recording=str(run), entrant=name, u_max=1000, r_safe=region,
+            interface=SIZED if name == "sized" else UNSIZED,
+        )
+        for name, regions in needs.items()
+        for run, region in enumerate(regions)
+    ]  # fmt: skip
+    (told,) = verdicts(standings_of(rows))
+    assert told == (
+        f"Aligned to {first.alignment} B, nothing learned: a needs least, 1.200 times the peak in "
+        "the median of 2 recordings, 1.300 times at worst."
+    )
 
 
 def test_standings_are_medians_worst_and_who_needs_least(league: League) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages in a browser: what is drawn, what is told of it, and how it is reached."""
 
+import io
 import os
 import random
 import re
+import zipfile
 from pathlib import Path
 
 import axe_core_python
@@ -213,6 +215,8 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["front", trace, "tlsf", "-o", "front"],
         ["size", trace, "--report", "size.html"],
+        ["league", trace, "--alignment", "8", "-o", "league"],
+        ["reproduce", "000", "--small", "--report", "reproduce.html"],
     ):
         done = run_heapfit(*words, folder=folder, environment=os.environ)
         assert done.returncode == 0, done.stderr
@@ -311,6 +315,29 @@ def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
     assert told[0][0] == series[0][0]
 
 
+def test_the_code_is_kept_from_the_page_byte_for_byte(page, fitted):
+    page.run("save = (name, blob) => { window.kept = [name, blob]; }")
+    page.run("document.querySelector('[data-unpacks]').click()")
+    assert page.run("window.kept[0]") == "code.zip"
+    numbers = page.run("window.kept[1].arrayBuffer().then(one => [...new Uint8Array(one)])")
+    archive = zipfile.ZipFile(io.BytesIO(bytes(numbers)))
+    header = next(fitted.paths.code.glob("*_heap.h"))
+    assert archive.read(f"code/{header.name}") == header.read_bytes()
+
+
 def test_a_link_to_a_folded_part_opens_it(page):
     page.run("location.hash = '#def-u-max'")
     page.wait_for("document.getElementById('glossary').querySelector('details').open")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (1.02, 1.24, ["1.05", "1.1", "1.15", "1.2"]),
+        (1, 50, ["1", "2", "5", "10", "20", "50"]),
+        (1, 1e6, ["1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
+    ],
+)
+def test_an_axis_of_logarithms_has_ticks_however_short_it_is(page, low, high, shown):
+    axis = f"new Axis({{type: 'log'}}, [{low}, {high}], [0, 500])"
+    assert page.run(f"{axis}.ticks(70).map(([, text]) => text)") == shown

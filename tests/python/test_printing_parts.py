@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from heapfit.cli.printing import parts
+from heapfit.cli.printing.console import out_table, wrapped
 from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Table, out_result
 
 CLI = Path(parts.__file__).parents[1]
@@ -103,3 +104,18 @@ def test_no_command_makes_a_table_of_its_own():
     """fit puts several results into one object; main prints what is no result but an error."""
     own = {file.stem for file in CLI.glob("*.py") if "console.out_" in file.read_text()}
     assert own == {"fit", "main"}
+
+
+def test_a_number_and_its_unit_stay_in_one_line():
+    for unit in ("%", "B", "KiB", "bit"):
+        first, second = wrapped(f"{'x' * 77} 5 {unit} less")
+        assert (first, second) == ("x" * 77, f"5 {unit} less")
+    assert wrapped(f"{'x' * 77} 5 bystanders")[0].endswith(" 5")
+
+
+def test_names_too_wide_for_a_panel_are_broken_there(capsys):
+    name = "budgeted_16_frequent_exact:shared=tailored:layout=1"
+    out_table(["name", "memory", "beaten by"], [[name, 5, name], ["tlsf", 6, "best_fit"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("tlsf")][-1].split()[-1] == "best_fit"

@@ -3,7 +3,9 @@
 
 import base64
 import hashlib
+import io
 import re
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from heapfit.fitting.fit import fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.heap import fit as report_page
+from heapfit.report.heap.code_zip import zipped
 from heapfit.report.heap.fit import write_report
 from heapfit.report.sections.size_charts import (
     LABEL_HEIGHT,
@@ -196,8 +199,8 @@ def test_the_key_figures_are_the_fits(fitted):
         f"R safe {winner.r_safe:,} B",
         f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"heap {fitted.answer.size.region:,} B allocator {winner.name} over the peak "
-        f"{winner.over_u_max:.3f}",
+        f"heap {fitted.answer.size.region:,} B allocator {winner.name} of the peak "
+        f"{fitted.answer.size.region / profile.u_max:.3f}",
         f"#define APP_HEAP_BYTES {fitted.answer.size.region}u",
     ):
         assert words in text
@@ -326,3 +329,29 @@ def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
         write_report(path, replace(pooled, verdict="another"), shown)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_page_carries_the_code_as_a_zip_that_is_the_same_each_time(pooled):
+    written = pooled.paths.report.read_text()
+    carried = re.search(r'id="code-zip">([^<]+)<', written)
+    assert carried is not None
+    assert carried[1] == zipped(pooled.paths.code)
+    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(carried[1])))
+    files = [one for one in pooled.paths.code.rglob("*") if one.is_file()]
+    assert {name: archive.read(name) for name in archive.namelist()} == {
+        str(one.relative_to(pooled.paths.code.parent)): one.read_bytes() for one in files
+    }
+
+
+def test_a_page_that_would_be_too_large_carries_no_code(pooled):
+    shown = load_trace(pooled.trace)
+    assert "code-zip" in report_page.render(pooled, shown, lambda: "UEs=")
+    assert "code-zip" not in report_page.render(pooled, shown, lambda: "A" * 600_000)
+
+
+def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_peak(plain):
+    size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
+    page = page_of(replace(plain, answer=replace(plain.answer, size=size)))
+    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "no heap needs less than 400 B so a better one saves 100 B at most" in text
+    assert f"of the peak {size.region / 400:.3f}" in text

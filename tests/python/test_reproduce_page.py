@@ -24,6 +24,15 @@ def test_the_page_shows_every_figure_of_its_rows_and_opens_alone(laboratory):
     assert page.attributes("src") == []
 
 
+def test_a_paper_of_many_figures_is_folded_behind_how_they_stand(laboratory):
+    few = render(reproduce(["000-2", "001-3"], laboratory), laboratory)
+    assert few.count("<details open>") == 3  # 000 has a figure and a table, 001 a table
+    many = [f"000-{row}" for row in range(1, 7)]
+    page = render(reproduce(many, laboratory), laboratory)
+    assert "<details open>" not in page
+    assert "6 rows, what is published and what is found" in page
+
+
 def test_the_command_writes_the_page_and_tells_where(tmp_path):
     page = tmp_path / "papers.html"
     words = ["reproduce", "000-2", "--small", "--json", "--report", str(page)]

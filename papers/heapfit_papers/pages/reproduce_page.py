@@ -15,6 +15,7 @@ from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import Paper, published
 
 _TEMPLATE = Path(__file__).with_name("reproduce.html.j2")
+_MOST_UNFOLDED = 6  # figures of one paper: more would be a long way on a phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,16 @@ class PaperSection:
     paper: Paper
     rows: tuple[RowResult, ...]
     figures: tuple[PaperFigure, ...]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """How many of its figures match, by kind of evidence."""
+        return verdicts_in_words(self.rows)[1:]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all of it is shown at once; else it is folded."""
+        return sum(len(result.findings) for result in self.rows) <= _MOST_UNFOLDED
 
 
 def write_reproduce_page(path: Path, results: Sequence[RowResult], laboratory: Laboratory) -> None:

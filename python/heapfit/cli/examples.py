@@ -16,7 +16,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "verify": (
             "heapfit verify plan.toml --qemu firmware.elf --build 'make HEAP={code}'",
-            "heapfit verify plan.toml --qemu firmware.elf --build ./build --times 3 -- {run}",
+            "heapfit verify plan.toml --qemu image.elf --build ./build --times 3 -- {run}",
         ),
         "generate": (
             "heapfit generate plan.toml",

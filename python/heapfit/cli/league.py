@@ -13,7 +13,16 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import Alignment, AsJson, PointerBits, Workers
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, columns, out_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    columns,
+    out_result,
+    paragraph,
+)
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.league import (
     League,
@@ -30,7 +39,8 @@ from heapfit.league.others import crates
 from heapfit.league.run import ALIGNMENTS, NO_BOARD
 from heapfit.plugin import Plugin, plugin_of
 from heapfit.report.drawing.rendering import write_page
-from heapfit.report.league.page import LEARNED, render
+from heapfit.report.league.page import render
+from heapfit.report.league.verdict import LEARNED, verdicts
 from heapfit.sweep import Sweep
 
 _SHOWN = 12  # lines of a table; the files have all
@@ -156,6 +166,9 @@ def _parts(league: League, standings: Sequence[Standing], paths: Sequence[Path])
             "files": [str(path) for path in paths],
         }
     )
+    for sentence in verdicts(standings):
+        yield from paragraph(sentence)
+    yield Line("")
     yield Table(columns(*(field.name for field in fields(Standing))), standings, "standings")
     for alignment in sorted({one.alignment for one in standings}):
         for learned, told in LEARNED.items():

@@ -25,6 +25,7 @@ from typer.core import TyperGroup
 import heapfit
 from heapfit.cli.examples import examples_of
 from heapfit.cli.printing import console
+from heapfit.cli.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
 
@@ -106,6 +107,7 @@ class CommandGroup(TyperGroup):
         module = import_module(self.modules[cmd_name])
         alone.command(cmd_name)(module.command)
         command = typer.main.get_command(alone)
+        reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
             command.params.append(_force_option())
@@ -136,7 +138,7 @@ class CommandGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = _with_meant(error.message.removeprefix("Value error, "))
+            error.message = _with_meant(reworded(error.message.removeprefix("Value error, ")))
             _fail_in_json(_USAGE, [error.message])
             raise
         except _UsageError as error:

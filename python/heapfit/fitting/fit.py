@@ -26,6 +26,7 @@ from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
+from heapfit.report.heap.code_zip import zipped
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.sweep.threads import meanwhile
@@ -289,20 +290,21 @@ def write(
 ) -> None:
     """Writes plan, code and report into a folder that is there; `shown` is the run they show.
 
-    The code, which compilers weigh, beside the report where there are two threads.
+    The code, which compilers weigh, beside the report where there are two threads; the report
+    carries a zip of it.
     """
     paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
 
-    def write_code() -> None:
-        if paths.plan is not None and paths.code is not None:
-            save_plan(paths.plan, fitted.plan_file)
-            generate(fitted.plan_file, paths.code, options=GenerateOptions(threads=threads))
+    def write_code() -> str:
+        if paths.plan is None or paths.code is None:
+            return ""
+        save_plan(paths.plan, fitted.plan_file)
+        generate(fitted.plan_file, paths.code, options=GenerateOptions(threads=threads))
+        return zipped(paths.code)
 
     progress("write plan, code and report", 0.0)
     with meanwhile(threads, write_code) as until_written:
-        write_report(paths.report, fitted, shown)
-        progress("write plan, code and report", 0.5)
-        until_written()
+        write_report(paths.report, fitted, shown, until_written)
     progress("write plan, code and report", 1.0)
 
 

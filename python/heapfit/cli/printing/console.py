@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import textwrap
 import unicodedata
@@ -20,6 +21,9 @@ from heapfit.cli.printing.table import TableColumn, table_lines
 JSON_SCHEMA = 1
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 WIDE = 200  # of what bench/ prints, for people and for programs
+
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|B|bits?|bytes|ms|s)(?!\w))")
+_HELD = "\N{NO-BREAK SPACE}"  # where textwrap breaks no line
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -97,15 +101,19 @@ def out_table(
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """A text in lines of the page's width; a word that is wider stands in one of its own."""
-    return textwrap.wrap(
-        text,
+    """A text in lines of the page's width; a word that is wider stands in one of its own.
+
+    A number stays with its unit.
+    """
+    lines = textwrap.wrap(
+        _BEFORE_UNIT.sub(_HELD, text),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return [line.replace(_HELD, " ") for line in lines]
 
 
 def is_right(values: Iterable[object]) -> bool:

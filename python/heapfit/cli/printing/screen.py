@@ -19,6 +19,7 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragr
 from heapfit.cli.printing.verdict import said_of
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fit_result import Answer, BesideRow, Fit, Held, Standing
+from heapfit.report.saving import saving_told
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
@@ -103,7 +104,7 @@ def _answer(fit: Fit) -> Iterator[str]:
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
     yield _set_to(answer)
-    yield from _saving(fit)
+    yield from saving_told(fit)
     size = answer.size
     if size.peak > size.u_max:
         yield f"It is for a peak of {size.peak:,} B; the recorded peak is {size.u_max:,} B."
@@ -127,51 +128,6 @@ def _bytes(size: int) -> str:
 
 def _runs(count: int) -> str:
     return "1 recording" if count == 1 else f"{count} recordings"
-
-
-def _saving(fit: Fit) -> Iterator[str]:
-    """Against the heap of today; where it is unknown, against two that many have."""
-    if fit.today is not None:
-        yield _beside_today(fit)
-        return
-    region = fit.answer.size.region
-    if fit.looked_at is not None:  # the others' were not seen on all of it
-        return
-    found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
-    told = [
-        f"{abs(row.region - region):,} B ({_percent(1 - region / row.region)}) "
-        f"{'less' if region <= row.region else 'more'} than {row.title}"
-        for row in found
-        if row.region
-    ]
-    if told:
-        each = ", each" if len(told) > 1 else ""
-        margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(told)}{each} with the same {margin}."
-
-
-def _beside_today(fit: Fit) -> str:
-    today = fit.today
-    assert today is not None
-    now, fitted = (row.region for row in fit.beside[:2])
-    name = today.heap.name
-    if now is None or fitted is None or today.saved is None:
-        return f"{name} serves no region of these recordings." if now is None else ""
-    less = sum(pair.saves for pair in today.pairs)
-    change = f"{_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
-    found = f"needs {change} than {name}, and less on {less} of {_runs(len(today.pairs))}"
-    if today.is_kept:
-        return f"The fitted heap {found}: no reason to change."
-    if today.is_foretold:
-        return (
-            f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
-            "On a device requests follow their timing, and that follows the heap."
-        )
-    return f"It replaces {name}: the fitted heap {found}."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * abs(share):.1f} %"
 
 
 def _mark(row: BesideRow) -> str:

@@ -5,7 +5,7 @@
     1 headings    broken at spaces and after "/"
     2 texts       cells that stand to the left, widest first, broken at spaces and after _ / , :
     3 panels      below each other, each with the columns that name a row; in place of 2 where that
-                  is not enough
+                  is not enough, and then 2 in a panel that is still too wide
 
 A number is never broken, so one that is wider than the page is the only thing that leaves it.
 """
@@ -49,7 +49,7 @@ def table_lines(columns: Sequence[TableColumn], width: int, keys: int = 1) -> It
     for i, panel in enumerate(_panels(fitted, width, keys)):
         if i > 0:
             yield ""
-        yield from _lines(panel)
+        yield from _lines(_with_broken_texts(panel, width))
 
 
 def broken(text: str, width: int) -> tuple[str, ...]:

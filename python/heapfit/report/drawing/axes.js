@@ -126,15 +126,16 @@ class Axis {
         return values;
     }
 
-    // Powers of ten; with 2 and 5 times them where there is room.
+    // Powers of ten; with 2 and 5 times them where there is room; even steps where none of these lies.
     decades(low, high, most) {
         const factors = 3 * (high - low) <= most && this.given.dtick !== 1 ? [1, 2, 5] : [1];
         const values = [];
         for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
             values.push(...factors.map((factor) => factor * 10 ** power));
         }
-        return values.filter((value) => Math.log10(value) >= low - 1e-9
+        const inside = values.filter((value) => Math.log10(value) >= low - 1e-9
             && Math.log10(value) <= high + 1e-9);
+        return inside.length > 1 ? inside : this.steps(10 ** low, 10 ** high, most);
     }
 
     text(value, i) {

@@ -255,9 +255,12 @@ class Drawing {
             textAt(x, top + 8, label?.text ?? "", {"text-anchor": "middle", class: "label"}));
     }
 
-    annotate({x, y, text, xanchor = "center", font, bgcolor}, {axis}) {
+    // At `x` as figures give it, logarithms on an axis of these; or at a `place` from edge to edge.
+    annotate({x, y, place: share, text, xanchor = "center", font, bgcolor}, {axis}) {
         const anchors = {left: "start", right: "end", center: "middle"};
-        const place = this.x.isLog ? this.x.at(10 ** x) : this.x.at(x);
+        const {left, right} = this.box;
+        const place = share !== undefined ? left + share * (right - left)
+            : this.x.isLog ? this.x.at(10 ** x) : this.x.at(x);
         this.svg.append(textAt(place, axis.at(y) - 4, text, {
             "text-anchor": anchors[xanchor], class: bgcolor ? "label veiled" : "label",
             style: font ? `fill:${font.color}` : "",

@@ -16,10 +16,14 @@ async function copy(button) {
     }
 }
 
-// Offers a text to keep as a file; nothing leaves the page.
 function saveText(name, text) {
+    save(name, new Blob([text], {type: "text/plain"}));
+}
+
+// Offers bytes to keep as a file; nothing leaves the page.
+function save(name, blob) {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
+    link.href = URL.createObjectURL(blob);
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -59,6 +63,13 @@ for (const button of document.querySelectorAll("button[data-saves]")) {
     button.hidden = false;
     button.addEventListener("click", () => saveText(button.dataset.name,
         `${document.getElementById(button.dataset.saves).textContent.trim()}\n`));
+}
+for (const button of document.querySelectorAll("button[data-unpacks]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+        const packed = atob(document.getElementById(button.dataset.unpacks).textContent);
+        save(button.dataset.name, new Blob([Uint8Array.from(packed, (one) => one.charCodeAt(0))]));
+    });
 }
 for (const fold of document.querySelectorAll("details:has(.chart)")) {
     fold.addEventListener("toggle", () => draw()); // what is folded has no width to be drawn in

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from heapfit.fit_result import Fit
@@ -12,9 +12,11 @@ from heapfit.front.preference import Preference
 from heapfit.importers.site_names import site_names
 from heapfit.report.case import Case
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.number_text import NO_BREAK, count, percent, ratio, size
+from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
+from heapfit.report.heap.code_zip import LARGEST_PAGE
 from heapfit.report.heap_map.packed import packed_map
-from heapfit.report.heap_map.replays import Subject, map_of, subjects_of
+from heapfit.report.heap_map.replays import map_of, subjects_of
+from heapfit.report.saving import saving_told
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import Command, Content, Figure, Opening
@@ -27,14 +29,23 @@ from heapfit.trace.loaded import LoadedTrace
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
-def write_report(path: Path, fit: Fit, shown: LoadedTrace) -> None:
-    """Writes the report of `fit` to `path`; the file appears whole or not at all."""
-    rendering.write_page(path, render(fit, shown))
+def write_report(
+    path: Path, fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: ""
+) -> None:
+    """Writes the report of `fit` to `path`; the file appears whole or not at all.
+
+    `code` gives the zip of the generated C; it is asked when all else is gathered.
+    """
+    rendering.write_page(path, render(fit, shown, code))
 
 
-def render(fit: Fit, shown: LoadedTrace) -> str:
+def render(fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: "") -> str:
     """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
-    return content.render(_TEMPLATE, gather(fit, shown), fit=fit)
+    gathered, packed = gather(fit, shown), code()
+    page = content.render(_TEMPLATE, gathered, fit=fit, code=packed)
+    if packed and len(page.encode()) > LARGEST_PAGE:
+        return content.render(_TEMPLATE, gathered, fit=fit, code="")
+    return page
 
 
 def case_of(fit: Fit, shown: LoadedTrace) -> Case:
@@ -50,7 +61,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     subjects = subjects_of(case)
     heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
-        opening=_opening(fit, subjects),
+        opening=_opening(fit),
         heap_map=heap_map,
         peak=peak_of(case, subjects),
         risk=_risk(fit),
@@ -62,16 +73,17 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     )
 
 
-def _opening(fit: Fit, subjects: Sequence[Subject]) -> Opening:
+def _opening(fit: Fit) -> Opening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
+    size_told = fit.answer.size
     lead = [
-        Figure("heap", size(fit.answer.size.region)),
+        Figure("heap", size(size_told.region)),
         Figure("allocator", kept.title if kept else winner.name),
     ]
     if kept is None:
-        lead.append(Figure("over the peak", ratio(winner.over_u_max)))
+        lead.append(Figure("of the peak", ratio(size_told.region / max(size_told.u_max, 1))))
     firmer = f"Firmer with: {'; '.join(fit.firmer)}." if fit.firmer else ""
-    remarks = (_saving(subjects), fit.verdict, firmer)
+    remarks = (*saving_told(fit), firmer)
     return Opening(
         command="fit",
         title=info.program or fit.name,
@@ -93,8 +105,8 @@ def _warnings(fit: Fit) -> tuple[str, ...]:
 
 
 def _trust(fit: Fit) -> tuple[Figure, ...]:
-    winner, held = fit.winner, fit.held
-    saved = size((winner.r_safe or 0) - winner.u_max)
+    winner, held, needed = fit.winner, fit.held, fit.answer.size  # of all recordings
+    saved = size(needed.r_safe - needed.u_max)
     drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
     return (
         Figure("recordings", count(len(fit.runs)), "replayed in this heap"),
@@ -103,7 +115,7 @@ def _trust(fit: Fit) -> tuple[Figure, ...]:
         ),
         Figure("margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above what recordings need"),
         Figure(
-            "no heap needs less than", size(winner.u_max), f"so a better one saves {saved} at most"
+            "no heap needs less than", size(needed.u_max), f"so a better one saves {saved} at most"
         ),
         content.pointers_told([fit.trace.info]),
         Figure("alignment", size(winner.alignment), "of every block"),
@@ -125,18 +137,6 @@ def _risk(fit: Fit) -> Risk | None:
         "the choice. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, fit.answer.size.region, caption)
-
-
-def _saving(subjects: Sequence[Subject]) -> str:
-    """Today's heap beside the chosen one on the recording that is shown."""
-    if len(subjects) < 2:
-        return ""
-    todays, ours = (one.region + one.shift for one in subjects)
-    change = f"{size(abs(todays - ours))} ({percent(abs(1 - ours / todays))})"
-    return (
-        f"{subjects[0].name} needs {size(todays)} for this recording, the chosen heap "
-        f"{size(ours)}: {change} {'less' if ours <= todays else 'more'}, both without margin."
-    )
 
 
 def _define(fit: Fit) -> str:

@@ -6,47 +6,95 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.league import LeagueRow, Standing
-from heapfit.report.drawing.figure import COLOURS, Chart, Trace, marked_line
+from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace
+from heapfit.report.drawing.number_text import figure_text
 
 _MOST_SHOWN = 14  # entrants in a chart; the tables have all
+_SYMBOLS = ("circle", "diamond")  # of those that share a colour
 
 
 def memory_chart(identity: str, rows: Sequence[LeagueRow], standings: Sequence[Standing]) -> Chart:
-    """A mark for each recording, an entrant a column."""
-    names = [one.entrant for one in standings[:_MOST_SHOWN]]
-    known = [row for row in rows if row.entrant in names and row.over_u_max is not None]
-    known.sort(key=lambda row: (names.index(row.entrant), row.recording))
-    ratios = [round(row.over_u_max or 0, 4) for row in known]
-    marks = marked_line("a recording", [row.entrant for row in known], ratios, COLOURS[0])
-    medians = [one for one in standings[:_MOST_SHOWN] if one.median is not None]
-    middle = marked_line(
-        "median", [one.entrant for one in medians], [round(one.median or 0, 4) for one in medians],
-        COLOURS[1],
-    )  # fmt: skip
+    """A line for each entrant, with a mark for each recording."""
+    shown = [one for one in standings[:_MOST_SHOWN] if one.median is not None]
+    places = {one.entrant: place for place, one in enumerate(shown)}
+    known = [row for row in rows if row.entrant in places and row.over_u_max is not None]
+    known.sort(key=lambda row: (places[row.entrant], row.recording))
+    each = _marks(
+        "a recording",
+        [(round(row.over_u_max or 0, 4), places[row.entrant], row.recording) for row in known],
+        {"color": COLOURS[0], "size": 7, "opacity": 0.6},
+    )
+    middle = _marks(
+        "median of the recordings",
+        [(round(one.median or 0, 4), places[one.entrant], "median") for one in shown],
+        {"color": COLOURS[1], "size": 9, "symbol": "diamond"},
+    )
     return Chart(
         identity=f"chart-memory-{identity}",
-        meaning="R_safe over U_max of each recording, by entrant, the lowest median first.",
-        data=[_marks_alone(marks), _marks_alone(middle)],
+        meaning="What each recording needs over its peak of live bytes, an entrant a line.",
+        data=[each, middle],
         layout={
-            "xaxis": {"type": "category", "title": {"text": ""}},
-            "yaxis": {"title": {"text": "R_safe / U_max"}, "type": "log"},
+            "hovermode": "closest",
+            "xaxis": {
+                "title": {
+                    "text": "bytes needed over the peak (R<sub>safe</sub> / U<sub>max</sub>)"
+                },
+                "type": "log",
+            },
+            "yaxis": {
+                "title": {"text": "entrant"},
+                "names": [figure_text(name) for name in places],
+                "visible": False,
+                "range": [len(shown) - 0.4, -0.9],
+            },
+            "annotations": [_name(one, place) for place, one in enumerate(shown)],
         },
-        height=420,
+        height=70 + 34 * len(shown),
     )
+
+
+def _marks(name: str, points: Sequence[tuple[float, int, str]], marker: Layout) -> Trace:
+    """Of ratio, line and name of each."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [ratio for ratio, _, _ in points],
+        "y": [place for _, place, _ in points],
+        "text": [figure_text(told) for _, _, told in points],
+        "marker": marker,
+        "hovertemplate": "%{text}: %{x:.4}<extra></extra>",
+    }
+
+
+def _name(one: Standing, place: int) -> Layout:
+    """Above the line of an entrant, from the left edge."""
+    return {
+        "place": 0,
+        "y": place - 0.2,
+        "xanchor": "left",
+        "text": f"<b>{figure_text(one.entrant)}</b> {one.median:.3f}",
+        "bgcolor": "var(--paper)",
+    }
 
 
 def cost_chart(identity: str, standings: Sequence[Standing]) -> Chart:
     """Memory beside the accesses of a call: nearer to the corner is better in both."""
     known = [one for one in standings[:_MOST_SHOWN] if one.median and one.accesses is not None]
     data = [
-        _marks_alone(
-            marked_line(
-                one.entrant,
-                [round(one.accesses or 0, 2)],
-                [round(one.median or 0, 4)],
-                COLOURS[number % len(COLOURS)],
-            )
-        )
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": figure_text(one.entrant),
+            "x": [round(one.accesses or 0, 2)],
+            "y": [round(one.median or 0, 4)],
+            "marker": {
+                "color": COLOURS[number % len(COLOURS)],
+                "symbol": _SYMBOLS[number // len(COLOURS) % len(_SYMBOLS)],
+                "size": 9,
+            },
+            "hovertemplate": "%{y:.4} of the peak, %{x} accesses",
+        }
         for number, one in enumerate(known)
     ]
     return Chart(
@@ -54,12 +102,9 @@ def cost_chart(identity: str, standings: Sequence[Standing]) -> Chart:
         meaning="Median of R_safe over U_max, over the metadata accesses of a call.",
         data=data,
         layout={
+            "hovermode": "closest",
             "xaxis": {"title": {"text": "loads and stores of metadata a call, median"}},
-            "yaxis": {"title": {"text": "R_safe / U_max, median"}},
+            "yaxis": {"title": {"text": "bytes needed over the peak, median"}},
         },
         height=420,
     )
-
-
-def _marks_alone(curve: Trace) -> Trace:
-    return curve | {"mode": "markers"}

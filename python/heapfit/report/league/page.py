@@ -11,13 +11,10 @@ from heapfit.league import League, Standing
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.league.charts import cost_chart, memory_chart
+from heapfit.report.league.verdict import LEARNED, verdicts
 
 _TEMPLATE = Path(__file__).with_name("league.html.j2")
-LEARNED = {
-    "plain": "nothing learned",
-    "this run": "learned from the recording itself",
-    "another run": "learned from another run of the program",
-}
+_SHOWN = 8  # rows of a table that are not folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +37,11 @@ def render(league: League, standings: Sequence[Standing], command: str) -> str:
         "league",
         charts,
         sections=sections,
+        standings=standings,
+        verdicts=list(verdicts(standings)),
+        most_shown=_SHOWN,
         recordings=league.recordings,
         entrants=league.entrants,
-        rows=len(league.rows),
         wide=len({row.recording for row in league.rows if row.recorded_bits == 64}),
         command=command,
     )

@@ -14,6 +14,7 @@ from heapfit.report.drawing.number_text import count, figure_text, size
 
 _LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
 _OTHER = "var(--other-1)"
+_ONLY_THIS_RUN = "var(--quiet)"  # what holds only if every run is this one
 
 
 def added_chart(rows: Sequence[Row]) -> Chart:
@@ -29,7 +30,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
         "x": [min(one, longest) for one in added],
         "whole": added,
         "y": list(range(len(known))),
-        "marker": {"color": [ACCENT, *[_OTHER] * (len(known) - 1)]},
+        "marker": {"color": [ACCENT, *map(_colour, known[1:])]},
         "text": [f"{'… ' if one > longest else ''}<b>+{count(one)} B</b>" for one in added],
     }
     return Chart(
@@ -55,6 +56,10 @@ def added_chart(rows: Sequence[Row]) -> Chart:
         },
         height=60 + 44 * len(known),
     )
+
+
+def _colour(row: Row) -> str:
+    return _ONLY_THIS_RUN if row.is_cut_to_trace else _OTHER
 
 
 def _fits(added: int, row: Row) -> bool:
@@ -84,7 +89,7 @@ def trade_chart(case: Case) -> Chart | None:
         return None
     kinds = (
         ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
-        ("only if every run were this one", lambda row: row.is_cut_to_trace, "var(--quiet)"),
+        ("only if every run were this one", lambda row: row.is_cut_to_trace, _ONLY_THIS_RUN),
         ("chosen", lambda row: row is winner, ACCENT),
     )
     data = [

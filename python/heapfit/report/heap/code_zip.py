@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated C as a zip that its page carries, for readers who have the page alone."""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from pathlib import Path
+
+LARGEST_PAGE = 600_000  # bytes: a page that would be larger has no zip
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is the same zip
+
+
+def zipped(folder: Path) -> str:
+    """All files of a folder, below its own name, in base64."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                entry = zipfile.ZipInfo(str(file.relative_to(folder.parent)), _EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, file.read_bytes())
+    return base64.b64encode(packed.getvalue()).decode("ascii")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a league found, in a sentence for each field: who needs the least memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from heapfit.league import Standing
+from heapfit.league.rows import UNSIZED
+
+LEARNED = {
+    "plain": "nothing learned",
+    "this run": "learned from the recording itself",
+    "another run": "learned from another run of the program",
+}
+
+
+def verdicts(standings: Sequence[Standing]) -> Iterator[str]:
+    """Of heaps that know no sizes at a free, the first of each alignment and way to learn.
+
+    Only those compete that serve as many recordings as any; the largest alignment comes first.
+    """
+    for alignment in sorted({one.alignment for one in standings}, reverse=True):
+        for learned, told in LEARNED.items():
+            field = [
+                one
+                for one in standings
+                if (one.alignment, one.learned, one.interface) == (alignment, learned, UNSIZED)
+            ]
+            most = max((one.served for one in field), default=0)
+            ranked = [one for one in field if one.served == most and one.median is not None]
+            if ranked:
+                first = min(ranked, key=lambda one: one.median or 0)
+                yield f"Aligned to {alignment} B, {told}: {_told(first)}"
+
+
+def _told(first: Standing) -> str:
+    count = "its one recording" if first.served == 1 else f"the median of {first.served} recordings"
+    return (
+        f"{first.entrant} needs least, {first.median:.3f} times the peak in {count}, "
+        f"{first.worst:.3f} times at worst."
+    )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fitted heap saves, in the sentence that the screen and the page begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapfit.fit_result import Fit, Standing
+
+
+def saving_told(fit: Fit) -> Iterator[str]:
+    """Against the heap of today; where it is unknown, against two that many have."""
+    if fit.today is not None:
+        yield _beside_today(fit)
+        return
+    region = fit.answer.size.region
+    if fit.looked_at is not None:  # the others' were not seen on all of it
+        return
+    found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
+    told = [
+        f"{abs(row.region - region):,} B ({_percent(1 - region / row.region)}) "
+        f"{'less' if region <= row.region else 'more'} than {row.title}"
+        for row in found
+        if row.region
+    ]
+    if told:
+        each = ", each" if len(told) > 1 else ""
+        margin = f"{fit.answer.size.margin:g} % margin"
+        yield f"That is {' and '.join(told)}{each} with the same {margin}."
+
+
+def _beside_today(fit: Fit) -> str:
+    today = fit.today
+    assert today is not None
+    now, fitted = (row.region for row in fit.beside[:2])
+    name = today.heap.name
+    if now is None or fitted is None or today.saved is None:
+        return f"{name} serves no region of these recordings." if now is None else ""
+    less = sum(pair.saves for pair in today.pairs)
+    change = f"{_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
+    runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
+    found = f"needs {change} than {name}, and less on {less} of {runs}"
+    if today.is_kept:
+        why = "no reason to change" if fit.answer.is_enough else "too few to change for"
+        return f"The fitted heap {found}: {why}."
+    if today.is_foretold:
+        return (
+            f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
+            "On a device requests follow their timing, and that follows the heap."
+        )
+    return f"It replaces {name}: the fitted heap {found}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * abs(share):.1f} %"
