@@ -54,6 +54,23 @@ void a_table_agrees_with_a_map_at_every_step() {
     }
 }
 
+void a_copy_goes_on_by_itself() {
+    ObjectTable<int> table;
+    for (ObjectId object = 0; object < 300; object++) {
+        table.begin(object).value() = static_cast<int>(object);
+    }
+    for (ObjectId object = 0; object < 200; object++) {
+        table.end(table.find(object), object);
+    }
+    ObjectTable<int> copy = table.copied();
+    copy.begin(300).value() = 1;
+    copy.end(copy.find(299), 299);
+    copy.find(250).value() = 2;
+    CHECK(copy.next() == 301 && table.next() == 300);
+    CHECK(!copy.find(199) && !copy.find(299) && copy.find(298).value() == 298);
+    CHECK(table.find(299).value() == 299 && table.find(250).value() == 250 && !table.find(300));
+}
+
 void only_the_next_object_may_begin() {
     ObjectTable<int> table;
     CHECK(!table.begin(1));
@@ -110,6 +127,7 @@ void an_object_out_of_order_is_told() {
 
 int main() {
     RUN(a_table_agrees_with_a_map_at_every_step);
+    RUN(a_copy_goes_on_by_itself);
     RUN(only_the_next_object_may_begin);
     RUN(a_page_is_given_back_and_its_objects_stay_dead);
     RUN(a_free_before_its_alloc_is_told);

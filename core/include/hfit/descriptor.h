@@ -130,6 +130,8 @@ typedef struct hfit_reach {
                      * much more of room, or `most` alone, every block lies where it lay, counted
                      * from its own end; what is between them may be given to a block that asked
                      * for less. */
+    uint32_t last;  /* bytes of the free chunk at the room's end; 0: none is free there. Only of
+                     * allocators that know room_alike. */
 } hfit_reach;
 
 typedef struct hfit_allocator {
@@ -156,6 +158,16 @@ typedef struct hfit_allocator {
      * false. Of no blocks aligned beyond the plan. In builds with HFIT_TELLS_ROOM. */
     bool (*room_for)(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
                      uint32_t *room);
+    /* For the same allocators, else NULL: as room_for of regions that are no larger than this one
+     * and whose control structures are as long. Each of them with so much room does with the next
+     * request what is done here, be it refused. False where nothing is known. */
+    bool (*room_alike)(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
+                       uint32_t *room);
+    /* For the same allocators, else NULL: makes of a heap the one that it would be in a region of
+     * `region_size` bytes, no larger, in which all that was done was done alike, if the last thing
+     * done to free chunks was to change the last of them. False, and nothing changed, if its
+     * control structures would not be as long, or it would have no last chunk. */
+    bool (*end_at)(hfit_heap *heap, const hfit_plan *plan, size_t region_size);
     /* True if callers hand the size over, by free_sized and resize_sized. Below safety level 2 what
      * lacks it (free, resize) is refused, usable_size is 0, and `walk` tells of neighbouring blocks
      * as of one. */

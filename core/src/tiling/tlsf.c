@@ -331,6 +331,13 @@ static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
 
 #if HFIT_TELLS_ROOM
 
+/* Where the free chunk before the sentinel begins; the sentinel if there is none. */
+static uint32_t last_free(const hfit_heap *heap) {
+    const uint32_t end = load_word(heap, TILING_END);
+    const bool is_free = (load_word(heap, end) & AFTER_FREE) != 0;
+    return is_free ? end - chunk_size(coded_header(load_word(heap, end - WORD_SIZE))) : end;
+}
+
 /* The room matters, as the last chunk's class. */
 static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
     (void)plan;
@@ -338,14 +345,8 @@ static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *r
     reach->most = load_word(heap, TILING_FOOTPRINT) - WORD_SIZE - first;
     reach->room = load_word(heap, TILING_END) - first;
     reach->chunk = 0;
+    reach->last = load_word(heap, TILING_END) - last_free(heap);
     return false;
-}
-
-/* Where the free chunk before the sentinel begins; the sentinel if there is none. */
-static uint32_t last_free(const hfit_heap *heap) {
-    const uint32_t end = load_word(heap, TILING_END);
-    const bool is_free = (load_word(heap, end) & AFTER_FREE) != 0;
-    return is_free ? end - chunk_size(coded_header(load_word(heap, end - WORD_SIZE))) : end;
 }
 
 /* Bytes of the smallest chunk of the class above that of `size`. */
@@ -405,6 +406,77 @@ static bool room_for(const hfit_heap *heap, const hfit_plan *plan, const void *b
     return before + last_size >= before;
 }
 
+/* The least size of a last chunk of the class of `size`. */
+static uint32_t least_of_class(uint32_t shape, uint32_t size) {
+    const uint32_t log2 = width_log2(shape, size - WORD_SIZE) + alignment_log2(shape);
+    return (((size - WORD_SIZE) >> log2) << log2) + WORD_SIZE;
+}
+
+/* How many bytes the last chunk, which has `last_size`, must have at least for the chunk that is
+ * found here to be found, or for none if none is. A smaller one in its class stays where it is in
+ * its list; one in a lower class is passed by unless that is searched. */
+static uint32_t last_size_alike(const hfit_heap *heap, const hfit_plan *plan, uint32_t needed,
+                                uint32_t last_size) {
+    const uint32_t shape = load_word(heap, SHAPE);
+    const uint32_t end = load_word(heap, TILING_END);
+    const bool is_rounded = ((const hfit_tlsf_plan *)plan)->probes == 0;
+    const uint32_t searched = is_rounded ? round_to_class(plan, shape, needed) : needed;
+    uint32_t found;
+    const bool is_found = index_find(heap, plan, needed, end, &found);
+    if (last_size == 0 || searched > end || bin_of(shape, last_size) < bin_of(shape, searched)) {
+        return 0;
+    }
+    const uint32_t in_class = least_of_class(shape, last_size);
+    if (is_found && found == end - last_size) {
+        const uint32_t whole = needed + smallest_chunk(plan); /* and what is left is a chunk */
+        const uint32_t above = size_above_class(shape, needed);
+        const bool may_be_lower = above < in_class && is_largest(heap, shape, found);
+        const uint32_t enough = may_be_lower ? above : in_class;
+        return enough < whole ? whole : enough;
+    }
+    const uint32_t size = is_found ? chunk_size(load_header(heap, found)) : end;
+    return bin_of(shape, last_size) > bin_of(shape, size) ? size_above_class(shape, size)
+                                                          : in_class;
+}
+
+static bool room_alike(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
+                       uint32_t *room) {
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    const uint32_t last = last_free(heap);
+    used_chunk chunk;
+    uint32_t last_size;
+    *room = 0;
+    if (block != NULL && !find_changeable_chunk(heap, plan, block, &chunk)) {
+        return false;
+    }
+    if (needed == 0) {
+        return true;
+    }
+    if (block == NULL || !last_size_in_place(heap, &chunk, needed, &last_size)) {
+        last_size = last_size_alike(heap, plan, needed, load_word(heap, TILING_END) - last);
+    } else if (last_size != 0) {
+        last_size += smallest_chunk(plan);
+    }
+    *room = last_size == 0 ? 0 : last - load_word(heap, TILING_FIRST) + last_size;
+    return *room >= last_size;
+}
+
+static bool end_at(hfit_heap *heap, const hfit_plan *plan, size_t region_size) {
+    const uint32_t end = sentinel_of(plan, region_size);
+    const uint32_t shape = shape_for(plan, end);
+    const uint32_t last = last_free(heap);
+    const uint32_t before = load_word(heap, TILING_END);
+    if (shape != load_word(heap, SHAPE) || end > before || last + CHUNK_LEAST > end ||
+        start_of(plan, shape, end) != load_word(heap, TILING_FIRST)) {
+        return false;
+    }
+    index_remove(heap, plan, last, before - last);
+    store_word(heap, TILING_END, end);
+    store_word(heap, end, AFTER_FREE);
+    put_free_chunk(heap, plan, last, (end - last) | CHUNK_FREE);
+    return true;
+}
+
 #endif
 
 static const hfit_tunable tunables[] = {
@@ -430,6 +502,8 @@ const hfit_allocator hfit_tlsf_allocator = {
 #if HFIT_TELLS_ROOM
     .reach = reach_of,
     .room_for = room_for,
+    .room_alike = room_alike,
+    .end_at = end_at,
 #endif
     .account =
         {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t region_limit = std::uint64_t{1} << 32; // a region is smaller (contract.h)
 constexpr std::uint64_t page_size = 4096;                      // at least so aligned is a mapping
+constexpr std::size_t free_chunk_end = 32;                     // bytes: its words, the sentinel
 constexpr std::size_t most_kept = std::size_t{64} << 20;       // bytes, by each thread
 
 // What a base is aligned to for which so much is asked.
@@ -100,15 +101,59 @@ std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &r
     if (region.size == 0 || region.size >= region_limit) {
         return std::nullopt;
     }
-    const std::uint64_t spare = alignment > page_size ? alignment : 0;
-    Mapping mapping = reserve(region.size + spare);
-    const auto base = reinterpret_cast<std::uintptr_t>(mapping.get());
-    const std::uint64_t gap = (0 - base) & (alignment - 1);
-    hfit_heap *const heap = plan.operations().init(mapping.get() + gap, region.size, plan.raw());
+    const RegionSpec aligned = {region.size, alignment};
+    Mapping mapping = reserve_for(aligned);
+    hfit_heap *const heap =
+        plan.operations().init(base_in(mapping, aligned), region.size, plan.raw());
     if (heap == nullptr) {
         return std::nullopt;
     }
-    return HostHeap(plan, std::move(mapping), {region.size, alignment}, heap);
+    return HostHeap(plan, std::move(mapping), aligned, heap);
+}
+
+HostHeap::Mapping HostHeap::reserve_for(const RegionSpec &region) {
+    return reserve(region.size + (region.base_alignment > page_size ? region.base_alignment : 0));
+}
+
+std::byte *HostHeap::base_in(const Mapping &mapping, const RegionSpec &region) {
+    const auto start = reinterpret_cast<std::uintptr_t>(mapping.get());
+    return mapping.get() + ((0 - start) & (region.base_alignment - 1));
+}
+
+std::optional<HeapImage> HostHeap::image() const {
+    const std::optional<RoomyHeap> last = roomy();
+    if (!last || last->allocator->end_at == nullptr) {
+        return std::nullopt;
+    }
+    const std::size_t left_out = last->room().value_or(hfit_reach{}).last;
+    if (left_out < 2 * free_chunk_end) {
+        return std::nullopt;
+    }
+    const std::size_t front = region_.size - left_out + free_chunk_end;
+    const std::size_t back = std::min<std::size_t>(free_chunk_end, region_.size - front);
+    HeapImage image{region_, std::make_unique_for_overwrite<std::byte[]>(front + back), front,
+                    front + back};
+    const auto *const bytes = reinterpret_cast<const std::byte *>(heap_);
+    std::copy_n(bytes, front, image.bytes.get());
+    std::copy_n(bytes + region_.size - back, back, image.bytes.get() + front);
+    return image;
+}
+
+std::optional<HostHeap> HostHeap::shortened(const Plan &plan, const HeapImage &image,
+                                            std::uint64_t size) {
+    Mapping mapping = reserve_for(image.region);
+    std::byte *const base = base_in(mapping, image.region);
+    const std::size_t back = image.size - image.front;
+    std::copy_n(image.bytes.get(), image.front, base);
+    std::copy_n(image.bytes.get() + image.front, back, base + image.region.size - back);
+    HostHeap heap(plan, std::move(mapping), image.region, reinterpret_cast<hfit_heap *>(base));
+    const std::optional<RoomyHeap> last = heap.roomy();
+    if (!last || size < last->offset ||
+        !last->allocator->end_at(last->heap, last->plan, size - last->offset)) {
+        return std::nullopt;
+    }
+    heap.region_.size = size;
+    return heap;
 }
 
 std::optional<hfit_reach> HostHeap::reach() const {

@@ -15,6 +15,7 @@ namespace heapfit {
 struct ParallelTrials::Batch {
     const TrialOf &trial;
     std::span<const std::uint64_t> sizes;
+    std::span<const Turn> turns;
     std::vector<TrialResult> results;
     std::mutex mutex; // guards all below
     std::condition_variable changed;
@@ -22,28 +23,39 @@ struct ParallelTrials::Batch {
     std::size_t done = 0;
     std::exception_ptr failure;
 
-    Batch(const TrialOf &tried, std::span<const std::uint64_t> wanted)
-        : trial(tried), sizes(wanted), results(wanted.size()) {}
+    Batch(const TrialOf &tried, std::span<const std::uint64_t> wanted,
+          std::span<const Turn> in_turns)
+        : trial(tried), sizes(wanted), turns(in_turns), results(wanted.size()) {}
 
-    // The next size to try; sizes.size() if there is none, or the run is over.
+    // The next turn to do; turns.size() if there is none, or the run is over.
     std::size_t take(const std::stop_token &stop) {
         const std::lock_guard lock(mutex);
-        return stop.stop_requested() || failure || next == sizes.size() ? sizes.size() : next++;
+        return stop.stop_requested() || failure || next == turns.size() ? turns.size() : next++;
     }
 
     void work(const std::stop_token &stop) {
-        for (std::size_t i = take(stop); i < sizes.size(); i = take(stop)) {
-            std::exception_ptr thrown;
-            try {
-                results[i] = trial(sizes[i], stop);
-            } catch (...) {
-                thrown = std::current_exception();
+        for (std::size_t turn = take(stop); turn < turns.size(); turn = take(stop)) {
+            for (const std::size_t i : turns[turn]) {
+                if (stop.stop_requested() || !try_size(i, stop)) {
+                    return;
+                }
             }
-            const std::lock_guard lock(mutex);
-            done++;
-            failure = failure ? failure : thrown;
-            changed.notify_one();
         }
+    }
+
+    // False if the trial threw.
+    bool try_size(std::size_t i, const std::stop_token &stop) {
+        std::exception_ptr thrown;
+        try {
+            results[i] = trial(sizes[i], stop);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        done++;
+        failure = failure ? failure : thrown;
+        changed.notify_one();
+        return thrown == nullptr;
     }
 };
 
@@ -68,15 +80,16 @@ void ParallelTrials::watch(Batch &batch, std::size_t count) const {
     }
 }
 
-std::vector<TrialResult> ParallelTrials::run(std::span<const std::uint64_t> sizes) {
-    Batch batch(trial_, sizes);
+std::vector<TrialResult> ParallelTrials::run(std::span<const std::uint64_t> sizes,
+                                             std::span<const Turn> turns) {
+    Batch batch(trial_, sizes, turns);
     const unsigned wanted = options_.threads != 0
                                 ? options_.threads
                                 : std::max(1u, std::thread::hardware_concurrency());
     {
         // Leaving this scope, by an exception of the callback too, stops and joins the workers.
         std::vector<std::jthread> workers;
-        for (unsigned i = 0; i < wanted && i < sizes.size(); i++) {
+        for (unsigned i = 0; i < wanted && i < turns.size(); i++) {
             workers.emplace_back([&batch](const std::stop_token &stop) { batch.work(stop); });
         }
         watch(batch, sizes.size());

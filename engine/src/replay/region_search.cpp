@@ -8,6 +8,7 @@
 #include <string>
 
 #include "heapfit/profile/u_max.hpp"
+#include "heapfit/replay/forked_trials.hpp"
 #include "heapfit/replay/parallel_trials.hpp"
 
 namespace heapfit {
@@ -87,15 +88,28 @@ class Search {
     void try_now(std::span<const std::uint64_t> ascending) {
         const auto known = std::ranges::lower_bound(ascending, serving_);
         const auto unknown = ascending.first(static_cast<std::size_t>(known - ascending.begin()));
-        const std::vector<TrialResult> results = trials_.run(unknown);
+        const std::vector<TrialResult> results = trials_.run(unknown, turns(unknown));
         for (std::size_t i = 0; i < unknown.size(); i++) {
             sizes_[unknown[i]] = results[i];
-            search_.events += results[i].events;
+            search_.events += results[i].events - results[i].known;
             keep_if_lower(unknown[i], results[i]);
         }
         for (auto size = known; size != ascending.end(); ++size) {
             sizes_[*size] = {.runs = true};
         }
+    }
+
+    // The numbers of sizes that are tried one after the other.
+    [[nodiscard]] std::vector<Turn> turns(std::span<const std::uint64_t> ascending) const {
+        std::map<std::uint64_t, Turn> by_kind;
+        for (std::size_t i = ascending.size(); i-- > 0;) {
+            by_kind[space_.kind ? space_.kind(ascending[i]) : i].push_back(i);
+        }
+        std::vector<Turn> all;
+        for (auto &[kind, turn] : by_kind) {
+            all.push_back(std::move(turn));
+        }
+        return all;
     }
 
     void keep_if_lower(std::uint64_t size, const TrialResult &result) {
@@ -240,6 +254,12 @@ RegionSearch scan(const Trial &trial, const SearchOptions &options) {
         space.by_chance = trial.plan().ignores_region_end() ? 0 : two_chunks;
     } else if (trial.asks_room()) {
         space.serves_from = [&trial](std::uint64_t size) { return trial.serves_from(size); };
+        ForkedTrials forked(trial);
+        space.kind = [&forked](std::uint64_t size) { return forked.kind(size); };
+        const TrialOf run = [&forked](std::uint64_t size, const std::stop_token &stop) {
+            return forked.run(size, stop);
+        };
+        return search_regions(space, run, options);
     }
     const TrialOf run = [&trial](std::uint64_t size, const std::stop_token &stop) {
         return trial.run(size, stop);

@@ -10,6 +10,12 @@
 
 namespace heapfit {
 
+namespace {
+
+constexpr std::uint64_t unknown_room = std::uint64_t{1} << 32; // no region has it
+
+}
+
 struct Replay::Visitor {
     const hfit_operations &operations;
     hfit_heap *heap;
@@ -116,17 +122,21 @@ struct Replay::Visitor {
 };
 
 // Asks before each request how much room it needs, and keeps that of those that are served, or
-// were, by the heap to which room matters.
+// were, by the heap to which room matters, or refused.
 struct Replay::AskingVisitor {
     Visitor &visitor;
     RoomyHeap roomy;
+    decltype(hfit_allocator::room_for) room_of;
     NeededRoom needed;
+    std::vector<RoomRise> *rises; // nullptr: not kept
+    std::uint64_t first;          // event
 
     bool allocated(std::size_t i, const Event &event, Block &block) {
-        const NeededRoom asked = ask(nullptr, event.size);
+        NeededRoom asked = ask(nullptr, event.size);
+        asked.is_known = asked.is_known && (rises == nullptr || !is_beyond(event));
         const bool goes_on = visitor.allocated(i, event, block);
         if (is_roomy(block)) {
-            keep(asked);
+            keep(i, asked);
         }
         return goes_on;
     }
@@ -135,8 +145,8 @@ struct Replay::AskingVisitor {
         const bool was_roomy = is_roomy(block);
         const NeededRoom asked = ask(was_roomy ? visitor.address_of(block) : nullptr, event.size);
         const bool goes_on = visitor.resized(i, event, block);
-        if (was_roomy || is_roomy(block)) {
-            keep(asked);
+        if (was_roomy || is_roomy(block) || !goes_on) {
+            keep(i, asked);
         }
         return goes_on;
     }
@@ -148,24 +158,33 @@ struct Replay::AskingVisitor {
   private:
     [[nodiscard]] bool is_roomy(const Block &block) const { return block.offset >= roomy.offset; }
 
+    [[nodiscard]] bool is_beyond(const Event &event) const {
+        return event.alignment_log2 > std::countr_zero(roomy.plan->alignment);
+    }
+
     [[nodiscard]] NeededRoom ask(const void *block, Bytes size) const {
         const UncountedAccesses uncounted;
         NeededRoom asked;
         asked.is_known =
-            roomy.allocator->room_for != nullptr &&
-            roomy.allocator->room_for(roomy.heap, roomy.plan, block, size, &asked.most);
+            room_of != nullptr && room_of(roomy.heap, roomy.plan, block, size, &asked.most);
         return asked;
     }
 
-    void keep(const NeededRoom &asked) {
+    void keep(std::size_t i, const NeededRoom &asked) {
+        const bool rises_now = needed.is_known && (!asked.is_known || asked.most > needed.most);
         needed.is_known = needed.is_known && asked.is_known;
         needed.most = std::max(needed.most, asked.most);
+        if (rises != nullptr && rises_now) {
+            rises->push_back({first + i, needed.is_known ? needed.most : unknown_room});
+        }
     }
 };
 
 Replay::Replay(HostHeap heap, const ReplayOptions &options)
     : heap_(std::move(heap)), options_(options),
-      buckets_(options.samples, options.expected_events) {}
+      buckets_(options.samples, options.expected_events) {
+    needed_.most = static_cast<std::uint32_t>(options.alike_from);
+}
 
 bool Replay::feed(std::span<const Event> events) {
     const bool is_sampled = options_.samples > 0;
@@ -192,8 +211,9 @@ void Replay::feed_bucket(std::span<const Event> events) {
                     totals_,
                     options_.keep_offsets ? &offsets_ : nullptr};
     const heapfit_access_counts before = heapfit_counts;
+    const bool is_asking = options_.ask_room || options_.ask_alike;
     const Followed followed =
-        options_.ask_room ? follow_asking(events, visitor) : follow(events, objects_, visitor);
+        is_asking ? follow_asking(events, visitor) : follow(events, objects_, visitor);
     count_accesses(before);
     const std::uint64_t index = events_ + followed.count;
     if (followed.is_bad) {
@@ -214,7 +234,14 @@ void Replay::feed_bucket(std::span<const Event> events) {
 
 Followed Replay::follow_asking(std::span<const Event> events, Visitor &visitor) {
     const std::optional<RoomyHeap> roomy = heap_.roomy();
-    AskingVisitor asking{visitor, roomy.value(), needed_};
+    const bool is_alike = options_.ask_alike;
+    const hfit_allocator &allocator = *roomy.value().allocator;
+    AskingVisitor asking{visitor,
+                         roomy.value(),
+                         is_alike ? allocator.room_alike : allocator.room_for,
+                         needed_,
+                         is_alike ? &rises_ : nullptr,
+                         events_};
     const Followed followed = follow(events, objects_, asking);
     needed_ = asking.needed;
     return followed;
@@ -261,6 +288,36 @@ std::uint64_t Replay::reach() const {
 std::optional<std::uint64_t> Replay::room() const {
     const bool is_known = options_.ask_room && needed_.is_known && !has_aligned_beyond();
     return is_known ? std::optional<std::uint64_t>(needed_.most) : std::nullopt;
+}
+
+std::uint64_t Replay::last_free() const {
+    const std::optional<RoomyHeap> roomy = heap_.roomy();
+    return roomy ? roomy->room().value_or(hfit_reach{}).last : 0;
+}
+
+std::optional<Replay::State> Replay::state() const {
+    std::optional<HeapImage> heap = heap_.image();
+    if (!heap) {
+        return std::nullopt;
+    }
+    State state(std::move(*heap), objects_.copied());
+    state.totals_ = totals_;
+    state.needed_ = needed_;
+    state.events_ = events_;
+    return state;
+}
+
+std::optional<Replay> Replay::resumed(const Plan &plan, const State &state, std::uint64_t size) {
+    std::optional<HostHeap> heap = HostHeap::shortened(plan, state.heap_, size);
+    if (!heap) {
+        return std::nullopt;
+    }
+    Replay replay(std::move(*heap), {.ask_alike = true});
+    replay.objects_ = state.objects_.copied();
+    replay.totals_ = state.totals_;
+    replay.needed_ = state.needed_;
+    replay.events_ = state.events_;
+    return replay;
 }
 
 bool Replay::has_aligned_beyond() const {

@@ -166,7 +166,8 @@ TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) c
             .footprint = result.footprint,
             .reach = replay.reach(),
             .height = result.height,
-            .events = result.events};
+            .events = result.events,
+            .placement_hash = result.placement_hash};
 }
 
 bool Trial::tells_reach() const {

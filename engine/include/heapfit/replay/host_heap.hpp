@@ -24,6 +24,14 @@ struct RegionSpec {
                                       // host's is given where that is more.
 };
 
+// The bytes of a heap whose region ends in a free chunk, which is left out but for both its ends.
+struct HeapImage {
+    RegionSpec region;
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t front; // of them lie where the region begins, the others where it ends
+    std::size_t size;
+};
+
 // A heap of core to whose choices a region's room may matter (hfit/descriptor.h). The pointers are
 // its owner's.
 struct RoomyHeap {
@@ -46,8 +54,18 @@ class HostHeap {
     // As try_init; throws Error, with the smallest size there is, where that says nullopt.
     [[nodiscard]] static HostHeap init(const Plan &plan, const RegionSpec &region);
 
+    // Nothing of a heap that cannot be shortened (hfit/descriptor.h), or does not end in a free
+    // chunk.
+    [[nodiscard]] std::optional<HeapImage> image() const;
+
+    // The same heap, made shorter: as it would be in a region of `size` bytes where all was done
+    // alike. Nothing if it cannot be.
+    [[nodiscard]] static std::optional<HostHeap> shortened(const Plan &plan, const HeapImage &image,
+                                                           std::uint64_t size);
+
     [[nodiscard]] const Plan &plan() const { return plan_; }
     [[nodiscard]] hfit_heap *get() const { return heap_; }
+    [[nodiscard]] std::uint64_t size() const { return region_.size; }
     [[nodiscard]] std::uint64_t base_alignment() const { return region_.base_alignment; }
 
     [[nodiscard]] std::uint64_t footprint() const {
@@ -91,6 +109,8 @@ class HostHeap {
     HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap);
 
     static Mapping reserve(std::size_t size);
+    static Mapping reserve_for(const RegionSpec &region);
+    static std::byte *base_in(const Mapping &mapping, const RegionSpec &region);
 
     Plan plan_;
     Mapping mapping_;

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "heapfit/replay/region_search.hpp"
 
 namespace heapfit {
+
+// Numbers of sizes that one thread tries in this order.
+using Turn = std::vector<std::size_t>;
 
 class ParallelTrials {
   public:
@@ -14,10 +18,8 @@ class ParallelTrials {
 
     // What each size gave, in order. An exception of the progress callback or of a trial stops all
     // and is thrown.
-    [[nodiscard]] std::vector<TrialResult> run(std::span<const std::uint64_t> sizes);
-
-    // As `run` for one size.
-    [[nodiscard]] TrialResult run(std::uint64_t size) { return run({&size, 1})[0]; }
+    [[nodiscard]] std::vector<TrialResult> run(std::span<const std::uint64_t> sizes,
+                                               std::span<const Turn> turns);
 
     // How many trials are still to come, as far as is known.
     void expect(std::uint64_t trials) { total_ = done_ + trials; }

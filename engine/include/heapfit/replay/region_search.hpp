@@ -75,6 +75,9 @@ struct SearchSpace {
     // Of a plan to which the room matters as its last chunk's size: a region from which on all
     // serve, told by a replay in this one (Trial::serves_from). Empty for any other.
     std::function<std::optional<std::uint64_t>(std::uint64_t size)> serves_from = {};
+    // Sizes of one kind are tried one after the other, the largest first, by one thread. Empty:
+    // each by itself.
+    std::function<std::uint64_t(std::uint64_t size)> kind = {};
 };
 
 // The search itself, for any way of trying a size. The same answer for any number of threads.

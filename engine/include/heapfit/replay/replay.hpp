@@ -23,8 +23,16 @@ struct ReplayOptions {
     std::size_t samples = 0;           // points of the series at least; 0: none is kept
     std::uint64_t expected_events = 0; // length of the trace where known, else 0
     bool keep_going = false;
-    bool keep_offsets = false; // see Replay::offsets
-    bool ask_room = false;     // see Replay::room
+    bool keep_offsets = false;    // see Replay::offsets
+    bool ask_room = false;        // see Replay::room
+    bool ask_alike = false;       // see Replay::rises
+    std::uint64_t alike_from = 0; // room with which a region is asked of at least
+};
+
+// From this event on a smaller region needs so much room to do all alike.
+struct RoomRise {
+    std::uint64_t event;
+    std::uint64_t room;
 };
 
 // The heap after `event` events. Fragmentation is in bytes.
@@ -77,6 +85,7 @@ class Replay {
     // The heap as it is now: after a refusal that ended the replay, as that request found it.
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
     [[nodiscard]] Bytes live() const { return totals_.live; }
+    [[nodiscard]] std::uint64_t events() const { return events_; } // done
 
     // Bytes of a region that the trace took, if every region with room for as many would do: the
     // footprint, or what the allocator tells of its reach. Else 0.
@@ -86,6 +95,24 @@ class Replay {
     // allocator told before each request (hfit/descriptor.h); nothing if it was not asked or does
     // not know.
     [[nodiscard]] std::optional<std::uint64_t> room() const;
+
+    // Of a replay that asks: from which events on how much room a region that is smaller, and whose
+    // control structures are as long, needs for all to be done there as here, refusals included.
+    [[nodiscard]] const std::vector<RoomRise> &rises() const { return rises_; }
+
+    // Bytes of the free chunk at the region's end, where the allocator tells; else 0.
+    [[nodiscard]] std::uint64_t last_free() const;
+
+    // What a replay can be gone on from in a smaller region, all done alike until then.
+    class State;
+
+    // Nothing if the heap cannot be shortened. The event before must have changed the last free
+    // chunk, and no chunk after it.
+    [[nodiscard]] std::optional<State> state() const;
+
+    // Nothing if the heap cannot be as it would be in a region of `size` bytes. It asks.
+    [[nodiscard]] static std::optional<Replay> resumed(const Plan &plan, const State &state,
+                                                       std::uint64_t size);
 
     // Where each block of a byte or more was placed, resized ones again, from the region's start,
     // in the order of the trace's lifetimes (packing/lifetimes.hpp): of them all, if nothing was
@@ -144,6 +171,23 @@ class Replay {
     std::uint64_t blocks_walked_ = 0;
     std::vector<Bytes> offsets_;
     NeededRoom needed_;
+    std::vector<RoomRise> rises_;
+};
+
+class Replay::State {
+  public:
+    [[nodiscard]] std::uint64_t events() const { return events_; }
+
+  private:
+    friend class Replay;
+    State(HeapImage heap, ObjectTable<Block> objects)
+        : heap_(std::move(heap)), objects_(std::move(objects)) {}
+
+    HeapImage heap_;
+    ObjectTable<Block> objects_;
+    Totals totals_;
+    NeededRoom needed_;
+    std::uint64_t events_ = 0;
 };
 
 } // namespace heapfit

@@ -39,6 +39,8 @@ struct TrialResult {
     std::uint64_t reach = 0;     // that it took, where a larger region changes nothing: replay.hpp
     Bytes height = 0;            // of the placement it made: replay.hpp
     std::uint64_t events = 0;    // done; the refused one that ends a replay is not
+    std::uint64_t known = 0;     // of them, from an earlier replay (forked_trials.hpp)
+    std::uint64_t placement_hash = 0; // replay.hpp
 };
 
 // Replays a trace in a region of this size; when asked to stop it may tell that it did not run. A
@@ -103,6 +105,7 @@ class Trial {
 
     [[nodiscard]] const Plan &plan() const { return plan_; }
     [[nodiscard]] std::span<const Event> events() const { return events_; }
+    [[nodiscard]] std::uint64_t base_alignment() const { return base_alignment_; }
 
     // The trace, up to its first refusal.
     [[nodiscard]] TrialResult run(std::uint64_t region_size,

@@ -103,6 +103,17 @@ template <typename Value> class ObjectTable {
         }
     }
 
+    // The same once more: as many pages as have live objects.
+    [[nodiscard]] ObjectTable copied() const {
+        ObjectTable copy;
+        copy.next_ = next_;
+        copy.pages_.reserve(pages_.size());
+        for (const std::unique_ptr<Page> &page : pages_) {
+            copy.pages_.push_back(page ? std::make_unique<Page>(*page) : nullptr);
+        }
+        return copy;
+    }
+
     // The number that the next allocation must have. 64 bits: one past the last ObjectId is
     // possible.
     [[nodiscard]] std::uint64_t next() const { return next_; }

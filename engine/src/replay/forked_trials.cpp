@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which state a region goes on from, and which states are kept; see forked_trials.hpp.
+#include "heapfit/replay/forked_trials.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "heapfit/profile/u_max.hpp"
+
+namespace heapfit {
+
+namespace {
+
+constexpr std::uint64_t most_states = 16;                     // of one replay
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20; // of its states, about
+constexpr std::uint64_t events_until_stop = std::uint64_t{1} << 20;
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+// Bytes of an object in a state, about.
+constexpr std::uint64_t object_bytes = 16;
+
+// Events from one state to the next; `never` where a few take too much memory.
+std::uint64_t between_states(std::uint64_t events, Bytes u_max) {
+    const std::uint64_t state = u_max + object_bytes * events / 2;
+    const std::uint64_t states = std::min(most_states, most_bytes / std::max<Bytes>(state, 1));
+    return states < 2 ? never : events / states + 1;
+}
+
+} // namespace
+
+ForkedTrials::ForkedTrials(const Trial &trial)
+    : trial_(trial), plan_(trial.plan().for_trials()),
+      least_room_(room_of(round_to_region(u_max_of(trial.events()) * 7 / 8)).value_or(0)),
+      between_(between_states(trial.events().size(), u_max_of(trial.events()))) {}
+
+std::uint64_t ForkedTrials::Tried::alike_until(std::uint64_t room) const {
+    const auto rise =
+        std::ranges::find_if(rises, [room](const RoomRise &one) { return one.room > room; });
+    return rise == rises.end() ? never : rise->event;
+}
+
+std::optional<std::uint64_t> ForkedTrials::room_of(std::uint64_t size) const {
+    const auto heap = HostHeap::try_init(plan_, {size, trial_.base_alignment()});
+    const auto roomy = heap ? heap->roomy() : std::nullopt;
+    const std::optional<hfit_reach> reach = roomy ? roomy->room() : std::nullopt;
+    return reach ? std::optional<std::uint64_t>(reach->room) : std::nullopt;
+}
+
+std::uint64_t ForkedTrials::kind(std::uint64_t size) const {
+    const std::optional<std::uint64_t> room = room_of(size);
+    return room ? (size - *room) / plan_.alignment() : 0;
+}
+
+ForkedTrials::Kind &ForkedTrials::of_kind(std::uint64_t kind) {
+    const std::lock_guard lock(mutex_);
+    return kinds_[kind];
+}
+
+TrialResult ForkedTrials::run(std::uint64_t size, const std::stop_token &stop) {
+    const std::optional<std::uint64_t> room = room_of(size);
+    if (!room || *room < least_room_) {
+        return trial_.run(size, stop);
+    }
+    Kind &kind = of_kind((size - *room) / plan_.alignment());
+    Tried now = tried(kind, size, *room, stop);
+    const TrialResult result = now.result;
+    if (result.runs && (!kind.serving || size < kind.serving->size)) {
+        kind.serving = now;
+    }
+    kind.last = std::move(now);
+    return result;
+}
+
+ForkedTrials::Tried ForkedTrials::tried(const Kind &kind, std::uint64_t size, std::uint64_t room,
+                                        const std::stop_token &stop) const {
+    const Tried *parent = nullptr;
+    std::uint64_t until = 0;
+    for (const std::optional<Tried> *one : {&kind.serving, &kind.last}) {
+        if (*one && size <= (*one)->size && (*one)->alike_until(room) > until) {
+            parent = &**one;
+            until = parent->alike_until(room);
+        }
+    }
+    if (parent == nullptr) {
+        return whole(size, stop);
+    }
+    if (until < parent->decided()) {
+        return forked(*parent, size, until, stop);
+    }
+    Tried alike = *parent;
+    alike.size = size;
+    alike.result.known = alike.result.events;
+    return alike;
+}
+
+// From the last state before it parts that can be made shorter.
+ForkedTrials::Tried ForkedTrials::forked(const Tried &parent, std::uint64_t size,
+                                         std::uint64_t until, const std::stop_token &stop) const {
+    Tried begun{size, {}, {}, parent.states};
+    while (!begun.states.empty()) {
+        const Replay::State &state = *begun.states.back();
+        std::optional<Replay> replay;
+        if (state.events() <= until && (replay = Replay::resumed(plan_, state, size))) {
+            std::ranges::copy_if(parent.rises, std::back_inserter(begun.rises),
+                                 [&](const RoomRise &one) { return one.event < state.events(); });
+            begun.result.known = state.events();
+            return finished(std::move(*replay), std::move(begun), stop);
+        }
+        begun.states.pop_back();
+    }
+    return whole(size, stop);
+}
+
+ForkedTrials::Tried ForkedTrials::whole(std::uint64_t size, const std::stop_token &stop) const {
+    HostHeap heap = HostHeap::init(plan_, {size, trial_.base_alignment()});
+    const ReplayOptions asking = {.ask_alike = true, .alike_from = least_room_};
+    return finished(Replay(std::move(heap), asking), {size, {}, {}, {}}, stop);
+}
+
+ForkedTrials::Tried ForkedTrials::finished(Replay replay, Tried begun,
+                                           const std::stop_token &stop) const {
+    bool runs = true;
+    while (runs && replay.events() < trial_.events().size()) {
+        runs = feed_until_state(replay, stop) && keep_state(replay, begun.states);
+    }
+    const ReplayResult result = replay.result();
+    begun.result = {.runs = runs,
+                    .footprint = result.footprint,
+                    .height = result.height,
+                    .events = result.events,
+                    .known = begun.result.known,
+                    .placement_hash = result.placement_hash};
+    begun.rises.insert(begun.rises.end(), replay.rises().begin(), replay.rises().end());
+    return begun;
+}
+
+bool ForkedTrials::feed_until_state(Replay &replay, const std::stop_token &stop) const {
+    const std::span<const Event> left = trial_.events().subspan(replay.events());
+    const std::uint64_t wanted = between_ == never ? never : between_ - replay.events() % between_;
+    for (std::uint64_t fed = 0, most = std::min<std::uint64_t>(wanted, left.size()); fed < most;) {
+        const std::uint64_t count = std::min(events_until_stop, most - fed);
+        if (stop.stop_requested() || !replay.feed(left.subspan(fed, count))) {
+            return false;
+        }
+        fed += count;
+    }
+    return true;
+}
+
+// Behind the next event that changes the last free chunk and no other after it, as a
+// resize may do.
+bool ForkedTrials::keep_state(Replay &replay, States &states) const {
+    std::uint64_t before = replay.last_free();
+    for (std::uint64_t i = 0; i < between_; i++) {
+        const std::span<const Event> left = trial_.events().subspan(replay.events());
+        if (left.empty()) {
+            return true;
+        }
+        if (!replay.feed(left.first(1))) {
+            return false;
+        }
+        const std::uint64_t now = replay.last_free();
+        if (now != before && left[0].op != Op::resize) {
+            if (std::optional<Replay::State> state = replay.state()) {
+                states.push_back(std::make_shared<const Replay::State>(std::move(*state)));
+            }
+            return true;
+        }
+        before = now;
+    }
+    return true;
+}
+
+} // namespace heapfit

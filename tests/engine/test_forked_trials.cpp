@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials that go on from where they part, beside replays of each region from the beginning.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "heapfit/profile/u_max.hpp"
+#include "heapfit/replay/forked_trials.hpp"
+#include "random_trace.hpp"
+
+using namespace heapfit;
+using heapfit::test::RandomTrace;
+
+namespace {
+
+// With both rules for classes, and behind pools.
+std::vector<Plan> plans() {
+    std::vector<Plan> plans;
+    for (const std::uint64_t alignment : {4u, 8u, 16u}) {
+        for (const std::uint64_t second_level : {0u, 1u, 3u, 5u}) {
+            for (const std::uint64_t probes : {0u, 1u, 2u, 8u}) {
+                const Plan::Scalars scalars = {
+                    {"alignment", alignment}, {"second_level", second_level}, {"probes", probes}};
+                plans.emplace_back("tlsf", scalars, std::vector<PoolSpec>{}, std::nullopt);
+            }
+            const std::vector<PoolSpec> pools = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
+            for (const char *const name : {"budgeted", "class_pools"}) {
+                plans.emplace_back(name, Plan::Scalars{{"alignment", alignment}}, pools,
+                                   plans[plans.size() - 1].shared() ? plans[plans.size() - 2]
+                                                                    : plans.back());
+            }
+        }
+    }
+    return plans;
+}
+
+// Every region from the live bytes on that makes a difference, and some beyond.
+std::vector<std::uint64_t> sizes_for(const Trial &trial) {
+    const std::uint64_t from = round_to_region(u_max_of(trial.events()) * 15 / 16);
+    std::vector<std::uint64_t> sizes;
+    for (std::uint64_t size = from; size < 2 * from + trial.plan().smallest_region();
+         size += size < from * 5 / 4 ? 8 : 88) {
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+struct Count {
+    std::uint64_t done = 0;
+    std::uint64_t known = 0;
+    std::uint64_t refused = 0;
+};
+
+void compare(const Trial &trial, std::span<const std::uint64_t> sizes, Count &count) {
+    ForkedTrials forked(trial);
+    for (const std::uint64_t size : sizes) {
+        const TrialResult one = forked.run(size);
+        const TrialResult other = trial.run(size);
+        CHECK(one.runs == other.runs && one.is_region == other.is_region);
+        CHECK(one.events == other.events && one.placement_hash == other.placement_hash);
+        CHECK(one.footprint == other.footprint && one.height == other.height);
+        CHECK(one.known <= one.events && other.known == 0);
+        count.done += one.events;
+        count.known += one.known;
+        count.refused += one.runs ? 0 : 1;
+    }
+}
+
+void each_region_is_told_as_if_it_was_replayed_alone() {
+    Count count;
+    for (const Plan &plan : plans()) {
+        for (std::uint64_t seed = 1; seed <= 2; seed++) {
+            RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 2 == 0};
+            wish.sizes = {1, 8, 24, 40, 41, 100, 300, 700, 1000};
+            wish.sizes.resize(seed == 1 ? 9 : 7);
+            const std::vector<Event> events = draw(wish);
+            const Trial trial(plan, events);
+            std::vector<std::uint64_t> sizes = sizes_for(trial);
+            std::ranges::reverse(sizes);
+            compare(trial, sizes, count);
+            std::mt19937_64 random(seed);
+            std::ranges::shuffle(sizes, random);
+            compare(trial, std::span(sizes).first(sizes.size() / 4), count);
+        }
+    }
+    CHECK(count.refused > 1000 && count.known > count.done / 4);
+}
+
+} // namespace
+
+int main() {
+    RUN(each_region_is_told_as_if_it_was_replayed_alone);
+}
