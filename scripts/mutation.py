@@ -15,7 +15,7 @@ from pathlib import Path
 from mutants.core_judge import CoreJudge
 from mutants.draw import POPULATIONS, Population, in_drawn_order, on_changed_lines
 from mutants.engine_judge import EngineJudge
-from mutants.equivalents import named_equivalents
+from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
 from mutants.package_judge import PackageJudge
 from mutants.score import Score
@@ -72,7 +72,8 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
             break
         verdict = kept.find(mutant, judge.tests)
         if verdict is None:
-            verdict = judge.judge(mutant)
+            named = is_named(ROOT, judge.tree.top, mutant)
+            verdict = Verdict(SURVIVED) if named else judge.judge(mutant)
             kept.keep(mutant, verdict, judge.tests)
         met.append(mutant.key)
         judged += verdict.kind not in {INVALID, SAME}

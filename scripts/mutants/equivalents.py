@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutants.mutant import Mutant, line_of
+
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
@@ -32,6 +34,12 @@ def equivalents(root: Path) -> list[Equivalent]:
     """All that are named."""
     file = root / "scripts/mutants/equivalents.toml"
     return [Equivalent(**one) for one in tomllib.loads(file.read_text()).get("mutant", [])]
+
+
+def is_named(root: Path, top: Path, mutant: Mutant) -> bool:
+    """Whether a mutant of the tree at `top` is named: nothing need be run on it."""
+    row = {name: str(getattr(mutant, name)) for name in ("file", "function", "was", "becomes")}
+    return any(one.matches({**row, "text": line_of(top, mutant)}) for one in equivalents(root))
 
 
 def named_equivalents(root: Path, rows: Iterable[dict[str, str]]) -> set[str]:

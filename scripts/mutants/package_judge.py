@@ -28,7 +28,7 @@ NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core")
 class PackageJudge:
     """Runs the nearest test files on a tree with one fault."""
 
-    tests = ("tests/python",)
+    tests = ("tests/python", OF_FIRMWARE)
 
     def __init__(self, root: Path) -> None:
         self.tree = Tree(root, "package")

@@ -20,7 +20,7 @@
 /* Flags. */
 enum {
     TRACE_FREES_BY_SIZE = 1,     /* free_sized takes the place of free */
-    TRACE_WRITES_AFTER_FREE = 2, /* of each freed block the first word is cleared */
+    TRACE_WRITES_AFTER_FREE = 2, /* the first word of each freed block is overwritten */
 };
 
 typedef struct trace_header {

@@ -90,6 +90,13 @@ static void *alloc_zeroed(uint32_t tag, size_t size) {
     return block;
 }
 
+/* As a program does that still uses a freed block: it is cleared or, in turn, filled with text. */
+static void write_after_free(void *block) {
+    static bool is_text;
+    *(volatile uint32_t *)block = is_text ? 0x20202020 : 0;
+    is_text = !is_text;
+}
+
 static void free_object(slot *object, uint32_t flags) {
     if (object->block != NULL && (flags & TRACE_FREES_BY_SIZE) != 0) {
         HEAP_OPERATION(free_sized)(heap(), plan(), object->block, object->size);
@@ -97,7 +104,7 @@ static void free_object(slot *object, uint32_t flags) {
         HEAP_OPERATION(free)(heap(), plan(), object->block);
     }
     if (object->block != NULL && (flags & TRACE_WRITES_AFTER_FREE) != 0) {
-        *(volatile uint32_t *)object->block = 0;
+        write_after_free(object->block);
     }
     *object = (slot){NULL, 0};
 }

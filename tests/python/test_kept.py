@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What replays came to, kept: found again, or as if it were not there; and it changes nothing."""
 
+import os
+import random
 import sqlite3
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -73,6 +76,88 @@ def test_a_folder_that_cannot_be_one_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     kept_in(tmp_path / "file")
     assert found_in(tmp_path / "file") is None
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "link of the log"])
+def test_what_is_no_plain_file_is_left_alone(tmp_path: Path, kind: str) -> None:
+    elsewhere = tmp_path / "elsewhere.sqlite"
+    with closing(sqlite3.connect(elsewhere)) as database, database:
+        database.execute("CREATE TABLE theirs (text)")
+    before = elsewhere.read_bytes()
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    file = folder / "heapfit-answers.sqlite"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        (file if kind == "link" else Path(f"{file}-wal")).symlink_to(elsewhere)
+    kept_in(folder)
+    assert found_in(folder) is None
+    assert elsewhere.read_bytes() == before
+    assert file.exists() == (kind != "link of the log")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW answer AS WITH RECURSIVE n(row) AS (SELECT 1 UNION ALL SELECT row FROM n)"
+        " SELECT x'00' AS key, row FROM n",
+        "CREATE TABLE answer (key, row); CREATE TABLE theirs (text)",
+        "CREATE TABLE answer (one, other)",
+        "CREATE TABLE answer (key BLOB PRIMARY KEY, row TEXT) WITHOUT ROWID; CREATE TRIGGER more"
+        " AFTER INSERT ON answer BEGIN DELETE FROM answer; END",
+    ],
+)
+def test_a_database_with_anything_but_our_table_is_left_alone(tmp_path: Path, made: str) -> None:
+    file = tmp_path / "heapfit-answers.sqlite"
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(made)
+    before = file.read_bytes()
+    kept_in(tmp_path)
+    assert found_in(tmp_path) is None
+    assert file.read_bytes() == before
+
+
+def test_a_file_cut_anywhere_or_with_bytes_flipped_tells_what_was_kept_or_nothing(
+    tmp_path: Path,
+) -> None:
+    whole = kept_in(tmp_path).read_bytes()
+    draw = random.Random(1)
+    found = set()
+    for number in range(400):
+        damaged = bytearray(whole)
+        if number < len(whole) // 512:
+            del damaged[512 * number :]
+        else:
+            for _ in range(draw.randrange(1, 5)):
+                damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "heapfit-answers.sqlite").write_bytes(damaged)
+        found.add(found_in(folder))
+        kept_in(folder)
+    assert found == {None, (1, 2**63, -1)}
+
+
+@pytest.mark.parametrize("text", ["", "1", "1 2", "1 2 3 4", "1 -2 3", f"1 {2**64} 3", "1 x 3"])
+def test_an_answer_that_no_heapfit_writes_is_replayed(tmp_path: Path, text: str) -> None:
+    (trace,) = drawn(tmp_path, 1)
+    plan = Plan("tlsf", {"alignment": 8})
+
+    def results(folder: Path) -> tuple[int, int]:
+        with closing(Answers(folder)) as answers:
+            trial = KeptFleet([trace.events()], ["content"], answers).trial(plan, 0)
+            one = trial.run(65536)
+            return one.reach, one.events
+
+    expected = results(tmp_path / "kept")
+    with closing(sqlite3.connect(tmp_path / "kept/heapfit-answers.sqlite")) as database, database:
+        ((key,),) = database.execute("SELECT key FROM answer").fetchall()
+        row = f"{text} {zlib.crc32(key + text.encode())}"  # as whole as ours
+        database.execute("UPDATE answer SET row = ?", (row,))
+    assert results(tmp_path / "kept") == expected
 
 
 def test_several_may_write_at_once(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ PLANS = {
 }
 # What bounds are at most above the worst that the walk below sees, in percent; bounds hold for
 # damaged free lists, too, and so the walk is done again by a program that writes to freed blocks.
-MOST_ABOVE = {"tlsf": 15, "fixed_pool": 5, "budgeted": 25, "class_pools": 25}
+# A walk of 40,000 events comes within 15 % everywhere (docs/worst-case.md).
+MOST_ABOVE = {"tlsf": 15, "fixed_pool": 5, "budgeted": 20, "class_pools": 20}
 EVERYWHERE = [(board, opt) for opt in ("O2", "Os") for board in BOARDS]
 BUILDS = [
     (name, board, opt)
@@ -64,7 +65,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> PackedTrace:
         elif live and chance < of_frees + of_resizes:
             rows.append((RESIZE, draw.choice(live), size, 0))
         else:
-            rows.append((ALLOC, objects, size, 0))
+            rows.append((ALLOC, objects, size if event % 25 else 0, 0))  # 0 is a way of its own
             live.append(objects)
             objects += 1
     return pack(stored(rows, tmp_path_factory.mktemp("walk") / "walk.parquet"))
@@ -83,7 +84,7 @@ def test_no_call_takes_more_than_its_bound(
     workbench: Workbench, walk: PackedTrace, name: str, board: str, opt: str
 ) -> None:
     found = bounded(workbench, walk, name, board, Build(opt))  # raises where one takes more
-    most = MOST_ABOVE[name.split(maxsplit=1)[0]]
+    most = min(MOST_ABOVE[name.split(maxsplit=1)[0]], 15 if EVENTS >= 40_000 else 100)
     for operation in ("alloc", "free", "resize"):
         one = found[operation]
         assert isinstance(one.worst, WorstCase), one.worst

@@ -112,22 +112,29 @@ static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *ru
     place->bit = used_bit_of(run, number);
 }
 
-/* Takes the first block of a pool's free list and stores its offset. False, and nothing changed, if
- * there is none, or if the list does not lead to a free block of the pool's own run. */
-static FORCE_INLINE bool take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
-                                  uint32_t *offset) {
+/* What taking a block from a pool came to. */
+enum taking { TAKEN, NONE_LEFT, DAMAGED };
+
+/* Takes the first block of a pool's free list and stores its offset. Else nothing is changed:
+ * NONE_LEFT where the list leads to none of the pool's own, DAMAGED where it leads to a live one.
+ * Who calls goes another way for each, so that the longest of one is not added to the other's
+ * (docs/worst-case.md). */
+static FORCE_INLINE enum taking take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
+                                         uint32_t *offset) {
     const uint32_t link = load_word(heap, list);
     if (HFIT_SAFETY >= 1) {
         const block_run own = own_run(pool);
         *offset = offset_in_run(&own, pool->block_size, link);
-        return take_linked(heap, list, &own, pool->block_size, link);
+        return HFIT_LIKELY(take_linked(heap, list, &own, pool->block_size, link)) ? TAKEN
+               : link < own.count                                                 ? DAMAGED
+                                                                                  : NONE_LEFT;
     }
     *offset = link;
     if (link == NO_LINK) {
-        return false;
+        return NONE_LEFT;
     }
     unlink_first(heap, list, link);
-    return true;
+    return TAKEN;
 }
 
 #endif

@@ -294,8 +294,13 @@ static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, siz
         return alloc_otherwise(heap, pools, NULL, size);
     }
     const hfit_pool *pool = &pools->pools.items[number];
-    if (HFIT_LIKELY(take_own(heap, pool, free_list_at(number), &offset))) {
+    const enum taking taking = take_own(heap, pool, free_list_at(number), &offset);
+    if (HFIT_LIKELY(taking == TAKEN)) {
         return block_at(heap, offset);
+    }
+    if (taking == DAMAGED) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
+        return NULL;
     }
     return alloc_otherwise(heap, pools, pool, size);
 }

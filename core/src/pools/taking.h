@@ -14,9 +14,6 @@
 #include "src/pools/rule.h"
 #include "src/pools/growth.h"
 
-/* What taking a block from a pool came to. */
-enum taking { TAKEN, NONE_LEFT, DAMAGED };
-
 /* Takes the first block of a pool whose used bit is clear; the word of its list counts these. */
 static enum taking take_by_bits(hfit_heap *heap, const hfit_pools_plan *plan, const hfit_pool *pool,
                                 uint32_t *offset) {
@@ -63,7 +60,7 @@ static FORCE_INLINE enum taking take_more(hfit_heap *heap, const hfit_pools_plan
             return NONE_LEFT;
         }
         if (HFIT_SAFETY < 1) {
-            return take_own(heap, pool, free_list_at(number), offset) ? TAKEN : DAMAGED;
+            return take_own(heap, pool, free_list_at(number), offset);
         }
     }
     return take_of_chunk(heap, plan, pool, offset);
@@ -79,9 +76,8 @@ static inline enum taking take_block(hfit_heap *heap, const hfit_pools_plan *pla
                    ? take_by_bits(heap, plan, pool, offset)
                    : taking;
     }
-    return take_own(heap, pool, free_list_at(number), offset)
-               ? TAKEN
-               : take_more(heap, plan, number, offset);
+    const enum taking taking = take_own(heap, pool, free_list_at(number), offset);
+    return taking == NONE_LEFT ? take_more(heap, plan, number, offset) : taking;
 }
 
 /* True if every block of a pool lies at a multiple of `alignment`, a power of two. Nothing is said

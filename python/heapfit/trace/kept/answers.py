@@ -3,11 +3,14 @@
 
 Several processes may read and write at once. What cannot be read is as if it were not there: a
 damaged file, a damaged row, a folder that may not be written, a database that is busy for long.
+A folder may come from somebody else: what is no plain file, or a database with more in it than our
+table, is left alone, and a row that no heapfit writes is no answer.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import zlib
 from collections.abc import Sequence
@@ -21,7 +24,9 @@ from heapfit import _engine
 _NAME = "heapfit-answers.sqlite"  # ours by its name: thrown away where it is damaged
 _PATIENCE = 5.0  # seconds for another process to be done with writing
 _AT_ONCE = 5000  # answers are written together: a write each would take longer than replaying
-_TABLE = "CREATE TABLE IF NOT EXISTS answer (key BLOB PRIMARY KEY, row TEXT) WITHOUT ROWID"
+_TABLE = "CREATE TABLE answer (key BLOB PRIMARY KEY, row TEXT) WITHOUT ROWID"
+_LONGEST_ROW = 200  # characters
+_ROW = re.compile(r"-?[0-9]{1,20}(?: -?[0-9]{1,20})* [0-9]{1,10}")
 
 Numbers = tuple[int, ...]
 
@@ -74,7 +79,8 @@ class Answers:
         if database is None:
             return None
         try:
-            rows = database.execute("SELECT row FROM answer WHERE key = ?", (key,)).fetchall()
+            asked = "SELECT row FROM answer WHERE key = ? AND length(row) <= ?"
+            rows = database.execute(asked, (key, _LONGEST_ROW)).fetchall()
         except sqlite3.Error as error:
             self._give_up(error)
             return None
@@ -104,27 +110,57 @@ class Answers:
             except sqlite3.Error as error:
                 self._give_up(error)
             except OSError:
-                self._is_usable = False
+                pass
+            self._is_usable = self._database is not None
         return self._database
 
 
-def _connected(folder: Path) -> sqlite3.Connection:
+def _connected(folder: Path) -> sqlite3.Connection | None:
+    """None where what has our name is not ours."""
     folder.mkdir(parents=True, exist_ok=True)
+    if not all(map(_is_plain_or_new, _files(folder))):
+        return None
     database = sqlite3.connect(folder / _NAME, timeout=_PATIENCE)
     try:
+        if not _has_our_table_alone(database):
+            database.close()
+            return None
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=NORMAL")
-        database.execute(_TABLE)
     except sqlite3.Error:
         database.close()
         raise
     return database
 
 
+def _is_plain_or_new(file: Path) -> bool:
+    """No link, which would lead out of the folder, nor a pipe, on which to read might last."""
+    return not file.is_symlink() and (file.is_file() or not file.exists())
+
+
+def _has_our_table_alone(database: sqlite3.Connection) -> bool:
+    """Made where there is nothing. A view in its place might run for ever, a trigger write more."""
+    if not _made(database):
+        with database:
+            database.execute("BEGIN IMMEDIATE")  # another process may be making it
+            if not _made(database):
+                database.execute(_TABLE)
+    return _made(database) == [(_TABLE,)]
+
+
+def _made(database: sqlite3.Connection) -> list[tuple[str]]:
+    return database.execute("SELECT sql FROM sqlite_master").fetchall()
+
+
+def _files(folder: Path) -> list[Path]:
+    """The database and what SQLite has beside it."""
+    return [folder / f"{_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+
+
 def _throw_away(folder: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
+    for file in _files(folder):
         with suppress(OSError):
-            (folder / f"{_NAME}{suffix}").unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
 
 
 def _row(numbers: Sequence[int], key: bytes) -> str:
@@ -133,7 +169,7 @@ def _row(numbers: Sequence[int], key: bytes) -> str:
 
 
 def _numbers(row: str, key: bytes) -> Numbers | None:
-    """None where a number is not what was written."""
+    """None where a number is not what was written, or nobody wrote such."""
     text, _, check = row.rpartition(" ")
-    is_whole = check == str(zlib.crc32(key + text.encode()))
+    is_whole = _ROW.fullmatch(row) and check == str(zlib.crc32(key + text.encode()))
     return tuple(map(int, text.split())) if is_whole else None

@@ -14,6 +14,9 @@ from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.trace.kept.answers import Answers, key_of
 
+_NUMBERS = 3  # of an answer: whether it runs, its reach, its events
+_LARGEST = 1 << 63
+
 
 @dataclass
 class KeptFleet:
@@ -87,8 +90,8 @@ class KeptFleetTrial:
             return _engine.TrialResult(runs=False, is_region=False, reach=0, events=0)
         content = self.fleet.contents[number]
         key = key_of("trial", self.text, self.base_alignment, region, content)
-        kept = self.fleet.answers.get(key)
-        if kept is not None:
+        kept = self.fleet.answers.get(key) or ()
+        if len(kept) == _NUMBERS and all(0 <= number < _LARGEST for number in kept):
             runs, reach, events = kept
             return _engine.TrialResult(runs=bool(runs), is_region=True, reach=reach, events=events)
         found = self._alone(number).run(region)
