@@ -17,11 +17,11 @@ from harness import sources
 from harness.board import Board
 from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
+from heapfit import _engine
 from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 
 _SECTION = re.compile(r"^\.(code|constants|memory) +(\d+)", re.MULTILINE)
-_KEPT = ("init", "alloc", "free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,10 @@ def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
 
 
 def _functions(allocator: str) -> list[str]:
-    """What is weighed of an allocator."""
-    return [f"hfit_{allocator}_{operation}" for operation in _KEPT]
+    """What is weighed of an allocator; of one that needs sizes its `free` would do nothing."""
+    needs_size = {info.name for info in _engine.allocators() if info.needs_size}
+    free = "free_sized" if allocator in needs_size else "free"
+    return [f"hfit_{allocator}_{operation}" for operation in ("init", "alloc", free)]
 
 
 def _keeping(functions: Sequence[str]) -> tuple[str, ...]:

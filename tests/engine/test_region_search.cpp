@@ -349,7 +349,7 @@ void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
 }
 
 // Every layout and index of tailored, from one end and from two; these and first fit by address
-// behind pools; partitions by first fit.
+// behind pools; sized; partitions by first fit.
 std::vector<Plan> plans_that_tell_their_reach() {
     std::vector<Plan> plans;
     for (std::uint64_t number = 0; number < std::uint64_t{2} * 3 * 2 * 3; number++) {
@@ -364,6 +364,10 @@ std::vector<Plan> plans_that_tell_their_reach() {
     for (const Plan &shared : alone) {
         plans.emplace_back("budgeted", Plan::Scalars{{"alignment", shared.alignment()}}, pools,
                            shared);
+    }
+    for (const std::uint64_t alignment : {4, 8, 16}) {
+        plans.emplace_back("sized", Plan::Scalars{{"alignment", alignment}},
+                           std::vector<PoolSpec>{}, std::nullopt);
     }
     const Plan by_address("first_fit", {{"list", 1}}, {}, {});
     plans.emplace_back("budgeted", Plan::Scalars{{"borrow", 1}}, pools, by_address);
@@ -411,6 +415,8 @@ void plans_that_place_alike_wherever_there_is_room_need_no_search() {
 
 void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
     CHECK(!Trial(Plan("tailored", {{"hole_limit", 4}}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(Plan("sized", {{"hole_limit", 8}}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(Plan("sized", {{"ends", 2}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("tlsf", {}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("partition_pool", {{"fit", 1}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("partition_pool", {{"partitions", 9}}, {}, {}), {}).tells_reach());

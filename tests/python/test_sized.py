@@ -71,12 +71,12 @@ def events_of(rows: list[tuple[int, int, int]]) -> _engine.EventArray:
 
 
 def test_a_replay_hands_sizes_over() -> None:
-    replay = _engine.Replay(SIZED.engine(), 32 + 200)
+    replay = _engine.Replay(SIZED.engine(), 24 + 200)
     a, b, c = 0, 1, 2
     made = [(0, a, 100), (0, b, 90), (FREE, a, 0), (RESIZE, b, 190), (FREE, b, 0), (0, c, 200)]
     assert replay.feed(events_of(made))
     result = replay.result()
-    assert (result.refusals, result.footprint) == (0, 232)
+    assert (result.refusals, result.footprint) == (0, 224)
 
 
 def test_behind_pools_it_is_refused_in_one_line() -> None:

@@ -17,12 +17,14 @@
 #define HFIT_HAS_GNU_C 1
 #define HFIT_ALWAYS_INLINE __attribute__((always_inline))
 #define HFIT_NOT_INLINE __attribute__((noinline))
+#define HFIT_FLATTEN __attribute__((flatten)) /* with all that it calls in its own code */
 #define HFIT_MAY_ALIAS __attribute__((may_alias))
 #define HFIT_LIKELY(condition) __builtin_expect((condition), 1)
 #else
 #define HFIT_HAS_GNU_C 0
 #define HFIT_ALWAYS_INLINE
 #define HFIT_NOT_INLINE
+#define HFIT_FLATTEN
 #define HFIT_MAY_ALIAS
 #define HFIT_LIKELY(condition) (condition)
 #endif

@@ -108,6 +108,12 @@
 #define HFIT_TELLS_ROOM 0
 #endif
 
+/* 1: where a plan chooses among code, each choice has a copy of its own. For hosts that serve any
+ * plan; a build for one plan (hfit/plan_of_build.h) has no choices. */
+#ifndef HFIT_HAS_COPIES
+#define HFIT_HAS_COPIES 0
+#endif
+
 /* The caller handed in a block that cannot be freed or resized. The call changes nothing and
  * returns after this; `kind` is an hfit_misuse. */
 #ifndef HFIT_ON_MISUSE

@@ -4,20 +4,21 @@
  * std::pmr, Rust's GlobalAlloc, Lua's lua_Alloc and C23's free_sized do. A used block is its bytes
  * rounded up to granules, two at least where a granule has 4 B; there is neither header nor map.
  *
- *   0     4     8         12          16     20          24      28
- *   +-----+-----+---------+-----------+------+-----------+-------+-----------------+-------+- ...
- * -+ | end | top | top end | footprint | free | addresses | sizes | sizes, high end | chunk | ... |
- *   +-----+-----+---------+-----------+------+-----------+-------+-----------------+-------+- ...
- * -+
+ *   0     4     8              12     16                    28
+ *   +-----+-----+--------------+------+-----------+---------+-------+-- ... --+-----+
+ *   | end | top | footprint or | free | roots by  | by size | chunk |         | top |
+ *   |     |     | top's end    |      | address   |         |       |         |     |
+ *   +-----+-----+--------------+------+-----------+---------+-------+-- ... --+-----+
  *
- *   free chunk of 8 B  | lower, size | higher, size, small |
- *   from 16 B on       | lower, size | higher, size, small | smaller, next | larger, next | ... |
+ *   free chunk of 8 B  | lower, size | higher, size |
+ *   from 16 B on       | lower, size | higher, size | smaller, next | larger, next | ... |
  *
  * All there is to know lies in the free chunks. By address they form a bitwise tree over granule
  * numbers, which tells a freed block its neighbours; by size those of 16 B or more form another,
  * with a list for each size, which finds the smallest that will do (best fit). Smaller ones are
- * found in the tree of addresses, where each chunk notes which small sizes lie below it. The top,
- * from which a request is cut if no free chunk will do, lies in neither.
+ * found in the tree of addresses, where they hang above all others; of equal ones the one farthest
+ * from the top serves. The top, from which a request is cut if no free chunk will do, lies in
+ * neither.
  *
  * A granule is the alignment. Links have 20 bits, so a heap has up to 2^20 granules: 4 MiB of 4 B,
  * 8 MiB of 8 B; what a region has behind the last one stays unused. Where a granule has 4 B, no
@@ -28,8 +29,9 @@
  * are cut from its end, as in hfit/tailored.h.
  *
  * Time: no loop over a tree passes more than one chunk for each bit of the region's length in
- * granules, and five more. `alloc` goes through at most 7 such loops, 9 with two ends; where a
- * granule has 4 B, 9 and 13; `free_sized` through 11; `resize_sized` through those of both and 13.
+ * granules, and five more. `alloc` goes through at most 8 such loops, 11 with two ends, and
+ * `free_sized` through 10; where a granule has 4 B, 10, 15 and 12; `resize_sized` through those of
+ * both and 13.
  *
  * Misuse: at safety level 1 a free is refused whose bytes, as many as the caller says, are not all
  * in use: every second free of memory that is still free, in part or whole. What else a bad size or

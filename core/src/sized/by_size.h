@@ -22,17 +22,12 @@
 #include "src/size.h"
 #include "src/region.h"
 #include "src/sized/heap.h"
+#include "src/sized/trees.h"
 
 enum {
     PREVIOUS = SMALLER,
-    LOG_BITS = 5,                        /* of a size's logarithm */
-    SIZE_BITS = LOG_BITS + LINK_BITS - 1 /* by which the tree branches */
+    LOW_BITS = (1 << (32 - LINK_BITS)) - 1 /* of a size, above the link of one word */
 };
-#define IS_LISTED (1u << SMALL_SHIFT)
-
-static FORCE_INLINE uint32_t sizes_root(bool above) {
-    return above ? SIZES_HIGH : SIZES;
-}
 
 /* The bits of a size by which the tree branches, moved to the top. */
 static FORCE_INLINE uint32_t size_turns(uint32_t size) {
@@ -46,7 +41,7 @@ static FORCE_INLINE uint32_t next_of(const hfit_heap *heap, const hfit_plan *pla
     const uint32_t offset = offset_at(plan, granule);
     const uint32_t next =
         joined(load_field(heap, offset, SMALLER), load_field(heap, offset, LARGER));
-    return sound_link(next, &range);
+    return is_link(next, &range) ? next : (uint32_t)NOWHERE;
 }
 
 static FORCE_INLINE void set_next(hfit_heap *heap, const hfit_plan *plan, uint32_t granule,
@@ -65,18 +60,22 @@ static FORCE_INLINE void set_size_words(hfit_heap *heap, uint32_t offset, uint32
     store_field(heap, offset, LARGER, larger | high_part(next));
 }
 
+/* True if the chunk at an offset has so many granules. */
+static FORCE_INLINE bool has_size(const hfit_heap *heap, uint32_t offset, uint32_t size) {
+    return load_field(heap, offset, LOWER) >> LINK_BITS == (size & LOW_BITS) &&
+           size_at(heap, offset) == size;
+}
+
 /* The slot that leads to the entry of a size, or in which it would hang. */
 static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
     const link_range range = full_range(heap, plan);
     uint32_t turns = size_turns(size) | LAST_TURN >> (SIZE_BITS + 1);
-    uint32_t slot = sizes_root(above);
-    while (turns != LAST_TURN) {
+    uint32_t slot = sizes_root(plan, above);
+    uint32_t at;
+    while (has_turns(turns) && is_link(at = raw_link(heap, slot), &range) &&
+           !has_size(heap, offset_at(plan, at), size)) {
         HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
-        const uint32_t at = link_in(heap, slot, &range);
-        if (at == NOWHERE || size_at(heap, offset_at(plan, at)) == size) {
-            break;
-        }
         slot = offset_at(plan, at) + SMALLER + (turns >> 31) * 4;
         turns <<= 1;
     }
@@ -102,38 +101,23 @@ static inline void size_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t 
     }
 }
 
-/* Takes an entry below that has none below itself off the tree, for the place of `entry`; `entry`
- * itself if there is none. */
-static inline uint32_t size_leaf(hfit_heap *heap, const hfit_plan *plan, uint32_t slot,
-                                 uint32_t entry) {
-    const link_range range = full_range(heap, plan);
-    for (uint32_t bits = 0; bits <= SIZE_BITS; bits++) {
-        HFIT_LOOP_AT_MOST(SIZE_BITS + 1);
-        const uint32_t offset = offset_at(plan, entry);
-        const uint32_t side = link_in(heap, offset + LARGER, &range) != NOWHERE ? LARGER : SMALLER;
-        const uint32_t below = link_in(heap, offset + side, &range);
-        if (below == NOWHERE) {
-            break;
-        }
-        slot = offset + side;
-        entry = below;
-    }
-    set_link(heap, slot, NOWHERE);
-    return entry;
-}
-
 /* Takes an entry out, whose slot is known: what is listed behind it comes into its place. */
 static inline void remove_entry(hfit_heap *heap, const hfit_plan *plan, uint32_t entry,
                                 uint32_t slot) {
     const link_range range = full_range(heap, plan);
-    const uint32_t offset = offset_at(plan, entry);
+    if (HFIT_SAFETY >= 1 && raw_link(heap, slot) != entry) {
+        return;
+    }
     const uint32_t next = next_of(heap, plan, entry);
-    const uint32_t heir = next != NOWHERE ? next : size_leaf(heap, plan, slot, entry);
-    if (heir != entry) {
-        const uint32_t heirs_next = next_of(heap, plan, heir);
-        set_link(heap, slot, heir);
-        set_size_words(heap, offset_at(plan, heir), link_in(heap, offset + SMALLER, &range),
-                       link_in(heap, offset + LARGER, &range), heirs_next);
+    if (next != NOWHERE) {
+        const uint32_t offset = offset_at(plan, next);
+        take_place(heap, plan, slot, SMALLER, next);
+        store_field(heap, offset, LARGER, load_field(heap, offset, LARGER) & ~IS_LISTED);
+        return;
+    }
+    const uint32_t leaf = take_leaf(heap, plan, slot, SMALLER, &range);
+    if (leaf != entry) {
+        take_place(heap, plan, slot, SMALLER, leaf);
     }
 }
 
@@ -182,13 +166,13 @@ static inline size_entry size_find(const hfit_heap *heap, const hfit_plan *plan,
     uint32_t least = UINT32_MAX; /* above the request */
     uint32_t best = 0;           /* a slot, as these are */
     uint32_t aside = 0;
-    uint32_t slot = sizes_root(above);
+    uint32_t slot = sizes_root(plan, above);
     uint32_t at = link_in(heap, slot, &range);
-    for (uint32_t steps = 0; at != NOWHERE && steps < 2 * (SIZE_BITS + 1); steps++) {
+    for (uint32_t steps = 0; at != NOWHERE && has_steps(steps, 2 * (SIZE_BITS + 1)); steps++) {
         HFIT_LOOP_AT_MOST(2 * (SIZE_BITS + 1));
         const uint32_t offset = offset_at(plan, at);
         const uint32_t excess = size_at(heap, offset) - size; /* wraps if it is too small */
-        if (excess <= MOST_GRANULES) {
+        if (excess >> 31 == 0) {
             aside = 0;
             best = excess < least ? slot : best;
             least = excess < least ? excess : least;

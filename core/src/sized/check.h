@@ -24,14 +24,17 @@ typedef struct unmatched {
     uint32_t free;      /* granules that are not in use, less those of chunks and top */
 } unmatched;
 
+/* True if a chunk hangs in the tree by address where its way leads. */
+static bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk) {
+    const uint32_t root = addresses_root(plan, size_at(heap, offset_at(plan, chunk)));
+    return raw_link(heap, address_slot(heap, plan, root, chunk)) == chunk;
+}
+
 /* True if a link leads nowhere, or to a chunk of the tree by address. */
 static bool is_link_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t link) {
-    address_path path;
-    if (link == NOWHERE) {
-        return true;
-    }
-    find_path(heap, plan, link, &path);
-    return link >= first_chunk(plan) && path.length != 0;
+    const uint32_t last = load_word(heap, END) - least_chunk(plan);
+    return link == NOWHERE ||
+           (link >= first_chunk(plan) && link <= last && is_in_place(heap, plan, link));
 }
 
 /* How many links a slot holds: 0 or 1. */
@@ -73,33 +76,40 @@ static bool check_size(const hfit_heap *heap, const hfit_plan *plan, uint32_t ch
     return link_in(heap, slot, &range) == chunk;
 }
 
+/* True if a small chunk hangs from the one at an offset. */
+static bool is_above_small(const hfit_heap *heap, const hfit_plan *plan, uint32_t offset) {
+    const link_range range = chunk_range(heap, plan);
+    return leads_to_small(heap, plan, offset + LOWER, &range) ||
+           leads_to_small(heap, plan, offset + HIGHER, &range);
+}
+
 static bool check_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
                         unmatched *left) {
-    const link_range range = chunk_range(heap, plan);
     const uint32_t offset = offset_at(plan, chunk);
-    address_path path;
-    find_path(heap, plan, chunk, &path);
     left->addresses += count_link(heap, plan, offset + LOWER, left) +
                        count_link(heap, plan, offset + HIGHER, left) - 1;
-    const address_node node = node_at(heap, plan, chunk);
-    return path.length != 0 &&
-           node.higher >> SMALL_SHIFT == small_below(heap, plan, &node, &range) &&
-           (size < full_chunk(plan) || check_size(heap, plan, chunk, size, left));
+    const uint32_t flags = load_field(heap, offset, HIGHER) >> FLAG_SHIFT << FLAG_SHIFT;
+    const bool small = is_small(plan, size);
+    return is_in_place(heap, plan, chunk) && flags == (small ? IS_SMALL : 0) &&
+           (small || !is_above_small(heap, plan, offset)) &&
+           (small || check_size(heap, plan, chunk, size, left));
 }
 
 static bool is_control_sound(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t end = load_word(heap, END);
     const uint32_t top = load_word(heap, TOP);
-    const uint32_t top_end = load_word(heap, TOP_END);
-    return end <= MOST_GRANULES && first_chunk(plan) <= top && top <= top_end && top_end <= end &&
-           (has_two_ends(plan) || top_end == end) &&
-           load_word(heap, FOOTPRINT) <= offset_at(plan, end) &&
-           (has_two_ends(plan) || load_word(heap, FOOTPRINT) >= offset_at(plan, top));
+    const uint32_t behind_top = top_end(heap, plan);
+    const uint32_t footprint = load_word(heap, FOOTPRINT);
+    return end <= MOST_GRANULES && first_chunk(plan) <= top && top <= behind_top &&
+           behind_top <= end &&
+           (has_two_ends(plan) ||
+            (footprint <= offset_at(plan, end) && footprint >= offset_at(plan, top)));
 }
 
 /* True if a chunk neither shares granules with the top nor touches it. */
-static FORCE_INLINE bool is_apart_from_top(const hfit_heap *heap, const place *chunk) {
-    return chunk->end < load_word(heap, TOP) || chunk->start > load_word(heap, TOP_END);
+static FORCE_INLINE bool is_apart_from_top(const hfit_heap *heap, const hfit_plan *plan,
+                                           const place *chunk) {
+    return chunk->end < load_word(heap, TOP) || chunk->start > top_end(heap, plan);
 }
 
 /* True if no chunk of the tree by address, but perhaps the first granule's, begins in this free
@@ -118,7 +128,7 @@ static bool check_free(const hfit_heap *heap, const hfit_plan *plan, const place
         return is_whole(heap, plan, rest);
     }
     return size >= least_chunk(plan) && size <= load_word(heap, END) - rest->start &&
-           is_apart_from_top(heap, rest) && is_whole(heap, plan, rest) &&
+           is_apart_from_top(heap, plan, rest) && is_whole(heap, plan, rest) &&
            check_chunk(heap, plan, rest->start, size, left);
 }
 
@@ -133,8 +143,13 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     left.unsound = 0;
     left.free = load_word(heap, FREE);
     left.addresses = count_link(heap, plan, ADDRESSES, &left);
-    left.sizes = count_link(heap, plan, SIZES, &left) +
-                 (has_two_ends(plan) ? count_link(heap, plan, SIZES_HIGH, &left) : 0);
+    if (has_least_tree(plan)) {
+        left.addresses += count_link(heap, plan, LEAST_ADDRESSES, &left);
+    }
+    left.sizes = count_link(heap, plan, sizes_root(plan, false), &left);
+    if (has_two_ends(plan)) {
+        left.sizes += count_link(heap, plan, sizes_root(plan, true), &left);
+    }
     for (uint32_t at = first_chunk(plan); at < end;) {
         const place rest = next_free(heap, plan, at);
         const bool is_used_before =

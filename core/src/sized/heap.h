@@ -3,8 +3,8 @@
  * What all parts of `sized` know: its control words, what the plan says, granules, and the words of
  * a free chunk.
  *
- *   bits        0 to 19    20 to 31    0 to 19    20 to 27    28 to 31
- *   word 0 | 1  lower    | size, low | higher   | size, high | small
+ *   bits        0 to 19    20 to 31    0 to 19    20 to 27    28
+ *   word 0 | 1  lower    | size, low | higher   | size, high | is small
  *   word 2 | 3  smaller  | next, low | larger   | next, high | is listed
  *
  * A link is the number of a granule, and that of the first, which holds control words, is none. The
@@ -20,30 +20,32 @@
 #include "src/region.h"
 
 enum {
-    END = 0, /* granule */
-    TOP = 4, /* granule at which the top begins */
-    TOP_END = 8,
-    FOOTPRINT = 12, /* bytes */
-    FREE = 16,      /* granules that are not in use */
-    ADDRESSES = 20, /* root of the tree by address */
-    SIZES = 24,     /* root of the tree by size */
-    SIZES_HIGH = 28,
-    CONTROL_SIZE = 28,
-    CONTROL_SIZE_TWO_ENDS = 32,
+    END = 0,              /* granule */
+    TOP = 4,              /* granule at which the top begins */
+    TOP_END = 8,          /* with two ends; else the top ends at the end */
+    FOOTPRINT = 8,        /* bytes; with two ends the whole region is in use */
+    FREE = 12,            /* granules that are not in use */
+    ADDRESSES = 16,       /* root of the tree by address */
+    LEAST_ADDRESSES = 20, /* of that of the smallest chunks, where a granule has 4 B */
+    /* Behind it the root of the tree by size, with two ends one for each side of the top. */
 
     LINK_BITS = 20,
     LINK_MASK = (1 << LINK_BITS) - 1,
     MOST_GRANULES = LINK_MASK,
-    SMALL_SHIFT = 28,
+    FLAG_SHIFT = 28,
     FULL_NODE = 16, /* bytes of a chunk that has room for the words of both trees */
     LEAST_NODE = 8,
     NOWHERE = 0, /* no granule of a chunk */
+    NO_SLOT = 0, /* neither a root nor in a chunk */
 };
 
-/* Turns that are all used up, where this was set behind the last one. */
+#define IS_SMALL (1u << FLAG_SHIFT)
+#define IS_LISTED (1u << FLAG_SHIFT)
+
+/* Turns end where this alone is left of them, set behind the last one. */
 #define LAST_TURN (1u << 31)
 
-/* Where words 2 and 3 of a chunk lie. */
+/* Where the words of a chunk lie. */
 enum { LOWER = 0, HIGHER = 4, SMALLER = 8, LARGER = 12 };
 
 static FORCE_INLINE const hfit_sized_plan *own_plan(const hfit_plan *plan) {
@@ -81,14 +83,29 @@ static FORCE_INLINE bool can_be_left(const hfit_plan *plan, uint32_t granules) {
     return granules == 0 || granules >= least_chunk(plan);
 }
 
+/* True if the smallest chunks, of two small sizes, have a tree of their own. */
+static FORCE_INLINE bool has_least_tree(const hfit_plan *plan) {
+    return full_chunk(plan) - least_chunk(plan) > 1;
+}
+
+/* The root of the tree by size of one side of the top. */
+static FORCE_INLINE uint32_t sizes_root(const hfit_plan *plan, bool above) {
+    const uint32_t addresses = has_least_tree(plan) ? LEAST_ADDRESSES : ADDRESSES;
+    return addresses + (has_two_ends(plan) && above ? 8 : 4);
+}
+
 static FORCE_INLINE uint32_t first_chunk(const hfit_plan *plan) {
-    const uint32_t control =
-        has_two_ends(plan) ? (uint32_t)CONTROL_SIZE_TWO_ENDS : (uint32_t)CONTROL_SIZE;
+    const uint32_t control = sizes_root(plan, has_two_ends(plan)) + 4;
     return (control + plan->alignment - 1) >> granule_shift(plan);
 }
 
 static FORCE_INLINE uint32_t offset_at(const hfit_plan *plan, uint32_t granule) {
     return granule << granule_shift(plan);
+}
+
+/* Granule behind the top. */
+static FORCE_INLINE uint32_t top_end(const hfit_heap *heap, const hfit_plan *plan) {
+    return load_word(heap, has_two_ends(plan) ? TOP_END : END);
 }
 
 /* What is above the top and of the high end. */
@@ -97,9 +114,19 @@ static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *pl
     return has_two_ends(plan) && granule >= load_word(heap, TOP_END);
 }
 
-/* The bits of a granule number or a size in granules by which trees branch, moved to the top. */
-static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t number) {
-    return number << hfit_leading_zeros(load_word(heap, END));
+/* The bits of a granule number by which the tree branches, moved to the top. */
+static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t granule) {
+    return granule << hfit_leading_zeros(load_word(heap, END)) | LAST_TURN >> LINK_BITS;
+}
+
+/* False if a walk took all turns. A sound tree ends before; so this is asked from level 1 on. */
+static FORCE_INLINE bool has_turns(uint32_t turns) {
+    return HFIT_SAFETY < 1 || turns != LAST_TURN;
+}
+
+/* The same of a walk that takes other turns and counts its steps, at most so many. */
+static FORCE_INLINE bool has_steps(uint32_t steps, uint32_t most) {
+    return HFIT_SAFETY < 1 || steps < most;
 }
 
 /* Where links may lead: `count` granules from `first` on; below safety level 1 anywhere. Handed on
@@ -129,20 +156,22 @@ static FORCE_INLINE link_range full_range(const hfit_heap *heap, const hfit_plan
     return range_for(heap, plan, full_chunk(plan));
 }
 
-/* A link; NOWHERE if it leads to where no chunk can begin, as among the control words. */
-static FORCE_INLINE uint32_t sound_link(uint32_t link, const link_range *range) {
-    return link - range->first < range->count ? link : (uint32_t)NOWHERE;
+/* True if a link leads to a chunk: not nowhere, nor to where none can begin, as among the control
+ * words. */
+static FORCE_INLINE bool is_link(uint32_t link, const link_range *range) {
+    return HFIT_SAFETY < 1 ? link != NOWHERE : link - range->first < range->count;
 }
 
-/* The link in a word. */
-static FORCE_INLINE uint32_t link_of(uint32_t word, const link_range *range) {
-    return sound_link(word & LINK_MASK, range);
+/* The link in a word, whatever it is. */
+static FORCE_INLINE uint32_t raw_link(const hfit_heap *heap, uint32_t slot) {
+    return load_word(heap, slot) & LINK_MASK;
 }
 
-/* Likewise, of a slot. */
+/* The link in a word; NOWHERE if it is none. */
 static FORCE_INLINE uint32_t link_in(const hfit_heap *heap, uint32_t slot,
                                      const link_range *range) {
-    return link_of(load_word(heap, slot), range);
+    const uint32_t link = raw_link(heap, slot);
+    return is_link(link, range) ? link : (uint32_t)NOWHERE;
 }
 
 static FORCE_INLINE void set_link(hfit_heap *heap, uint32_t slot, uint32_t granule) {

@@ -55,13 +55,14 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     const uint32_t end = fitting_end(plan, (uint32_t)region_size >> granule_shift(plan));
     store_word(heap, END, end);
     store_word(heap, TOP, first_chunk(plan));
-    store_word(heap, TOP_END, end);
-    store_word(heap, FOOTPRINT, offset_at(plan, first_chunk(plan)));
-    store_word(heap, FREE, end - first_chunk(plan));
-    store_word(heap, ADDRESSES, NOWHERE);
-    store_word(heap, SIZES, NOWHERE);
     if (has_two_ends(plan)) {
-        store_word(heap, SIZES_HIGH, NOWHERE);
+        store_word(heap, TOP_END, end);
+    } else {
+        store_word(heap, FOOTPRINT, offset_at(plan, first_chunk(plan)));
+    }
+    store_word(heap, FREE, end - first_chunk(plan));
+    for (uint32_t root = ADDRESSES; root <= sizes_root(plan, has_two_ends(plan)); root += 4) {
+        store_word(heap, root, NOWHERE);
     }
     for (uint32_t word = 0; word < live_map_size(end); word += 4) {
         store_word(heap, offset_at(plan, end) + word, 0);
@@ -128,8 +129,8 @@ static FORCE_INLINE uint32_t granule_of(const hfit_heap *heap, const hfit_plan *
 }
 
 /* Where a block of so many bytes lies. False if it cannot lie there. */
-static bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void *block, size_t size,
-                       place *at) {
+static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *plan,
+                                        const void *block, size_t size, place *at) {
     const uint32_t granules = granules_for(plan, size);
     at->start = granule_of(heap, plan, block);
     at->end = at->start + granules;
@@ -140,8 +141,8 @@ static bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void 
 }
 
 /* What is free around a live block. False if it cannot be one, or that cannot be. */
-static bool find_neighbours(const hfit_heap *heap, const hfit_plan *plan, place *at,
-                            neighbours *found) {
+static INLINE_FOR_SPEED bool find_neighbours(const hfit_heap *heap, const hfit_plan *plan,
+                                             place *at, neighbours *found) {
     const bool is_used = look_around(heap, plan, at, found) &&
                          (!HAS_LIVE_MAP || is_live_block(heap, plan, at->start, at->end));
     const void *block = block_at(heap, offset_at(plan, at->start));
@@ -223,7 +224,7 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, 
     if (found->is_top_before) {
         store_word(heap, TOP_END, start);
     } else {
-        found->after = NOWHERE;
+        found->after.chunk = NOWHERE;
         set_end(heap, plan, start + size, at, found);
     }
     return moved;
@@ -292,7 +293,7 @@ static void give_back(hfit_heap *heap, const hfit_plan *plan, uint32_t start, ui
 static uint32_t take_aligned_top(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
                                  uint32_t size) {
     const uint32_t top = load_word(heap, TOP);
-    const uint32_t room = load_word(heap, TOP_END) - top;
+    const uint32_t room = top_end(heap, plan) - top;
     const uint32_t gap = aligning_gap(heap, plan, top, alignment);
     if (room < size || gap > room - size) {
         return NOWHERE;
@@ -363,6 +364,16 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     return has_two_ends(plan) ? offset_at(plan, load_word(heap, END)) : load_word(heap, FOOTPRINT);
 }
 
+/* With two ends nothing tells how far both have come; a limit on holes asks whether the top serves.
+ */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const uint32_t first = offset_at(plan, first_chunk(plan));
+    reach->most = load_word(heap, FOOTPRINT) - first;
+    reach->room = offset_at(plan, load_word(heap, END)) - first;
+    reach->chunk = 0;
+    return !has_two_ends(plan) && own_plan(plan)->hole_limit == 0;
+}
+
 /* Where a granule has 4 B, a hole that is one larger than a request does not serve it. */
 static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
     (void)live;
@@ -399,18 +410,19 @@ const hfit_allocator hfit_sized_allocator = {
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_sized_plan),
     .ignores_region_end = false,
+    .reach = reach_of,
     .needs_size = true,
     .account =
         {
             .worst_case = "b: bits of the region's length in alignments; alloc: at most 8 loops of "
-                          "b + 1 steps, free: 14, resize: both and 16; with two ends or alignment "
-                          "4 alloc 10, with both 14",
+                          "b + 5 steps, with two ends 11, free: 10, resize: both and 13; at "
+                          "alignment 4 alloc 10 and 15, free 12",
             .block_bytes = "none: rounded up to the alignment, 8 at least; no hole of 4 is left",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
-            .layout = "| end | top | top end | footprint | free | trees | chunk | ... | top |\n"
+            .layout = "| end | top | footprint or top end | free | trees | chunk | ... | top |\n"
                       "a used chunk: | payload ... |\n"
-                      "a free chunk: | lower, size | higher, size, small |\n"
+                      "a free chunk: | lower, size | higher, size |\n"
                       "of 16 B and more: ... | smaller, next | larger, next | ... |",
         },
     .axes =

@@ -41,8 +41,8 @@ static FORCE_INLINE bool is_high(const hfit_plan *plan, uint32_t size, uint32_t 
     return ((bit < 32 ? own->high_0 : own->high_1) >> (bit & 31) & 1u) != 0;
 }
 
-static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                        uint32_t tag) {
+static FORCE_INLINE void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                      uint32_t tag) {
     place at;
     const uint32_t granules = granules_for(plan, size);
     const bool high = is_high(plan, granules, tag);
@@ -57,6 +57,26 @@ static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, 
     return block_at(heap, at.start << granule_shift(plan));
 }
 
+static FORCE_INLINE void free_block(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    place at;
+    if (block != NULL && find_place(heap, plan, block, &at)) {
+        release(heap, plan, &at);
+    }
+}
+
+#if HFIT_HAS_COPIES
+#include "src/tailored/copies.h"
+#else
+static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                        uint32_t tag) {
+    return alloc_block(heap, plan, size, tag);
+}
+
+static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    free_block(heap, plan, block);
+}
+#endif
+
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     return heap_alloc_at(heap, plan, size, 0);
 }
@@ -67,13 +87,6 @@ void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size
     void *block = is_heap_sound(heap, own) ? HFIT_DO(alloc_at)(heap, own, size, tag) : NULL;
     HFIT_UNLOCK(heap);
     return block;
-}
-
-static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    place at;
-    if (block != NULL && find_place(heap, plan, block, &at)) {
-        release(heap, plan, &at);
-    }
 }
 
 /* A chunk has at most one granule more than its request needs, and none where one can be free.

@@ -10,6 +10,7 @@
 
 #define HFIT_SAFETY 0
 #define HFIT_TELLS_ROOM 1
+#define HFIT_HAS_COPIES 1
 #define HFIT_ON_MISUSE(heap, kind, pointer) ((void)(heap), (void)(kind), (void)(pointer))
 
 #endif
