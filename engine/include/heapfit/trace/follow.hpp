@@ -27,8 +27,11 @@ struct Followed {
 template <typename Objects, typename Visitor>
 [[nodiscard, gnu::always_inline]] inline Followed follow(std::span<const Event> events,
                                                          Objects &objects, Visitor &visitor) {
-    for (std::size_t i = 0; i < events.size(); i++) {
-        const Event &event = events[i];
+    const Event *const first = events.data();
+    const Event *const end = first + events.size();
+    for (const Event *at = first; at != end; at++) { // by address: most visitors ask for no index
+        const Event &event = *at;
+        const auto i = static_cast<std::size_t>(at - first);
         const bool is_allocation = event.op < Op::resize;
         const auto place = is_allocation ? objects.begin(event.object) : objects.find(event.object);
         if (!place) {
