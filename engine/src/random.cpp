@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heapfit/random.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -11,7 +12,6 @@ namespace {
 __extension__ typedef unsigned __int128 Wide;
 __extension__ typedef __int128 SignedWide;
 
-constexpr int rounds = 10;
 constexpr std::uint64_t multiplier_0 = 0xD2E7470EE14C6C93;
 constexpr std::uint64_t multiplier_1 = 0xCA5A826395121157;
 constexpr std::uint64_t weyl_0 = 0x9E3779B97F4A7C15;
@@ -79,41 +79,9 @@ std::uint64_t log_of_near_1(std::int64_t r) {
     return static_cast<std::uint64_t>(r - product(product(r, r), one / 2 - product(r, tail)));
 }
 
-using Block = std::array<std::uint64_t, 4>;
-
-Block shuffled(Block block, std::array<std::uint64_t, 2> key) {
-    for (int round = 0; round < rounds; ++round) {
-        const Wide product_0 = Wide{multiplier_0} * block[0];
-        const Wide product_1 = Wide{multiplier_1} * block[2];
-        block = {static_cast<std::uint64_t>(product_1 >> 64) ^ block[1] ^ key[0],
-                 static_cast<std::uint64_t>(product_1),
-                 static_cast<std::uint64_t>(product_0 >> 64) ^ block[3] ^ key[1],
-                 static_cast<std::uint64_t>(product_0)};
-        key[0] += weyl_0;
-        key[1] += weyl_1;
-    }
-    return block;
-}
-
-} // namespace
-
-void Philox::refill() {
-    for (std::uint64_t &word : counter_) { // counts from 1, as numpy does
-        if (++word != 0) {
-            break;
-        }
-    }
-    block_ = shuffled(counter_, key_);
-    used_ = 0;
-}
-
-std::uint64_t log2_fixed(std::uint64_t x) {
-    return log2_of(x, fraction_bits);
-}
-
 // x is 2^(64 - z) times a mantissa from 1/2 to 1; its first bits choose a centre c, and
 // -log(x / 2^64) is z log(2) - log(c) - log(1 + r) where the mantissa is c (1 + r).
-std::uint64_t negative_log(std::uint64_t x) {
+[[gnu::always_inline]] inline std::uint64_t negative_log_of(std::uint64_t x) {
     static constexpr auto centres = logarithms_of_centres();
     const int zeros = std::countl_zero(x);
     const std::uint64_t mantissa = x << zeros;
@@ -127,15 +95,84 @@ std::uint64_t negative_log(std::uint64_t x) {
     return (log + (std::uint64_t{1} << (spare - 1))) >> spare;
 }
 
+// The exponential draw of 64 random bits. The upper 53 are u, and 2^64 - u 2^11 is (1 - u / 2^53)
+// 2^64; that is 0 here where u is 0.
+[[gnu::always_inline]] inline std::uint64_t exponential_from(std::uint64_t mean,
+                                                             std::uint64_t bits) {
+    constexpr Wide half = Wide{1} << (fraction_bits - 1);
+    const std::uint64_t complement = 0 - (bits & ~std::uint64_t{0x7ff});
+    const std::uint64_t log = complement == 0 ? 0 : negative_log_of(complement);
+    return static_cast<std::uint64_t>((Wide{mean} * log + half) >> fraction_bits);
+}
+
+} // namespace
+
+Philox::Philox(std::uint64_t seed, std::uint64_t stream) {
+    for (std::array<std::uint64_t, 2> &key : keys_) {
+        key = {seed, stream};
+        seed += weyl_0;
+        stream += weyl_1;
+    }
+}
+
+[[gnu::always_inline]] inline Philox::Block Philox::next_block() {
+    for (std::uint64_t &word : counter_) { // counts from 1, as numpy does
+        if (++word != 0) {
+            break;
+        }
+    }
+    auto [a, b, c, d] = counter_;
+    for (const auto &[key_0, key_1] : keys_) {
+        const Wide product_0 = Wide{multiplier_0} * a;
+        const Wide product_1 = Wide{multiplier_1} * c;
+        a = static_cast<std::uint64_t>(product_1 >> 64) ^ b ^ key_0;
+        b = static_cast<std::uint64_t>(product_1);
+        c = static_cast<std::uint64_t>(product_0 >> 64) ^ d ^ key_1;
+        d = static_cast<std::uint64_t>(product_0);
+    }
+    return {a, b, c, d};
+}
+
+void Philox::refill() {
+    block_ = next_block();
+    used_ = 0;
+}
+
+void Philox::fill(std::span<std::uint64_t> draws) {
+    std::size_t i = 0;
+    while (i < draws.size() && used_ < block_.size()) {
+        draws[i++] = next();
+    }
+    for (; i + block_.size() <= draws.size(); i += block_.size()) {
+        std::ranges::copy(next_block(), draws.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    while (i < draws.size()) {
+        draws[i++] = next();
+    }
+}
+
+std::uint64_t log2_fixed(std::uint64_t x) {
+    return log2_of(x, fraction_bits);
+}
+
+std::uint64_t negative_log(std::uint64_t x) {
+    return negative_log_of(x);
+}
+
 std::uint64_t negative_log_of_complement(std::uint64_t u) {
     constexpr std::uint64_t one = std::uint64_t{1} << 53;
-    return u == 0 ? 0 : negative_log((one - u) << 11);
+    return u == 0 ? 0 : negative_log_of((one - u) << 11);
 }
 
 std::uint64_t Philox::exponential(std::uint64_t mean) {
-    constexpr Wide half = Wide{1} << (fraction_bits - 1);
-    const Wide scaled = Wide{mean} * negative_log_of_complement(next53());
-    return static_cast<std::uint64_t>((scaled + half) >> fraction_bits);
+    return exponential_from(mean, next());
+}
+
+void Philox::fill_exponential(std::uint64_t mean, std::span<std::uint64_t> draws) {
+    fill(draws);
+    for (std::uint64_t &draw : draws) {
+        draw = exponential_from(mean, draw);
+    }
 }
 
 // A point of the unit disk, drawn from the square around it on a grid that leaves out its centre.
@@ -177,6 +214,21 @@ std::uint64_t Philox::below(std::uint64_t bound) {
         }
     }
     return static_cast<std::uint64_t>(product >> 64);
+}
+
+// A number that `below` would refuse is left out; those that lack then are drawn behind.
+void Philox::fill_below(std::uint64_t bound, std::span<std::uint64_t> draws) {
+    fill(draws);
+    const std::uint64_t surplus = (0 - bound) % bound;
+    std::size_t kept = 0;
+    for (const std::uint64_t bits : draws) {
+        const Wide product = Wide{bits} * bound;
+        draws[kept] = static_cast<std::uint64_t>(product >> 64);
+        kept += static_cast<std::uint64_t>(product) >= surplus;
+    }
+    while (kept < draws.size()) {
+        draws[kept++] = below(bound);
+    }
 }
 
 } // namespace heapfit

@@ -301,6 +301,70 @@ static void a_group_with_a_hole_or_without_an_end_is_not_freed(void) {
     model_end(&m);
 }
 
+enum { MANY = 3000, SIZE_OF_MANY = 16 };
+
+/* One of two heaps over as many partitions, told apart by their metadata. */
+typedef struct twin {
+    hfit_partition_pool_plan plan;
+    hfit_heap *heap;
+    unsigned char *first; /* of partition 0 */
+    _Alignas(64) unsigned char region[MANY * (SIZE_OF_MANY + 4) + 256];
+    void *blocks[MANY];
+} twin;
+
+static void twin_start(twin *t, uint32_t fit, uint32_t metadata) {
+    t->plan = (hfit_partition_pool_plan){{8}, SIZE_OF_MANY, MANY, 0, fit, metadata};
+    const size_t size = hfit_partition_pool_smallest_region(&t->plan.common);
+    CHECK(size <= sizeof t->region);
+    t->heap = hfit_partition_pool_init(t->region, size, &t->plan.common);
+    t->first = t->region + size - MANY * SIZE_OF_MANY;
+}
+
+static uint32_t twin_alloc(twin *t, size_t index, size_t size) {
+    unsigned char *block = hfit_partition_pool_alloc(t->heap, &t->plan.common, size);
+    t->blocks[index] = block;
+    return block == NULL ? NOWHERE : (uint32_t)(block - t->first) / SIZE_OF_MANY;
+}
+
+/* Runs that go over several words of bits among them. */
+static size_t size_for_twins(void) {
+    return 1 + random_below(SIZE_OF_MANY << random_below(8));
+}
+
+static void place_in_twins(uint32_t fit) {
+    static twin list, bits;
+    static size_t live[MANY];
+    size_t count = 0;
+    twin_start(&list, fit, 0);
+    twin_start(&bits, fit, 1);
+    for (size_t i = 0; i < MANY; i++) {
+        list.blocks[i] = bits.blocks[i] = NULL;
+        live[i] = i;
+    }
+    for (int step = 0; step < 40000; step++) {
+        if (count < MANY && random_below(64) < 33) {
+            const size_t size = size_for_twins();
+            const uint32_t place = twin_alloc(&list, live[count], size);
+            CHECK(twin_alloc(&bits, live[count], size) == place);
+            count += place != NOWHERE;
+        } else if (count > 0) {
+            const size_t chosen = random_below(count--);
+            const size_t index = live[chosen];
+            hfit_partition_pool_free(list.heap, &list.plan.common, list.blocks[index]);
+            hfit_partition_pool_free(bits.heap, &bits.plan.common, bits.blocks[index]);
+            live[chosen] = live[count];
+            live[count] = index;
+        }
+    }
+    CHECK(hfit_partition_pool_check(bits.heap, &bits.plan.common));
+}
+
+static void bits_place_as_a_list_does_among_many_partitions(void) {
+    random_state = 3;
+    place_in_twins(0);
+    place_in_twins(1);
+}
+
 static void a_region_gets_as_many_partitions_as_it_holds(void) {
     static _Alignas(64) unsigned char region[4096];
     for (size_t size = 256; size <= sizeof region; size += 8) {
@@ -341,6 +405,7 @@ int main(void) {
     RUN(check_finds_every_flipped_bit_of_the_metadata);
     RUN(a_damaged_link_is_told_and_nothing_changes);
     RUN(a_group_with_a_hole_or_without_an_end_is_not_freed);
+    RUN(bits_place_as_a_list_does_among_many_partitions);
     RUN(a_region_gets_as_many_partitions_as_it_holds);
     RUN(a_plan_of_too_much_or_of_no_meaning_is_refused);
     return report_passed();

@@ -3,6 +3,7 @@
 // logarithm is right to the last digit or the one before (values by decimal arithmetic).
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "check.hpp"
 #include "heapfit/random.hpp"
@@ -139,6 +140,29 @@ void an_exponential_number_is_its_mean_times_the_logarithm() {
     }
 }
 
+// Of lengths that are no multiples of a block, and with a bound that refuses every third number.
+void many_numbers_at_once_are_those_drawn_one_by_one() {
+    constexpr std::uint64_t refusing = (1ULL << 63) + (1ULL << 61);
+    Philox random{5}, same{5};
+    for (std::size_t length = 0; length < 40; ++length) {
+        std::vector<std::uint64_t> draws(length);
+        random.fill(draws);
+        for (const std::uint64_t draw : draws) {
+            CHECK(draw == same.next());
+        }
+        for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{1921}, refusing}) {
+            random.fill_below(bound, draws);
+            for (const std::uint64_t draw : draws) {
+                CHECK(draw == same.below(bound));
+            }
+        }
+        random.fill_exponential(1'000'000'007, draws);
+        for (const std::uint64_t draw : draws) {
+            CHECK(draw == same.exponential(1'000'000'007));
+        }
+    }
+}
+
 } // namespace
 
 int main() {
@@ -151,4 +175,5 @@ int main() {
     RUN(the_logarithm_agrees_with_the_one_found_bit_by_bit);
     RUN(exponential_numbers_have_their_mean);
     RUN(an_exponential_number_is_its_mean_times_the_logarithm);
+    RUN(many_numbers_at_once_are_those_drawn_one_by_one);
 }

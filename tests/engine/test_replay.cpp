@@ -124,6 +124,39 @@ void the_hash_is_fnv_1a_over_the_offsets() {
     CHECK(replay.result().placement_hash == hash);
 }
 
+// FNV-1a over what a replay counts and where it places: in a region that serves all, and in one
+// that refuses and goes on.
+std::uint64_t digest_of_replays(const Plan &plan) {
+    std::uint64_t digest = 0xcbf29ce484222325;
+    const auto events = draw(RandomTrace{.seed = 9, .events = 5000, .live_limit = 300});
+    for (const std::uint64_t region : {std::uint64_t{1} << 18, std::uint64_t{60'000}}) {
+        Replay replay = replay_of(plan, region, {.samples = 10, .keep_going = true});
+        CHECK(replay.feed(events));
+        const ReplayResult result = replay.result();
+        for (const std::uint64_t value :
+             {result.events, result.allocations, result.frees, result.resizes, result.live_peak,
+              result.footprint, result.height, result.loads, result.stores, result.payload,
+              result.refusals, result.failure ? result.failure->event : 0, result.internal_peak,
+              result.external_peak, result.placement_hash, replay.live()}) {
+            digest = (digest ^ value) * 0x100000001b3;
+        }
+    }
+    return digest;
+}
+
+// Digests of the day when counts were one addition an access and words were looked at one by one.
+// One changes where an allocator places or accesses otherwise; then say so.
+void counts_and_placements_are_those_that_they_were() {
+    const auto bits = [](std::uint64_t fit) {
+        return Plan("partition_pool", {{"partition_size", 16}, {"metadata", 1}, {"fit", fit}}, {},
+                    {});
+    };
+    CHECK(digest_of_replays(tlsf()) == 0xacb87e47ef2055e1);
+    CHECK(digest_of_replays(Plan("best_fit", {}, {}, {})) == 0x2b4454deb6b7622f);
+    CHECK(digest_of_replays(bits(0)) == 0xe4fb4dafb8b25a04);
+    CHECK(digest_of_replays(bits(1)) == 0x3190158171a8a3aa);
+}
+
 void a_refusal_ends_the_replay_and_names_the_event() {
     test::TraceBuilder trace;
     trace.alloc(8);
@@ -307,6 +340,7 @@ int main() {
     RUN(what_an_earlier_heap_left_in_a_region_changes_no_placement);
     RUN(equal_traces_place_alike_and_a_larger_first_block_does_not);
     RUN(the_hash_is_fnv_1a_over_the_offsets);
+    RUN(counts_and_placements_are_those_that_they_were);
     RUN(a_refusal_ends_the_replay_and_names_the_event);
     RUN(after_a_refusal_the_heap_is_as_the_refused_request_found_it);
     RUN(keep_going_passes_over_objects_that_were_refused);

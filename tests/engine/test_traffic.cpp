@@ -278,6 +278,24 @@ void recorded_requests_come_as_they_are_and_end() {
     CHECK(again.departure(next_of(again)) == 2);
 }
 
+void a_long_recording_comes_as_it_is() {
+    std::vector<Nanoseconds> times, holdings;
+    std::vector<Bytes> sizes;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        times.push_back(3 + i * i);
+        sizes.push_back(i % 7);
+        holdings.push_back(i % 11 == 0 ? held_forever : i);
+    }
+    TrafficSource source({RecordedArrivals(times, sizes, holdings), {}, RecordedHolding{}}, 1);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const OfferedRequest request = next_of(source);
+        CHECK(request.time_ns == times[i] && request.size == sizes[i]);
+        CHECK(request.holding_ns == holdings[i]);
+    }
+    OfferedRequest none{};
+    CHECK(!source.next(none) && !source.next(none));
+}
+
 using Refused = std::vector<std::pair<std::function<void()>, std::string>>; // how its error begins
 
 void check_refused(const Refused &laws) {
@@ -413,6 +431,7 @@ int main() {
     RUN(streams_are_equal_on_every_machine);
     RUN(each_law_draws_from_a_stream_of_its_own);
     RUN(recorded_requests_come_as_they_are_and_end);
+    RUN(a_long_recording_comes_as_it_is);
     RUN(bad_arrivals_are_refused_by_their_key);
     RUN(bad_sizes_are_refused_by_their_key);
     RUN(bad_holdings_services_and_traffic_are_refused_by_their_key);

@@ -129,13 +129,13 @@ static inline bool try_run(const run_request *request, uint32_t end, bits_search
     return !request->smallest || length == request->count;
 }
 
-/* Tries the free runs that end in a word: where a used bit is set and the one before it is not. One
- * begins where it is the other way round. True if the search is over. */
-static inline bool try_word(const run_request *request, uint32_t used, uint32_t changes,
+/* Tries the free runs that end in a word: where an unused bit is not set and the one before it is.
+ * One begins where it is the other way round. True if the search is over. */
+static inline bool try_word(const run_request *request, uint32_t unused, uint32_t changes,
                             uint32_t first, bits_search *search) {
     for (; changes != 0; changes &= changes - 1) {
         const uint32_t bit = hfit_trailing_zeros(changes);
-        if ((used >> bit & 1u) == 0) {
+        if ((unused >> bit & 1u) != 0) {
             search->start = first + bit;
         } else if (try_run(request, first + bit, search)) {
             return true;
@@ -144,27 +144,103 @@ static inline bool try_word(const run_request *request, uint32_t used, uint32_t 
     return false;
 }
 
-/* The first partition of a run such as requested, or NO_PARTITION. One step a word, and one a free
- * run. */
+/* Free partitions that any run of `count` holds: 2^k of them at a multiple of 2^k, where 2^(k+1) is
+ * count + 1 at most. As fields of 2^k bits in a word, all of them used bits that are 0:
+ *
+ *   1111 0000 1000 0111     k = 2: the second field is free, so a run of 7 may be here
+ */
+typedef struct free_field {
+    uint32_t less_one; /* added to a word, takes 1 off each field */
+    uint32_t highest;  /* the highest bit of each field */
+} free_field;
+
+static inline free_field field_in_run(uint32_t count) {
+    static const uint32_t lowest[] = {0xffffffff, 0x55555555, 0x11111111,
+                                      0x01010101, 0x00010001, 0x00000001};
+    HFIT_ASSERT(count != 0 && count <= MOST_PARTITIONS);
+    const uint32_t log2 = 30 - hfit_leading_zeros(count + 1);
+    const uint32_t k = log2 < 5 ? log2 : 5;
+    free_field field;
+    field.less_one = 0u - lowest[k]; /* member by member: see copy_place */
+    field.highest = lowest[k] << ((1u << k) - 1);
+    return field;
+}
+
+/* True if one of the fields of a word is 0: only that borrows into a highest bit which is 0, too.
+ * Stores the word's complement. */
+static FORCE_INLINE bool has_free_field(uint32_t used, free_field field, uint32_t *unused) {
+    *unused = ~used;
+    return ((used + field.less_one) & ~used & field.highest) != 0;
+}
+
+/* A word of used bits and the one before it, as complements. */
+typedef struct unused_words {
+    uint32_t before;
+    uint32_t own;
+} unused_words;
+
+enum { WORDS_A_STEP = 4 };
+
+/* Makes `word` the first one before `end` that has such a field, and tells it and the one before
+ * it; or `end`. Most have none, so several are taken a step where code may be larger. */
+static FORCE_INLINE void find_field(const hfit_heap *heap, free_field field, uint32_t end,
+                                    uint32_t *word, unused_words *words) {
+    for (; !HFIT_IS_FOR_SIZE && end - *word >= 8 * WORDS_A_STEP; *word += 8 * WORDS_A_STEP) {
+        HFIT_STEP_BY_STEP(4)
+        for (uint32_t i = 0; i < WORDS_A_STEP; i++) {
+            if (has_free_field(load_field(heap, *word, 8 * i), field, &words->own)) {
+                *word += 8 * i;
+                return;
+            }
+            words->before = words->own;
+        }
+    }
+    for (; *word != end; *word += 8) {
+        if (has_free_field(load_word(heap, *word), field, &words->own)) {
+            return;
+        }
+        words->before = words->own;
+    }
+}
+
+/* The first partition of a run such as requested, or NO_PARTITION. One step a word; in those that
+ * may hold such a run, one a free run. */
 static inline uint32_t bits_find(const hfit_heap *heap, const partition_layout *layout,
                                  const run_request *request) {
+    const free_field field = field_in_run(request->count);
+    const uint32_t end = bit_word(layout->count + 31, USED_BITS);
+    uint32_t word = bit_word(0, USED_BITS);
+    unused_words words;
     bits_search search;
     search.start = 0; /* member by member: see copy_place */
     search.best = NO_PARTITION;
     search.best_length = UINT32_MAX;
-    uint32_t before = 1; /* 1: the partition before the word is used */
-    for (uint32_t first = 0; first < layout->count; first += 32) {
-        const uint32_t used = load_word(heap, bit_word(first, USED_BITS));
-        const uint32_t changes = used ^ (used << 1 | before);
-        if (try_word(request, used, changes, first, &search)) {
+    words.before = 0;
+    bool goes_on = false; /* a run that was looked at may go on in the next word */
+    for (; word != end; word += 8) {
+        if (goes_on) {
+            words.own = ~load_word(heap, word);
+        } else {
+            find_field(heap, field, end, &word, &words);
+            if (word == end) {
+                break;
+            }
+        }
+        const uint32_t first = 4 * (word - bit_word(0, USED_BITS));
+        if (words.before != UINT32_MAX) { /* else the run began before */
+            search.start = first - hfit_leading_zeros(~words.before);
+        }
+        const uint32_t changes = words.own ^ (words.own << 1 | words.before >> 31);
+        if (try_word(request, words.own, changes, first, &search)) {
             return search.best;
         }
-        before = used >> 31;
-        if (before == 0 && !request->smallest && try_run(request, first + 32, &search)) {
+        goes_on = words.own >> 31 != 0;
+        if (goes_on && !request->smallest && try_run(request, first + 32, &search)) {
             return search.best;
         }
+        words.before = words.own;
     }
-    if (before == 0) {
+    if (goes_on) {
         (void)try_run(request, layout->count, &search);
     }
     return search.best;

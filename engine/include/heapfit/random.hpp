@@ -6,14 +6,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace heapfit {
 
 class Philox {
   public:
     // Streams of one seed are independent of each other; stream 0 is numpy's.
-    explicit Philox(std::uint64_t seed, std::uint64_t stream = 0) : key_{seed, stream} {}
+    explicit Philox(std::uint64_t seed, std::uint64_t stream = 0);
 
     // The next 64 bits.
     [[nodiscard]] std::uint64_t next() {
@@ -34,15 +36,24 @@ class Philox {
     // -mean * log(1 - u), u = next53() / 2^53.
     [[nodiscard]] std::uint64_t exponential(std::uint64_t mean);
 
+    // As many draws of `next`, `below` or `exponential` one after the other, for less.
+    void fill(std::span<std::uint64_t> draws);
+    void fill_below(std::uint64_t bound, std::span<std::uint64_t> draws);
+    void fill_exponential(std::uint64_t mean, std::span<std::uint64_t> draws);
+
     // Normally distributed, mean 0, deviation 1 (Marsaglia and Bray 1964, the polar method).
     [[nodiscard]] double normal();
 
   private:
+    static constexpr std::size_t rounds = 10;
+    using Block = std::array<std::uint64_t, 4>;
+
+    [[nodiscard]] Block next_block();
     void refill();
 
-    std::array<std::uint64_t, 2> key_;
-    std::array<std::uint64_t, 4> counter_{};
-    std::array<std::uint64_t, 4> block_{};
+    std::array<std::array<std::uint64_t, 2>, rounds> keys_; // of each round
+    Block counter_{};
+    Block block_{};
     unsigned used_ = 4; // numbers of the block already given
 };
 

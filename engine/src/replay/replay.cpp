@@ -25,26 +25,24 @@ struct Replay::Visitor {
     int base_alignment_log2;
     bool keep_going;
     Totals totals;
-    std::vector<Bytes> *offsets; // nullptr: not kept
-    std::size_t first_refused = no_event;
-    std::size_t overaligned = no_event;
+    std::vector<Bytes> *offsets;          // nullptr: not kept
+    const Event *first_refused = nullptr; // of the events at hand; likewise
+    const Event *overaligned = nullptr;
 
-    static constexpr std::size_t no_event = std::numeric_limits<std::size_t>::max();
-
-    bool allocated(std::size_t i, const Event &event, Block &block) {
+    bool allocated(std::size_t, const Event &event, Block &block) {
         totals.allocations++;
         const void *const address = event.op == Op::alloc && event.tag == 0
                                         ? operations.alloc(heap, plan, event.size)
-                                        : serve_special(i, event);
-        if (address == nullptr) {
+                                        : serve_special(event);
+        if (address == nullptr) [[unlikely]] {
             block = {refused, 0};
-            return overaligned == no_event && refuse(i);
+            return overaligned == nullptr && refuse(event);
         }
         place(address, event.size, block);
         return true;
     }
 
-    bool resized(std::size_t i, const Event &event, Block &block) {
+    bool resized(std::size_t, const Event &event, Block &block) {
         if (block.offset == refused) {
             return true;
         }
@@ -52,9 +50,9 @@ struct Replay::Visitor {
         const void *const address =
             operations.resize_sized(heap, plan, address_of(block), block.size, event.size);
         if (address == nullptr) {
-            return refuse(i);
+            return refuse(event);
         }
-        totals.live -= block.size;
+        totals.below_peak += block.size;
         place(address, event.size, block);
         return true;
     }
@@ -67,7 +65,7 @@ struct Replay::Visitor {
             } else {
                 operations.free(heap, plan, address_of(block));
             }
-            totals.live -= block.size;
+            totals.below_peak += block.size;
         }
         return true;
     }
@@ -79,9 +77,9 @@ struct Replay::Visitor {
   private:
     // A zeroed, an aligned or a tagged request. The zeroing itself changes no placement, so it is
     // left out.
-    [[nodiscard]] void *serve_special(std::size_t i, const Event &event) {
+    [[nodiscard]] void *serve_special(const Event &event) {
         if (event.alignment_log2 > base_alignment_log2) {
-            overaligned = i;
+            overaligned = &event;
             return nullptr;
         }
         if (event.alignment_log2 != 0) {
@@ -97,26 +95,34 @@ struct Replay::Visitor {
         return address;
     }
 
-    // A request that was served is smaller than its region, so its size has 32 bits.
+    // A request that was served is smaller than its region, so its size has 32 bits. Few reach
+    // beyond what was taken before.
     void place(const void *address, Bytes size, Block &block) {
         const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte *>(address) -
                                                        reinterpret_cast<std::byte *>(heap));
         block = {offset, static_cast<std::uint32_t>(size)};
         totals.placement_hash = (totals.placement_hash ^ offset) * 0x100000001b3;
-        totals.live += size;
-        totals.live_peak = std::max(totals.live_peak, totals.live);
-        if (size > 0) {
-            totals.lowest = std::min<Bytes>(totals.lowest, offset);
-            totals.highest = std::max<Bytes>(totals.highest, offset + size);
-            if (offsets != nullptr) {
-                offsets->push_back(offset);
-            }
+        if (__builtin_sub_overflow(totals.below_peak, size, &totals.below_peak)) [[unlikely]] {
+            totals.live_peak -= totals.below_peak;
+            totals.below_peak = 0;
+        }
+        if (size == 0) {
+            return;
+        }
+        if (offset < totals.lowest) [[unlikely]] {
+            totals.lowest = offset;
+        }
+        if (offset + size > totals.highest) [[unlikely]] {
+            totals.highest = offset + size;
+        }
+        if (offsets != nullptr) {
+            offsets->push_back(offset);
         }
     }
 
-    bool refuse(std::size_t i) {
+    bool refuse(const Event &event) {
         totals.refusals++;
-        first_refused = std::min(first_refused, i);
+        first_refused = first_refused == nullptr ? &event : first_refused;
         return keep_going;
     }
 };
@@ -219,14 +225,14 @@ void Replay::feed_bucket(std::span<const Event> events) {
     if (followed.is_bad) {
         throw_bad_event(index, events[followed.count], objects_.next());
     }
-    if (visitor.overaligned != Visitor::no_event) {
+    if (visitor.overaligned != nullptr) {
         throw Error("event " + std::to_string(index) + ": alignment 2^" +
                     std::to_string(events[followed.count].alignment_log2) +
                     " is above the region's (give the largest of the trace as base alignment)");
     }
     totals_ = visitor.totals;
-    if (!failure_ && visitor.first_refused != Visitor::no_event) {
-        failure_ = {events_ + visitor.first_refused, events[visitor.first_refused].size};
+    if (const Event *const refused = visitor.first_refused; refused != nullptr && !failure_) {
+        failure_ = {events_ + static_cast<std::size_t>(refused - events.data()), refused->size};
     }
     events_ = index;
     is_over_ = followed.count < events.size();
@@ -272,8 +278,7 @@ ReplaySample Replay::sample(std::uint64_t &walked) const {
     const UncountedAccesses uncounted;
     const BlockSums sums = sum_blocks(heap_);
     walked += sums.blocks;
-    return {events_, totals_.live, heap_.footprint(), sums.used - totals_.live,
-            sums.external_fragmentation()};
+    return {events_, live(), heap_.footprint(), sums.used - live(), sums.external_fragmentation()};
 }
 
 std::uint64_t Replay::reach() const {

@@ -33,6 +33,27 @@ class Integral {
     Wide sum_ = 0;
 };
 
+// A request that was served.
+struct Held {
+    void *block; // nullptr once it is over
+    Bytes size;
+    Bytes usable;
+    Nanoseconds since_ns; // or the begin of the window
+};
+
+// Over the time that requests were held. Each adds once it is over, which takes fewer products than
+// to add what lives at each event.
+struct HeldIntegrals {
+    Integral block_ns, size_ns, usable_ns;
+
+    void add(const Held &held, Nanoseconds until_ns) {
+        const Nanoseconds held_ns = until_ns - held.since_ns;
+        block_ns.add(1, held_ns);
+        size_ns.add(held.size, held_ns);
+        usable_ns.add(held.usable, held_ns);
+    }
+};
+
 // When to walk the heap, as SimulationCounts tells.
 class SampleClock {
   public:
@@ -86,44 +107,41 @@ template <class Server> class EventLoop {
     void reset_counts() {
         counts_ = {};
         window_from_ns_ = now_ns_;
-        live_block_ns_ = live_byte_ns_ = used_byte_ns_ = {};
+        live_blocks_before_ = live_blocks_;
+        past_ = {};
+        for (Held &held : held_) {
+            held.since_ns = now_ns_;
+        }
         raise_peaks();
     }
 
     [[nodiscard]] SimulationCounts counts() const {
         SimulationCounts counts = counts_;
         counts.time_ns = now_ns_ - window_from_ns_;
-        counts.live_block_ns = live_block_ns_.value();
-        counts.live_byte_ns = live_byte_ns_.value();
-        counts.used_byte_ns = used_byte_ns_.value();
+        counts.events = counts.requests + live_blocks_before_ + counts.admitted - live_blocks_;
+        HeldIntegrals sums = past_;
+        for (const Held &held : held_) {
+            if (held.block != nullptr) {
+                sums.add(held, now_ns_);
+            }
+        }
+        counts.live_block_ns = sums.block_ns.value();
+        counts.live_byte_ns = sums.size_ns.value();
+        counts.used_byte_ns = sums.usable_ns.value();
         return counts;
     }
 
     [[nodiscard]] const Server &server() const { return server_; }
-    [[nodiscard]] std::uint64_t live_blocks() const { return departures_.count(); }
+    [[nodiscard]] std::uint64_t live_blocks() const { return live_blocks_; }
     [[nodiscard]] Bytes live() const { return live_; }
 
   private:
-    struct Held {
-        void *block;
-        Bytes size;
-        Bytes usable;
-    };
-
-    void add_time(Nanoseconds time_ns) {
-        const Nanoseconds passed_ns = time_ns - now_ns_;
-        live_block_ns_.add(departures_.count(), passed_ns);
-        live_byte_ns_.add(live_, passed_ns);
-        used_byte_ns_.add(used_, passed_ns);
-        now_ns_ = time_ns;
-    }
-
     void advance(Nanoseconds time_ns) {
-        while (clock_.is_due(time_ns)) {
-            take_sample();
-        }
-        add_time(time_ns);
-        counts_.events++;
+        while (clock_.is_due(time_ns))
+            [[unlikely]] {
+                take_sample();
+            }
+        now_ns_ = time_ns;
     }
 
     void take_sample() {
@@ -137,15 +155,16 @@ template <class Server> class EventLoop {
     }
 
     void release_until(Nanoseconds time_ns) {
-        while (!departures_.is_empty() && departures_.first().time_ns <= time_ns) {
-            const Departure due = departures_.first();
+        Departure due;
+        while (departures_.take_due(time_ns, due)) {
             advance(due.time_ns);
-            departures_.take_first();
-            const Held &held = held_[due.slot];
+            Held &held = held_[due.slot];
             server_.release(held.block, held.size);
+            held.block = nullptr;
+            past_.add(held, due.time_ns);
+            live_blocks_--;
             live_ -= held.size;
             used_ -= held.usable;
-            free_slots_.push_back(due.slot);
         }
     }
 
@@ -163,42 +182,49 @@ template <class Server> class EventLoop {
         }
         counts_.admitted++;
         counts_.admitted_bytes += request.size;
+        live_blocks_++;
         live_ += request.size;
         used_ += usable;
-        departures_.schedule(source_.departure(request), keep({block, request.size, usable}));
+        keep(departures_.schedule(source_.departure(request)),
+             {block, request.size, usable, request.time_ns});
         raise_peaks();
     }
 
-    std::uint32_t keep(const Held &held) {
-        if (free_slots_.empty()) {
+    void keep(std::uint32_t slot, const Held &held) {
+        if (slot == held_.size()) [[unlikely]] {
             held_.push_back(held);
-            return static_cast<std::uint32_t>(held_.size() - 1);
+        } else {
+            held_[slot] = held;
         }
-        const std::uint32_t slot = free_slots_.back();
-        free_slots_.pop_back();
-        held_[slot] = held;
-        return slot;
     }
 
+    // Few requests raise one.
     void raise_peaks() {
-        counts_.block_peak = std::max<std::uint64_t>(counts_.block_peak, departures_.count());
-        counts_.live_peak = std::max(counts_.live_peak, live_);
-        counts_.internal_peak = std::max(counts_.internal_peak, used_ - live_);
+        if (live_blocks_ > counts_.block_peak) [[unlikely]] {
+            counts_.block_peak = live_blocks_;
+        }
+        if (live_ > counts_.live_peak) [[unlikely]] {
+            counts_.live_peak = live_;
+        }
+        if (used_ - live_ > counts_.internal_peak) [[unlikely]] {
+            counts_.internal_peak = used_ - live_;
+        }
     }
 
     Server server_;
     TrafficSource source_;
     SampleClock clock_;
     Departures departures_;
-    std::vector<Held> held_; // by slot
-    std::vector<std::uint32_t> free_slots_;
-    std::uint64_t offered_ = 0; // since the start
+    std::vector<Held> held_;        // by slot
+    std::uint64_t offered_ = 0;     // since the start
+    std::uint64_t live_blocks_ = 0; // not beside live_: added as a pair they take more
     Nanoseconds now_ns_ = 0;
-    Nanoseconds window_from_ns_ = 0;
     Bytes live_ = 0;
+    Nanoseconds window_from_ns_ = 0;
     Bytes used_ = 0;
-    Integral live_block_ns_, live_byte_ns_, used_byte_ns_;
-    SimulationCounts counts_;
+    std::uint64_t live_blocks_before_ = 0; // the window
+    HeldIntegrals past_;                   // of the window: of requests that are over
+    SimulationCounts counts_;              // but events and integrals
 };
 
 } // namespace heapfit

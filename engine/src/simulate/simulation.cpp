@@ -2,7 +2,6 @@
 #include "heapfit/simulate/simulation.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "simulate/event_loop.hpp"
@@ -78,16 +77,6 @@ class NoHeap {
 };
 
 } // namespace
-
-// From 2^k, itself not in it, to 3/2 2^k reaches bin 2 k, from there to 2^(k+1) bin 2 k + 1.
-std::size_t size_bin(Bytes size) {
-    if (size <= 2) {
-        return size == 2;
-    }
-    const Bytes below = size - 1;
-    const auto octave = static_cast<std::size_t>(63 - std::countl_zero(below));
-    return std::min(size_bins - 1, 2 * octave + (below >> (octave - 1) & 1));
-}
 
 Bytes size_bin_bound(std::size_t bin) {
     return bin < 2 ? bin + 1 : (3 + bin % 2) << (bin / 2 - 1);

@@ -14,7 +14,6 @@ namespace {
 __extension__ typedef unsigned __int128 Wide;
 
 constexpr Bytes largest_size = Bytes{1} << 31;
-constexpr Nanoseconds time_end_ns = Nanoseconds{1} << 63; // 292 years
 constexpr double slowest_rate = 1e-6, fastest_rate = 1e15;
 constexpr double largest_sigma = 10;
 constexpr int tick_bits = 32; // of a FifoService
@@ -283,59 +282,62 @@ TrafficSource::TrafficSource(Traffic traffic, std::uint64_t seed)
 
 namespace {
 
-Nanoseconds draw_holding(HoldingLaw &law, Philox &random) {
-    return std::visit(
-        [&random](auto &own) -> Nanoseconds {
-            if constexpr (requires { own.draw(random); }) {
-                return own.draw(random);
+// The next draws of a law. A server and a recording tell later: they draw nothing.
+template <typename Law> void fill(Law &law, Philox &random, std::span<std::uint64_t> draws) {
+    if constexpr (requires { law.fill(random, draws); }) {
+        law.fill(random, draws);
+    } else {
+        for (std::uint64_t &draw : draws) {
+            if constexpr (requires { law.draw(random); }) {
+                draw = law.draw(random);
+            } else if constexpr (requires { law.next(random); }) {
+                draw = law.next(random);
+            } else {
+                draw = 0;
             }
-            return 0; // a server or a recording tells later
-        },
-        law);
+        }
+    }
 }
 
 } // namespace
 
-bool TrafficSource::next_recorded(const RecordedArrivals &recording, OfferedRequest &request) {
-    if (position_ == recording.count()) {
-        return false;
+// As times from one to the next.
+void TrafficSource::take_recorded(const RecordedArrivals &recording) {
+    const bool has_holding = std::holds_alternative<RecordedHolding>(traffic_.holding);
+    ahead_.count = std::min(most_ahead, recording.count() - recorded_);
+    Nanoseconds before_ns = recorded_ == 0 ? 0 : recording.time_ns(recorded_ - 1);
+    for (std::size_t i = 0; i < ahead_.count; i++, recorded_++) {
+        ahead_.interval_ns[i] = recording.time_ns(recorded_) - before_ns;
+        before_ns = recording.time_ns(recorded_);
+        ahead_.size[i] = recording.size(recorded_);
+        if (has_holding) {
+            ahead_.holding_ns[i] = recording.holding_ns(recorded_);
+        }
     }
-    request = {recording.time_ns(position_), recording.size(position_),
-               draw_holding(traffic_.holding, holdings_)};
-    if (std::holds_alternative<RecordedHolding>(traffic_.holding)) {
-        request.holding_ns = recording.holding_ns(position_);
-    }
-    position_++;
-    return true;
 }
 
-bool TrafficSource::next(OfferedRequest &request) {
+// False if none is left.
+bool TrafficSource::draw_ahead() {
+    position_ = 0;
+    const auto fill_with = [this](auto &laws, Philox &random, auto &draws) {
+        const std::span<std::uint64_t> wanted = std::span(draws).first(ahead_.count);
+        std::visit([&](auto &law) { fill(law, random, wanted); }, laws);
+    };
     if (const auto *const recording = std::get_if<RecordedArrivals>(&traffic_.arrivals)) {
-        return next_recorded(*recording, request);
+        take_recorded(*recording);
+    } else {
+        ahead_.count = most_ahead;
+        fill_with(traffic_.arrivals, arrivals_, ahead_.interval_ns);
+        fill_with(*traffic_.sizes, sizes_, ahead_.size);
     }
-    time_ns_ += std::visit(
-        [this](auto &law) -> Nanoseconds {
-            if constexpr (requires { law.next(arrivals_); }) {
-                return law.next(arrivals_);
-            }
-            return 0; // recorded: not here
-        },
-        traffic_.arrivals);
-    if (time_ns_ >= time_end_ns) {
-        throw Error("traffic: the clock passes 2^63 ns, 292 years (take shorter times)");
+    if (!std::holds_alternative<RecordedHolding>(traffic_.holding)) {
+        fill_with(traffic_.holding, holdings_, ahead_.holding_ns);
     }
-    request.time_ns = time_ns_;
-    request.size = std::visit([this](auto &law) { return law.draw(sizes_); }, *traffic_.sizes);
-    request.holding_ns = draw_holding(traffic_.holding, holdings_);
-    return true;
+    return ahead_.count > 0;
 }
 
-Nanoseconds TrafficSource::departure(const OfferedRequest &request) {
-    if (auto *const server = std::get_if<FifoService>(&traffic_.holding)) {
-        return server->serve(request.time_ns, request.size);
-    }
-    const Nanoseconds leaves_ns = request.time_ns + request.holding_ns;
-    return leaves_ns < request.time_ns ? held_forever : leaves_ns;
+void TrafficSource::throw_time_is_over() {
+    throw Error("traffic: the clock passes 2^63 ns, 292 years (take shorter times)");
 }
 
 } // namespace heapfit

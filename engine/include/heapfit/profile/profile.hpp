@@ -63,42 +63,67 @@ class Profile {
     [[nodiscard]] ProfileResult result() const;
 
   private:
+    // Number of an event, and 24 bits below it: all set in the running one, which so is above any
+    // of an object born at that event or before.
+    using Stamp = std::uint64_t;
+    static constexpr unsigned number_bits = 24;
+    static constexpr Stamp one_event = Stamp{1} << number_bits;
+    static constexpr Stamp number_mask = one_event - 1;
+
     // Birth and size class share a word, written at once: 16 bytes an object keep the loop in the
     // cache.
     struct Object {
         Bytes size;
-        std::uint64_t birth_and_number; // event of birth * 2^24 + number of the size in sizes_
-
-        [[nodiscard]] std::uint64_t birth() const { return birth_and_number >> 24; }
-        [[nodiscard]] std::uint32_t number() const { return birth_and_number & 0xffffff; }
+        Stamp birth_and_number; // below the event of its birth, the number of the size in sizes_
     };
-    static_assert(SizeIndex::exact_limit < (1u << 24) / 2);
+    static_assert(SizeIndex::exact_limit < one_event / 2);
+
+    // A number and the most that it was, as how far it is below that: few events raise the most,
+    // and all others touch one word.
+    template <typename Count> struct Peak {
+        Count most = 0;
+        Count below = 0;
+
+        void rise() {
+            if (__builtin_sub_overflow(below, Count{1}, &below)) [[unlikely]] {
+                below = 0;
+                most++;
+            }
+        }
+        void fall() { below++; }
+    };
 
     struct SizeCount {
         std::uint64_t allocations = 0;
-        std::uint32_t live = 0;
-        std::uint32_t peak = 0;
+        Peak<std::uint32_t> live{};
+    };
+
+    // Live bytes in a bucket of the series, likewise.
+    struct Bucket {
+        Bytes highest = 0;
+        Bytes below = 0;
+        Bytes most_below = 0;
+
+        [[nodiscard]] Bytes live() const { return highest - below; }
+        [[nodiscard]] Extremes extremes() const { return {highest - most_below, highest}; }
     };
 
     // What changes with every event, kept together so that the loop can hold it in registers.
     struct Totals {
-        Bytes live = 0;
+        Bucket bucket{};
         Bytes peak = 0;
         std::uint64_t peak_event = 0;
-        std::uint64_t blocks = 0;
-        std::uint64_t blocks_max = 0;
-        std::array<std::uint64_t, op_count> operations{};
-        Extremes bucket{0, 0};
+        Peak<std::uint64_t> blocks{};
     };
 
     struct Visitor;
 
-    void feed_bucket(std::span<const Event> events);
-    void close_bucket();
+    [[nodiscard]] std::uint32_t add_size(Bytes size);
 
     ObjectTable<Object> objects_;
     SizeIndex sizes_;
-    std::vector<SizeCount> counts_; // by number of the size
+    std::vector<SizeCount> counts_;                    // by number of the size
+    std::array<std::uint64_t, op_count> operations_{}; // frees are the rest
     Lifetimes lifetimes_;
     Totals totals_;
     std::uint64_t events_ = 0;

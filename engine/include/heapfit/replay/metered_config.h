@@ -33,8 +33,15 @@ extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts
 }
 #endif
 
-#define HFIT_ON_LOAD(heap, offset) ((void)heapfit_counts.loads++)
-#define HFIT_ON_STORE(heap, offset) ((void)heapfit_counts.stores++)
+/* One instruction a count. A sum that the compiler carries from branch to branch takes two, and one
+ * that it keeps in memory up to three. */
+#if defined __x86_64__ && defined __GNUC__
+#define HEAPFIT_COUNT(counter) __asm__("addq $1, %0" : "+m"(counter) : : "cc")
+#else
+#define HEAPFIT_COUNT(counter) ((void)(counter)++)
+#endif
+#define HFIT_ON_LOAD(heap, offset) HEAPFIT_COUNT(heapfit_counts.loads)
+#define HFIT_ON_STORE(heap, offset) HEAPFIT_COUNT(heapfit_counts.stores)
 #define HFIT_ON_PAYLOAD(bytes) ((void)(heapfit_counts.payload += (bytes)))
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
     ((void)(heap), (void)(kind), (void)(pointer), (void)heapfit_counts.misuses++)

@@ -84,7 +84,7 @@ class Replay {
 
     // The heap as it is now: after a refusal that ended the replay, as that request found it.
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
-    [[nodiscard]] Bytes live() const { return totals_.live; }
+    [[nodiscard]] Bytes live() const { return totals_.live_peak - totals_.below_peak; }
     [[nodiscard]] std::uint64_t events() const { return events_; } // done
 
     // Bytes of a region that the trace took, if every region with room for as many would do: the
@@ -133,8 +133,8 @@ class Replay {
         std::uint64_t frees = 0;
         std::uint64_t resizes = 0;
         std::uint64_t refusals = 0;
-        Bytes live = 0;
         Bytes live_peak = 0;
+        Bytes below_peak = 0; // that much is live less than at the peak
         Bytes zeroed = 0;
         std::uint8_t largest_alignment_log2 = 0;          // of blocks that were served
         Bytes lowest = std::numeric_limits<Bytes>::max(); // of the bytes asked for

@@ -11,7 +11,9 @@
 // first. Memory depends on how many blocks are live at once, not on how many requests there are.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -25,7 +27,16 @@ namespace heapfit {
 inline constexpr std::size_t size_bins = 64;
 using SizeCounts = std::array<std::uint64_t, size_bins>;
 
-[[nodiscard]] std::size_t size_bin(Bytes size);
+// From 2^k, itself not in it, to 3/2 2^k reaches bin 2 k, from there to 2^(k+1) bin 2 k + 1.
+[[nodiscard]] inline std::size_t size_bin(Bytes size) {
+    if (size <= 2) {
+        return size == 2;
+    }
+    const Bytes below = size - 1;
+    const auto octave = static_cast<std::size_t>(63 ^ std::countl_zero(below));
+    return std::min(size_bins - 1, 2 * octave + (below >> (octave - 1) & 1));
+}
+
 [[nodiscard]] Bytes size_bin_bound(std::size_t bin);
 
 // Sums over a window: from the last event before `reset_counts`, or the start, to the last arrival.

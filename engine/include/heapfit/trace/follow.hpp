@@ -27,24 +27,27 @@ struct Followed {
 template <typename Objects, typename Visitor>
 [[nodiscard, gnu::always_inline]] inline Followed follow(std::span<const Event> events,
                                                          Objects &objects, Visitor &visitor) {
-    for (std::size_t i = 0; i < events.size(); i++) {
-        const Event &event = events[i];
+    const Event *const end = events.data() + events.size();
+    for (const Event *at = events.data(); at != end; at++) {
+        // Told anew wherever it is asked for: most visitors do not look at it.
+        const auto index = [&] { return static_cast<std::size_t>(at - events.data()); };
+        const Event &event = *at;
         const bool is_allocation = event.op < Op::resize;
         const auto place = is_allocation ? objects.begin(event.object) : objects.find(event.object);
         if (!place) {
-            return {i, true};
+            return {index(), true};
         }
         bool goes_on = true;
         if (is_allocation) {
-            goes_on = visitor.allocated(i, event, place.value());
+            goes_on = visitor.allocated(index(), event, place.value());
         } else if (event.op == Op::free || event.size == 0) {
-            goes_on = visitor.freed(i, event, place.value());
+            goes_on = visitor.freed(index(), event, place.value());
             objects.end(place, event.object);
         } else {
-            goes_on = visitor.resized(i, event, place.value());
+            goes_on = visitor.resized(index(), event, place.value());
         }
         if (!goes_on) {
-            return {i, false};
+            return {index(), false};
         }
     }
     return {events.size(), false};

@@ -2,10 +2,10 @@
 // What a pass over a trace keeps of each live object, found by number in one indirection.
 //
 //   pages_   +---+---+---+---+     a page: 128 values, and which of them are live
-//            | o | 0 | 0 | o |     0: its objects are all dead, so the page was given back
-//            +-|-+---+---+-|-+
-//              v           v       Memory follows the live objects, not the trace's length.
-//            page        page
+//            | o | o | o | o |     nobody: a page all tables share, where no object is live; a page
+//            +-|-+-|-+-|-+-|-+     whose objects are all dead was given back
+//              v   `-.-'   v
+//            page  nobody page     Memory follows the live objects, not the trace's length.
 //
 // Objects are numbered 0, 1, 2, ... in order of allocation and numbers are never reused
 // (docs/trace-schema.md), so an object that is not live is dead if its number is below `next`, else
@@ -28,10 +28,23 @@ template <typename Value> class ObjectTable {
     static constexpr std::size_t spare_pages = 64;   // kept, to be filled again while warm
 
     struct Page {
-        std::uint32_t dead = 0; // objects that were born and died
+        std::uint32_t not_dead = page_objects; // objects that live or are not born
         std::array<bool, page_objects> is_live{};
         std::array<Value, page_objects> values;
     };
+
+    // Never written to. With it in the place of a page that was given back, to look an object up
+    // takes no branch more.
+    inline static Page nobody{};
+
+    struct Discard {
+        void operator()(Page *page) const {
+            if (page != &nobody) {
+                delete page;
+            }
+        }
+    };
+    using PageOwner = std::unique_ptr<Page, Discard>;
 
   public:
     // A live object's place; null if there is no such object. Valid until the object's end.
@@ -60,13 +73,12 @@ template <typename Value> class ObjectTable {
             return {};
         }
         const std::size_t index = object % page_objects;
-        if (index == 0) {
-            pages_.push_back(take_page());
+        if (index == 0) [[unlikely]] {
+            open_page();
         }
         next_++;
-        Page *const page = pages_[object / page_objects].get();
-        page->is_live[index] = true;
-        return {page, index};
+        youngest_->is_live[index] = true;
+        return {youngest_, index};
     }
 
     // The place of a live object, else null.
@@ -76,15 +88,14 @@ template <typename Value> class ObjectTable {
         }
         const std::size_t index = object % page_objects;
         Page *const page = pages_[object / page_objects].get();
-        return page != nullptr && page->is_live[index] ? Place{page, index} : Place{};
+        return page->is_live[index] ? Place{page, index} : Place{};
     }
 
     // Ends the live object at `place`; its value is gone.
     void end(const Place &place, ObjectId object) {
         place.page_->is_live[place.index_] = false;
-        place.page_->dead++;
-        if (place.page_->dead == page_objects) {
-            give_back(std::move(pages_[object / page_objects]));
+        if (--place.page_->not_dead == 0) [[unlikely]] {
+            give_back(pages_[object / page_objects]);
         }
     }
 
@@ -93,8 +104,7 @@ template <typename Value> class ObjectTable {
     template <typename Tell> void for_each_live(const Tell &tell) const {
         for (std::size_t page = 0; page < pages_.size(); page++) {
             const std::uint64_t born =
-                pages_[page] ? std::min<std::uint64_t>(next_ - page * page_objects, page_objects)
-                             : 0;
+                std::min<std::uint64_t>(next_ - page * page_objects, page_objects);
             for (std::size_t index = 0; index < born; index++) {
                 if (pages_[page]->is_live[index]) {
                     tell(std::as_const(pages_[page]->values[index]));
@@ -108,9 +118,10 @@ template <typename Value> class ObjectTable {
         ObjectTable copy;
         copy.next_ = next_;
         copy.pages_.reserve(pages_.size());
-        for (const std::unique_ptr<Page> &page : pages_) {
-            copy.pages_.push_back(page ? std::make_unique<Page>(*page) : nullptr);
+        for (const PageOwner &page : pages_) {
+            copy.pages_.emplace_back(page.get() == &nobody ? &nobody : new Page(*page));
         }
+        copy.youngest_ = pages_.empty() ? nullptr : copy.pages_.back().get();
         return copy;
     }
 
@@ -119,25 +130,29 @@ template <typename Value> class ObjectTable {
     [[nodiscard]] std::uint64_t next() const { return next_; }
 
   private:
-    std::unique_ptr<Page> take_page() {
+    // Both out of the loop over events, which has no register to spare for them.
+    [[gnu::noinline]] void open_page() {
         if (spare_.empty()) {
-            return std::make_unique_for_overwrite<Page>();
+            pages_.emplace_back(new Page);
+        } else {
+            pages_.push_back(std::move(spare_.back()));
+            spare_.pop_back();
         }
-        std::unique_ptr<Page> page = std::move(spare_.back());
-        spare_.pop_back();
-        return page;
+        youngest_ = pages_.back().get();
     }
 
     // Keeps a page whose objects are all dead to be filled again, or frees it.
-    void give_back(std::unique_ptr<Page> page) {
+    [[gnu::noinline]] void give_back(PageOwner &place) {
+        PageOwner page = std::exchange(place, PageOwner(&nobody));
         if (spare_.size() < spare_pages) {
-            page->dead = 0;
+            page->not_dead = page_objects;
             spare_.push_back(std::move(page));
         }
     }
 
-    std::vector<std::unique_ptr<Page>> pages_;
-    std::vector<std::unique_ptr<Page>> spare_;
+    std::vector<PageOwner> pages_;
+    std::vector<PageOwner> spare_;
+    Page *youngest_ = nullptr; // of the object born last
     std::uint64_t next_ = 0;
 };
 

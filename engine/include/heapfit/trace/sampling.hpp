@@ -70,7 +70,7 @@ class Buckets {
 };
 
 // Joins each two neighbours of an even number of extremes.
-inline void join_neighbours(std::vector<Extremes> &series) {
+[[gnu::noinline]] inline void join_neighbours(std::vector<Extremes> &series) {
     for (std::size_t i = 0; i < series.size() / 2; i++) {
         series[i] = series[2 * i];
         series[i].include(series[2 * i + 1].lowest);

@@ -10,9 +10,11 @@
 // an Error names law and key. The same laws and seed give the same requests on every machine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,6 +31,9 @@ using Nanoseconds = std::uint64_t;
 // Held to the end of the simulation.
 inline constexpr Nanoseconds held_forever = UINT64_MAX;
 
+// The clock stays below: 292 years.
+inline constexpr Nanoseconds time_end_ns = Nanoseconds{1} << 63;
+
 // The largest mean or interval of a law: 1e15 ns are 11.6 days.
 inline constexpr Nanoseconds longest_mean = 1'000'000'000'000'000;
 
@@ -39,6 +44,9 @@ class Poisson {
   public:
     explicit Poisson(Nanoseconds mean_ns);
     [[nodiscard]] Nanoseconds next(Philox &random) { return random.exponential(mean_ns_); }
+    void fill(Philox &random, std::span<Nanoseconds> draws) {
+        random.fill_exponential(mean_ns_, draws);
+    }
 
   private:
     Nanoseconds mean_ns_;
@@ -118,6 +126,12 @@ class UniformSize {
   public:
     UniformSize(Bytes least, Bytes most);
     [[nodiscard]] Bytes draw(Philox &random) { return least_ + random.below(range_); }
+    void fill(Philox &random, std::span<Bytes> draws) {
+        random.fill_below(range_, draws);
+        for (Bytes &draw : draws) {
+            draw += least_;
+        }
+    }
 
   private:
     Bytes least_;
@@ -178,6 +192,9 @@ class ExponentialHolding {
   public:
     explicit ExponentialHolding(Nanoseconds mean_ns);
     [[nodiscard]] Nanoseconds draw(Philox &random) { return random.exponential(mean_ns_); }
+    void fill(Philox &random, std::span<Nanoseconds> draws) {
+        random.fill_exponential(mean_ns_, draws);
+    }
 
   private:
     Nanoseconds mean_ns_;
@@ -277,20 +294,50 @@ class TrafficSource {
 
     // False after the last one, which only recorded arrivals have. Throws Error if a time reaches
     // 2^63 ns.
-    [[nodiscard]] bool next(OfferedRequest &request);
+    [[nodiscard]] bool next(OfferedRequest &request) {
+        if (position_ == ahead_.count && !draw_ahead()) [[unlikely]] {
+            return false;
+        }
+        time_ns_ += ahead_.interval_ns[position_];
+        if (time_ns_ >= time_end_ns) [[unlikely]] {
+            throw_time_is_over();
+        }
+        request = {time_ns_, ahead_.size[position_], ahead_.holding_ns[position_]};
+        position_++;
+        return true;
+    }
 
     // When a request that is served leaves.
-    [[nodiscard]] Nanoseconds departure(const OfferedRequest &request);
+    [[nodiscard]] Nanoseconds departure(const OfferedRequest &request) {
+        if (auto *const server = std::get_if<FifoService>(&traffic_.holding)) {
+            return server->serve(request.time_ns, request.size);
+        }
+        const Nanoseconds leaves_ns = request.time_ns + request.holding_ns;
+        return leaves_ns < request.time_ns ? held_forever : leaves_ns;
+    }
 
   private:
-    [[nodiscard]] bool next_recorded(const RecordedArrivals &recording, OfferedRequest &request);
+    // Requests drawn at once: what each law draws does not depend on what became of the last.
+    static constexpr std::size_t most_ahead = 32;
+    struct Ahead {
+        std::size_t count = 0;
+        std::array<Nanoseconds, most_ahead> interval_ns{};
+        std::array<Bytes, most_ahead> size{};
+        std::array<Nanoseconds, most_ahead> holding_ns{};
+    };
+
+    [[nodiscard]] bool draw_ahead();
+    void take_recorded(const RecordedArrivals &recording);
+    [[noreturn]] static void throw_time_is_over();
 
     Traffic traffic_;
     Philox arrivals_;
     Philox sizes_;
     Philox holdings_;
     Nanoseconds time_ns_ = 0;
-    std::size_t position_ = 0; // in a recording
+    Ahead ahead_;
+    std::size_t position_ = 0; // in ahead_
+    std::size_t recorded_ = 0; // requests of a recording that were drawn
 };
 
 } // namespace heapfit
