@@ -226,12 +226,15 @@ void bind_results(nb::module_ &module) {
         .def(
             "__init__",
             [](TrialResult *place, bool runs, bool is_region, std::uint64_t reach,
-               std::uint64_t events) {
-                new (place) TrialResult{
-                    .runs = runs, .is_region = is_region, .reach = reach, .events = events};
+               std::uint64_t events, std::uint64_t known) {
+                new (place) TrialResult{.runs = runs,
+                                        .is_region = is_region,
+                                        .reach = reach,
+                                        .events = events,
+                                        .known = known};
             },
             nb::kw_only(), nb::arg("runs"), nb::arg("is_region"), nb::arg("reach"),
-            nb::arg("events"))
+            nb::arg("events"), nb::arg("known") = 0)
         .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
         .def_ro("is_region", &TrialResult::is_region, "False: the plan takes none of this size.")
         .def_ro("footprint", &TrialResult::footprint)
