@@ -13,6 +13,7 @@
 
 #include "arrays.hpp"
 #include "heapfit/replay/fleet_trial.hpp"
+#include "heapfit/replay/forked_trials.hpp"
 #include "heapfit/replay/host_heap.hpp"
 #include "heapfit/replay/region_search.hpp"
 #include "heapfit/trace/event_array.hpp"
@@ -51,6 +52,14 @@ struct ArrayTrial {
             return made.run(size, stop);
         };
     }
+};
+
+// A trial with what it keeps between runs.
+struct ForkedArrayTrial {
+    Trial trial;
+    ForkedTrials forked;
+
+    explicit ForkedArrayTrial(const ArrayTrial &one) : trial(one.trial()), forked(trial) {}
 };
 
 // Several traces, and which of them was refused last, whatever the plan.
@@ -217,18 +226,22 @@ void bind_results(nb::module_ &module) {
         .def(
             "__init__",
             [](TrialResult *place, bool runs, bool is_region, std::uint64_t reach,
-               std::uint64_t events) {
-                new (place) TrialResult{
-                    .runs = runs, .is_region = is_region, .reach = reach, .events = events};
+               std::uint64_t events, std::uint64_t known) {
+                new (place) TrialResult{.runs = runs,
+                                        .is_region = is_region,
+                                        .reach = reach,
+                                        .events = events,
+                                        .known = known};
             },
             nb::kw_only(), nb::arg("runs"), nb::arg("is_region"), nb::arg("reach"),
-            nb::arg("events"))
+            nb::arg("events"), nb::arg("known") = 0)
         .def_ro("runs", &TrialResult::runs, "The whole trace, nothing refused.")
         .def_ro("is_region", &TrialResult::is_region, "False: the plan takes none of this size.")
         .def_ro("footprint", &TrialResult::footprint)
         .def_ro("reach", &TrialResult::reach,
                 "What it took of the region, where a larger one changes nothing; else 0.")
-        .def_ro("events", &TrialResult::events, "Done.");
+        .def_ro("events", &TrialResult::events, "Done.")
+        .def_ro("known", &TrialResult::known, "Of these, from an earlier run: not replayed.");
     nb::class_<TrialSeries>(module, "TrialSeries", "What a search found, and what it took.")
         .def_ro("region", &TrialSeries::region, "Bytes; None: no size that was tried works.")
         .def_ro("footprint", &TrialSeries::footprint, "Of the trace in it.")
@@ -281,6 +294,22 @@ void bind_fleet(nb::module_ &module) {
         },
         nb::arg("plan"), nb::arg("fleet"), nb::arg("base_alignment") = 0, nb::keep_alive<1, 3>());
     bind_efforts(trial);
+}
+
+void bind_forked(nb::module_ &module) {
+    nb::class_<ForkedArrayTrial>(
+        module, "ForkedTrial",
+        "As Trial.run; regions go on from where they part from larger ones. One thread.")
+        .def(
+            "__init__",
+            [](ForkedArrayTrial *place, const ArrayTrial &one) {
+                new (place) ForkedArrayTrial(one);
+            },
+            nb::arg("trial"), nb::keep_alive<1, 2>())
+        .def(
+            "run", [](ForkedArrayTrial &one, std::uint64_t size) { return one.forked.run(size); },
+            nb::arg("region_size"), nb::call_guard<nb::gil_scoped_release>(),
+            "Up to the first refusal.");
 }
 
 void bind_searches(nb::class_<ArrayTrial> &trial) {
@@ -355,6 +384,7 @@ void bind_trial(nb::module_ &module) {
             "Whether the replay makes more metadata accesses than these.");
     bind_efforts(trial);
     bind_searches(trial);
+    bind_forked(module);
     bind_fleet(module);
     bind_searches_by(module);
 }

@@ -194,6 +194,23 @@ def test_what_one_replay_proves_of_larger_regions_holds_in_each(
     assert serves_from(trial, r_safe)[1] <= len(events)
 
 
+@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored"])
+def test_a_forked_trial_tells_what_a_replay_of_each_region_does(
+    trace: Trace, allocator: str
+) -> None:
+    events = trace.events()
+    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
+    r_safe = trial.scan().r_safe
+    assert r_safe is not None
+    forked, known = _engine.ForkedTrial(trial), 0
+    for region in range(r_safe * 5 // 4 // 8 * 8, r_safe // 2, -max(r_safe // 100 // 8 * 8, 8)):
+        told, alone = forked.run(region), trial.run(region)
+        assert (told.runs, told.events) == (alone.runs, alone.events)
+        assert (told.footprint, told.reach) == (alone.footprint, alone.reach)
+        known += told.known
+    assert (known > 10 * len(events)) == (allocator == "tlsf")
+
+
 def test_the_first_refusal_is_told(trace: Trace) -> None:
     plan = Plan("tlsf", {}, (), None)
     stopped = replay_trace(trace, plan, 4096)
@@ -228,7 +245,7 @@ def test_the_search_reports_whole_progress(trace: Trace) -> None:
 
 
 def test_every_size_is_tried_where_that_is_asked_for(trace: Trace) -> None:
-    trial = _engine.Trial(_engine.Plan("tlsf"), trace.events())
+    trial = _engine.Trial(_engine.Plan("segregated_fit"), trace.events())
     some, whole = trial.scan(), trial.scan(every_size=True)
     assert (np.diff(whole.sizes) == 8).all()
     assert whole.events_left == 0

@@ -41,7 +41,11 @@ std::uint64_t ForkedTrials::Tried::alike_until(std::uint64_t room) const {
     return rise == rises.end() ? never : rise->event;
 }
 
+// Nothing of a plan that does not ask for room, either.
 std::optional<std::uint64_t> ForkedTrials::room_of(std::uint64_t size) const {
+    if (plan_.at_region_end().allocator().room_alike == nullptr) {
+        return std::nullopt;
+    }
     const auto heap = HostHeap::try_init(plan_, {size, trial_.base_alignment()});
     const auto roomy = heap ? heap->roomy() : std::nullopt;
     const std::optional<hfit_reach> reach = roomy ? roomy->room() : std::nullopt;

@@ -42,7 +42,8 @@ def _saved_by_finer_alignment(
 ) -> tuple[float, int]:
     """What the winner's plan would save of its region with blocks aligned to 4 bytes; events.
 
-    0 where it can have no such blocks: some layouts take 8.
+    0 where it can have no such blocks, as some layouts take 8, or one replay tells that it is too
+    little to be told.
     """
     winner, plan = choice.winner, choice.winner.plan
     if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:
@@ -54,8 +55,11 @@ def _saved_by_finer_alignment(
         return 0.0, 0
     base = choice.shown.trace.largest_alignment
     trial = _engine.Trial(engine_plan, choice.shown.events_for(finer), base)
+    tried = trial.run(int(winner.r_safe * (1 - _LEAST_SAVED)))
+    if not tried.runs:  # R_safe lies above all that fails
+        return 0.0, tried.events
     step = f"compare {winner.name}, aligned to {_FINER}"
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
     saved = 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
-    return saved, search.events
+    return saved, tried.events + search.events

@@ -122,6 +122,7 @@ class _Tried:
     """A run in the answer's heap."""
 
     trial: _engine.Trial
+    forked: _engine.ForkedTrial  # of it
     kept: SystemHeap | None  # whose sizes are other than those of the regions replayed
     result: _engine.TrialResult  # in the region to be set
 
@@ -138,8 +139,8 @@ class _Tried:
 
         def runs(size: int) -> bool:
             nonlocal events
-            tried = self.trial.run(size if kept is None else kept.region(size))
-            events += tried.events
+            tried = self.forked.run(size if kept is None else kept.region(size))
+            events += tried.events - tried.known
             return tried.runs
 
         return least_size(runs, sizes), events
@@ -173,7 +174,12 @@ def _tried(choice: Choice, trace: Trace) -> _Tried:
         plan = choice.winner.plan
         events = trace.events(plan.sites)
         trial = _engine.Trial(plan.engine(), events, max(base, plan.alignment))
-        return _Tried(trial, None, trial.run(region))
+        return _tried_in(region, trial, None)
     served = as_served(kept, requests_of(trace)).engine()
     trial = _engine.Trial(kept.plan.engine(), served, base)
-    return _Tried(trial, kept, trial.run(kept.region(region)))
+    return _tried_in(kept.region(region), trial, kept)
+
+
+def _tried_in(region: int, trial: _engine.Trial, kept: SystemHeap | None) -> _Tried:
+    forked = _engine.ForkedTrial(trial)
+    return _Tried(trial, forked, kept, forked.run(region))

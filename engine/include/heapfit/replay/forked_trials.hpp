@@ -28,8 +28,8 @@
 
 namespace heapfit {
 
-// Of a trial that asks for room. For several threads, of which one at a time tries regions of one
-// `kind`.
+// Of a trial that asks for room; of any other each region is replayed. For several threads, of
+// which one at a time tries regions of one `kind`.
 class ForkedTrials {
   public:
     // The trial must outlive it.

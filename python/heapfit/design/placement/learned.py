@@ -11,7 +11,8 @@ they do not mix:
 First it is tried whether large holes are better left alone while the top serves. Which classes go
 together is guessed from their lifetimes, every guess replayed; a hill climb then turns single
 classes over, and several at a time. A plan is replayed in a region just below the best so far,
-where most fail early. Everything is bounded in replayed events, and seeded.
+where most fail early; what is known of a plan counts as if it had been replayed, so that the same
+plans are tried. Everything is bounded in replayed events, and seeded.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
+from heapfit.design.placement.remembered import Remembered, RememberedTrial
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
+
+_Trial: TypeAlias = AnyTrial | RememberedTrial
 
 TAG_BITS = 64
 _STEP = "learn placement"
@@ -147,6 +152,7 @@ class Search:
         self.tried = 0
         self.replayed = 0  # events
         self._loaded = loaded
+        self._remembered = Remembered(loaded)
         self._most_events = max(most_events, 1)
         self._events_left = most_events
         self._random = random.Random(seed)
@@ -207,7 +213,7 @@ class Search:
             if self._events_left <= kept:
                 break
             self.tried += 1
-            served = self._served(self._loaded.trial(one.plan), region - self._grain)
+            served = self._served(self._trial(one.plan), region - self._grain)
             if served is not None:
                 region = served
                 least.insert(0, one)
@@ -270,7 +276,7 @@ class Search:
         """True if it is the best from now on."""
         self.tried += 1
         self._misses += 1
-        trial = self._loaded.trial(Placed(layout, high, 0).plan)
+        trial = self._trial(Placed(layout, high, 0).plan)
         start = self._first(trial) if self.best is None else self.best.region - self._grain
         if start is None:
             return False
@@ -281,7 +287,7 @@ class Search:
         self._misses = 0
         return True
 
-    def _first(self, trial: AnyTrial) -> int | None:
+    def _first(self, trial: _Trial) -> int | None:
         """A region that serves, twice the size of one that does not."""
         least = max(self._loaded.profile.u_max, trial.smallest_region)
         return self._paid(trial.first_success(least, self._tell)).region
@@ -296,7 +302,7 @@ class Search:
         left = max(self._events_left - events - _OVERHEAD * replays, 0)
         self._progress(_STEP, 1 - left / self._most_events)
 
-    def _served(self, trial: AnyTrial, region: int, *, is_to_be_known: bool = False) -> int | None:
+    def _served(self, trial: _Trial, region: int, *, is_to_be_known: bool = False) -> int | None:
         """The region that is enough, if this one is; None if not.
 
         One run tells it of most plans. Where `is_to_be_known` it is looked for of the others, and
@@ -315,12 +321,16 @@ class Search:
 
     def _runs(self, plan: Plan, region: int) -> bool:
         """Whether the trace runs in the region."""
-        return self._run(self._loaded.trial(plan), region).runs
+        return self._run(self._trial(plan), region).runs
 
-    def _run(self, trial: AnyTrial, region: int) -> _engine.TrialResult:
+    def _trial(self, plan: Plan) -> _Trial:
+        is_by_size = not plan.sites and plan.shared is None and self._loaded.fleet is None
+        return self._remembered.trial(plan) if is_by_size else self._loaded.trial(plan)
+
+    def _run(self, trial: _Trial, region: int) -> _engine.TrialResult:
         self._tell()
         result = trial.run(region)
-        self.replayed += result.events
+        self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result
 
