@@ -57,6 +57,7 @@ SERIOUS = """axe.run(document, {resultTypes: ["violations"]}).then(found => foun
 LOAD = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 DRAWN = """!document.getElementById('heap-map')
     || 'isDrawn' in document.getElementById('heap-map').dataset"""
+DRAW = "drawings.forEach((one) => one.draw())"  # also what is further away
 UNFOLD = "document.querySelectorAll('details').forEach(fold => (fold.open = true))"
 # Charts and maps without a button, a fold or a canvas that the Tab key reaches.
 UNREACHED = """[...document.querySelectorAll('.chart, canvas.map')].filter(one =>
@@ -135,6 +136,7 @@ def measured(browser: Chromium, page: Path, empty: float, folder: Path) -> Measu
     told = len(browser.messages) + len(browser.requests)
     printed = len(re.findall(rb"/Type\s*/Page\b", browser.pdf()))
     browser.run(UNFOLD)
+    browser.run(DRAW)
     unreached = browser.run(UNREACHED)
     browser.run(f"{AXE};0")
     serious = 0
@@ -144,6 +146,7 @@ def measured(browser: Chromium, page: Path, empty: float, folder: Path) -> Measu
     browser.resize(*PHONE, is_phone=True)
     browser.prefer("light")
     browser.open(page)
+    browser.run(DRAW)
     height = browser.run("document.documentElement.scrollHeight")
     name = page.relative_to(folder) if page.is_relative_to(folder) else page.name
     size = page.stat().st_size

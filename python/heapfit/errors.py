@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -17,6 +20,34 @@ class SeveralFaultsError(HeapfitError):
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__("\n".join(messages))
         self.messages = tuple(messages)
+
+
+_PLAIN = {
+    errno.ENOENT: "no such file (check the path)",
+    errno.EISDIR: "is a folder (name a file in it)",
+    errno.EACCES: "may not be read (check its permissions)",
+}
+_TOLD_NUMBER = re.compile(r"\[errno (\d+)\]", re.IGNORECASE)  # as pyarrow puts it in its texts
+
+
+def why_unread(error: OSError) -> str:
+    """Why a file cannot be read, and what to do.
+
+    >>> why_unread(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    'no such file (check the path)'
+    """
+    return _PLAIN.get(error.errno or 0) or why_failed(error)
+
+
+def why_failed(error: OSError) -> str:
+    """What the system says, without what a library puts around it.
+
+    >>> why_failed(OSError("Error writing bytes. Detail: [errno 28] No space left on device"))
+    'No space left on device'
+    """
+    told = _TOLD_NUMBER.search(str(error))
+    number = error.errno or (int(told[1]) if told else 0)
+    return os.strerror(number) if number else error.strerror or str(error)
 
 
 def meant(name: str, known: Iterable[str]) -> str:

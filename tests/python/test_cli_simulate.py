@@ -87,7 +87,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_1(tmp_path):
 def test_a_file_that_is_not_there_is_told(tmp_path):
     done = heapfit("simulate", "nowhere.toml", folder=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "nowhere.toml: cannot be read" in done.stderr
+    assert "nowhere.toml: no such file" in done.stderr
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

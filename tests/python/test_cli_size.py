@@ -182,7 +182,7 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
         (("settings", "lwip", "t.txt", "--name", "528=a-b"), "528=a-b is not SIZE=SETTING"),
         (("settings", "lwip", "t.txt", "--name", "0=A"), "0 bytes are no size of a block"),
         (("settings", "openthread", "t.txt"), "OpenThread's messages are packets"),
-        (("traffic", "none.toml"), "none.toml: cannot be read"),
+        (("traffic", "none.toml"), "none.toml: no such file"),
         (("traffic", "wrong.toml"), "traffic.arrivals.interval: must be a number"),
         (("traffic", "traffic.toml", "--buffer", "64"), "buffer: 64 bytes are below the largest"),
     ],

@@ -82,5 +82,5 @@ def test_a_table_that_makes_no_sense_is_refused_by_name(tmp_path, old, new, mess
 
 
 def test_a_table_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(HeapfitError, match="cannot be read: No such file"):
+    with pytest.raises(HeapfitError, match="no such file"):
         load_sram(tmp_path / "none.toml")

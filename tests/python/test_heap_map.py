@@ -15,8 +15,15 @@ from heapfit import _engine
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.report.heap.fit import case_of
-from heapfit.report.heap_map.packed import packed_map
-from heapfit.report.heap_map.replays import REGIONS, HeapMap, at_peak, map_of, subjects_of
+from heapfit.report.heap_map.packed import _is_even, _last_shown, packed_map
+from heapfit.report.heap_map.replays import (
+    REGIONS,
+    HeapMap,
+    Refused,
+    at_peak,
+    map_of,
+    subjects_of,
+)
 from heapfit.report.sections.peak import holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
@@ -134,6 +141,20 @@ def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(
     middles = [(2 * row + 1) * record["height"] / (2 * height) for row in range(height)]
     covered = sum(((begins <= one) & (one < ends)).any() for one in middles)
     assert np.count_nonzero(cells[:, width // 2]) == covered
+    columns_of_row, rows = record["rowPicture"]
+    assert len(columns["picture-1-0"]) == columns_of_row * rows
+
+
+def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapped):
+    _, _, heap_map = mapped
+    events = heap_map.events
+    gaps = np.full(events, 5, np.uint64)
+    gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
+    refused = replace(heap_map.heaps[0].own, refused=Refused(100, 8, 0, 0, 0))
+    until = replace(heap_map, heaps=(replace(heap_map.heaps[0], own=refused),))
+    assert (_last_shown(heap_map), _last_shown(until)) == (events, 100)
+    assert _is_even(gaps[: _last_shown(heap_map)])
+    assert not _is_even(gaps[: _last_shown(until)])
 
 
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):

@@ -165,8 +165,8 @@ def test_an_empty_file_is_refused(tmp_path):
 
 
 def test_a_missing_file_or_a_folder_is_refused(tmp_path):
-    assert "No such file" in refusal(tmp_path / "none", tmp_path)
-    assert "Is a directory" in refusal(tmp_path, tmp_path)
+    assert "no such file" in refusal(tmp_path / "none", tmp_path)
+    assert "is a folder (name a file in it)" in refusal(tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -32,6 +32,11 @@ MISSPELT = [
     ("size settings freertos echo.heap --assume alignmnt=4", "alignment"),
     ("fit echo.heap --prefer memry", "memory"),
     ("fit echo.heap --pool", "--pools"),
+    ("fit echo.heap --effort quik", "quick"),
+    ("fit echo.heap --now heap4", "heap_4"),
+    ("front echo.heap --by memry", "memory"),
+    ("generate plan.toml --for freertoss", "freertos"),
+    ("generate plan.toml --language rst", "rust"),
     ("generate plan.toml", "tlsf"),
     ("slotbuf 10 10 --allocator segregated_fitt", "segregated_fit"),
 ]

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import small_scenarios
 
 from heapfit.cli import main
+from program import run_heapfit
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,3 +115,59 @@ def test_messages_that_cannot_be_written_change_no_status(folder, words):
 def test_closed_streams_change_no_status(folder):
     command = f"{sys.executable} -m heapfit profile small.heap >&- 2>&- <&-"
     assert subprocess.run(["sh", "-c", command], cwd=folder, check=False).returncode == 0
+
+
+# What is wrong with it, for commands that read a recording, a plan or a scenario.
+BAD_INPUTS = {
+    "missing": "missing: no such file (check the path)",
+    "folder": "folder: is a folder (name a file in it)",
+    "empty": "empty: is empty",
+    "garbage": "garbage: its format is unknown (known are ",
+    "other.parquet": "other.parquet: Parquet, but no heapfit trace (`heapfit import` makes one)",
+    "cut.parquet": "cut.parquet: cannot be read as a stored trace: ",
+}
+READERS = ("fit", "profile", "sites", "design", "front", "bounds", "size", "import")
+
+
+@pytest.fixture(scope="module")
+def bad_inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "folder").mkdir()
+    (folder / "empty").touch()
+    (folder / "garbage").write_bytes(bytes(range(256)) * 8)
+    pq.write_table(pa.table({"a": [1]}), folder / "other.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "other.parquet").read_bytes()[:-20])
+    (folder / "good.heap").write_text(TRACE)
+    return folder
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_what_cannot_be_read_is_one_line_that_says_what_to_do(command, bad_inputs):
+    before = sorted(bad_inputs.iterdir())
+    stored = "is Parquet already (a stored trace needs no import)"
+    of_import = {name: f"{name}: {stored}" for name in ("other.parquet", "cut.parquet")}
+    for name, told in (BAD_INPUTS | (of_import if command == "import" else {})).items():
+        done = run_heapfit(command, name, folder=bad_inputs, environment=os.environ)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert done.stderr.startswith(f"heapfit: {told}")
+        assert done.stderr.count("\n") == 1
+    assert sorted(bad_inputs.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ("check good.heap --plan garbage", 1, "garbage: not TOML: it is no text in UTF-8"),
+        ("check good.heap --plan missing", 1, "missing: no such file (check the path)"),
+        ("generate folder", 1, "folder: is a folder (name a file in it)"),
+        ("simulate garbage", 1, "garbage: not TOML: it is no text in UTF-8 (is this a scenario?)"),
+        ("fit good.heap --queue xx", 1, 'queue model: "xx" is none (use fill-drain:N'),
+        ("fit good.heap good.heap --cache empty", 2, "--cache empty: is not a folder"),
+    ],
+)
+def test_a_wrong_word_is_refused_before_anything_is_done(words, status, told, bad_inputs):
+    before = sorted(bad_inputs.iterdir())
+    done = run_heapfit(*words.split(), folder=bad_inputs, environment=os.environ)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert told in done.stderr
+    assert sorted(bad_inputs.iterdir()) == before

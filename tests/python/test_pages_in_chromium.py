@@ -24,6 +24,7 @@ from heapfit.trace.loaded import load_trace
 from program import run_heapfit
 
 MAP_IS_DRAWN = "'isDrawn' in document.getElementById('heap-map').dataset"
+DRAW = "drawings.forEach((one) => one.draw())"  # also what is further away
 PHONE = (390, 844)
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 # What passes is not told in full: that takes half the time.
@@ -228,6 +229,7 @@ def test_axe_finds_nothing_serious_on_any_page_unfolded(browser, pages):
     for page in pages:
         browser.open(page)
         browser.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
+        browser.run(DRAW)
         browser.run(f"{AXE.read_text()};0")
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
@@ -293,9 +295,23 @@ def test_every_page_is_short_on_paper_and_on_a_phone(browser, pages):
         assert len(re.findall(rb"/Type\s*/Page\b", browser.pdf())) <= 6, page.name
         browser.resize(*PHONE, is_phone=True)
         browser.open(page)
+        browser.run(DRAW)
         root = "document.documentElement"
         assert browser.run(f"{root}.scrollHeight") <= 10_000, page.name
         assert browser.run(f"{root}.scrollWidth") == PHONE[0], page.name
+
+
+def test_what_is_far_from_the_window_is_drawn_when_it_comes_near_or_is_printed(page, fitted):
+    unfolded = "!one.closest('details:not([open])')"
+    far = f"[...document.querySelectorAll('.chart')].findLast(one => {unfolded})"
+    is_drawn = f"{far}.querySelector('svg[role=img]') !== null"
+    assert not page.run(is_drawn)
+    page.run(f"{far}.scrollIntoView({{behavior: 'instant'}})")
+    page.wait_for(is_drawn)
+    page.open(fitted.paths.report)
+    assert not page.run(is_drawn)
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run(is_drawn)
 
 
 def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
@@ -303,6 +319,7 @@ def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
     chart = "document.getElementById('chart-memory')"
     curves = f"{chart}.querySelectorAll('svg[role=img] path[style^=stroke]').length"
     page.run(f"{chart}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    page.wait_for(f"{curves} > 0")
     before = page.run(curves)
     page.run(f"{chart}.querySelector('button[aria-pressed=true]').focus()")
     page.press(" ", 32)

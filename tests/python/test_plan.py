@@ -364,7 +364,7 @@ def test_many_numbers_are_no_endless_key(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
-    assert "cannot be read" in refusal(tmp_path / "none.toml")
+    assert "no such file (check the path)" in refusal(tmp_path / "none.toml")
 
 
 def test_a_failed_write_leaves_the_old_plan_and_nothing_else(path: Path) -> None:

@@ -117,7 +117,7 @@ def test_the_stored_trace_is_what_the_run_asked_for(tmp_path):
         (["--allocator", "first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
         (["--max", "7"], "sizes: 8 to 7 is no range"),
         (["--region", "70"], "region: 70 bytes do not make a heap of segregated_fit"),
-        (["--plan", "none.toml"], "none.toml: cannot be read"),
+        (["--plan", "none.toml"], "none.toml: no such file"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_one_line(words, told, tmp_path):

@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from heapfit import _engine
 from heapfit.compare.comparison import EXACT, STANDARD_PRECISION, Precision
 from heapfit.design.effort import Effort
 from heapfit.front.preference import Preference
@@ -167,7 +168,12 @@ def typed_command() -> str:
 def import_options(
     queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
-    """The choices for an import, from the three options above."""
+    """The choices for an import, from the three options above.
+
+    A queue is checked also where the source turns out not to be packets.
+    """
+    if queue is not None:
+        _engine.QueueModel(queue)
     bits = int(pointer_bits) if pointer_bits else None
     return ImportOptions(drop_unknown, queue, bits)
 

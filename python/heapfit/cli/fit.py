@@ -141,6 +141,8 @@ def command(
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
         raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
+    if cache is not None and cache.exists() and not cache.is_dir():
+        raise typer.BadParameter(f"--cache {cache}: is not a folder")
     options = FitOptions(
         alignment=int(alignment),
         importing=import_options(queue, drop_unknown, pointer_bits),

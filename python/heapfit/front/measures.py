@@ -9,7 +9,7 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.compare.comparison import Row
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.front.code_label import code_label
 from heapfit.front.code_table import measured_codes
 from heapfit.front.instruction_model import Off
@@ -38,7 +38,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
     known = [measure.value for measure in Measure]
     for name in names:
         if name not in known:
-            raise HeapfitError(f"--by {name}: no such measure (one of {', '.join(known)})")
+            raise HeapfitError(f"--by {name}: no such measure ({meant(name, known)})")
     return tuple(measure for measure in Measure if measure.value in names)
 
 

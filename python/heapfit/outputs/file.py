@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, why_failed
 from heapfit.outputs import ours
 
 
@@ -37,7 +37,7 @@ def file_aside(
             ours.move_mark(aside, path)
             ours.note(path)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = why_failed(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
     finally:
         if is_new_folder:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, why_failed
 from heapfit.outputs import ours
 
 Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
@@ -117,7 +117,7 @@ def _written(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = why_failed(error)
         raise HeapfitError(
             f"{folder}: cannot be written: {reason} (choose another place)"
         ) from error

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, SeveralFaultsError, meant
+from heapfit.errors import HeapfitError, SeveralFaultsError, meant, why_unread
 
 Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
@@ -27,6 +27,10 @@ _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 _MOST_PARTS = 32
 _MOST_DOTS = 1 << 16  # of a file, those of numbers included; half a million keys took 523 MiB
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_IN_WORDS = {
+    RecursionError: "nested too deeply, or too many dots",
+    UnicodeDecodeError: "it is no text in UTF-8",
+}
 _DEEP_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
 
 
@@ -44,7 +48,7 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise HeapfitError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise HeapfitError(f"{path}: {why_unread(error)}") from error
     if len(content) > _LARGEST_FILE:
         raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a {kind.name}")
     try:
@@ -53,8 +57,7 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
             raise RecursionError
         return tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        is_deep = isinstance(error, RecursionError)
-        reason = "nested too deeply, or too many dots" if is_deep else str(error)
+        reason = _IN_WORDS.get(type(error)) or str(error)
         raise HeapfitError(f"{path}: not TOML: {reason} (is this a {kind.name}?)") from error
 
 

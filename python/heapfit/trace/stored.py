@@ -255,7 +255,9 @@ def _reading(path: Path) -> Iterator[pq.ParquetFile]:
             yield file
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or _first_line(error)
-        raise HeapfitError(f"{path}: cannot be read as a stored trace: {reason}") from error
+        raise HeapfitError(
+            f"{path}: cannot be read as a stored trace: {reason} (record or import it again)"
+        ) from error
 
 
 def _first_line(error: Exception) -> str:

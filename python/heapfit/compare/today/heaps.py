@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, meant
 from heapfit.plan.plan import Plan
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
@@ -199,7 +199,7 @@ def parse_system_heap(text: str, alignment: int) -> SystemHeap:
     """
     name, _, sizes = text.partition(":")
     if name not in SYSTEM_HEAPS:
-        raise HeapfitError(f"--now: '{name}' is none of {', '.join(SYSTEM_HEAPS)}")
+        raise HeapfitError(f"--now: no heap is named '{name}' ({meant(name, SYSTEM_HEAPS)})")
     if name == "heap_5":
         return _heap_5(text, sizes.split(","))
     if sizes:

@@ -459,13 +459,27 @@ class Drawing {
 }
 
 const drawings = new Map();
+const NEAR = "900px"; // from the window: what is further away is drawn when it comes nearer
 
-// Draws every chart as wide as its place, but not wider than `widest` where that is given.
+const approaching = new IntersectionObserver((entries) => {
+    for (const {target} of entries.filter(({isIntersecting}) => isIntersecting)) {
+        approaching.unobserve(target);
+        drawings.get(target.id).draw();
+    }
+}, {rootMargin: NEAR});
+
+// Draws every chart that is near or was drawn, as wide as its place; all of them where they are to
+// be `widest` at most, as on paper.
 function draw(widest) {
     for (const [id, figure] of Object.entries(figures)) {
         if (!drawings.has(id)) {
             drawings.set(id, new Drawing(document.getElementById(id), figure));
         }
-        drawings.get(id).draw(widest);
+        const drawing = drawings.get(id);
+        if (widest || drawing.svg) {
+            drawing.draw(widest);
+        } else {
+            approaching.observe(drawing.place);
+        }
     }
 }

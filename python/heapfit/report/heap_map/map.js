@@ -250,7 +250,7 @@
         }
 
         drawPicture(last, isWindowIn) {
-            const [width, height] = told.picture;
+            const [width, height] = suffix() ? told.rowPicture : told.picture;
             const picture = this.pictureOf(width, height);
             this.pen.imageSmoothingEnabled = false;
             const [up, down] = [this.y(told.height), this.y(0)];

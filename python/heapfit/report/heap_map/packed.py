@@ -12,7 +12,8 @@ times smaller than the numbers one after the other:
     place-h-k the same in region k of the row, up to the refusal, less that in its own region as
               far as that goes
     picture-h, picture-h-k   where the run is too long for all blocks: those of the window around
-              the peak are there, and of the whole run a picture, one byte a cell
+              the peak are there, and of the whole run a picture, one byte a cell; that of a
+              region in the row is coarser, as there are many
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from heapfit.trace.loaded import LoadedTrace
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
+PICTURE_OF_ROW = (240, 60)  # of the slider's regions, of which there are 24 and more for each heap
 _BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
 _COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
@@ -174,10 +176,11 @@ def _packed(
         "peak": heap_map.peak,
         "window": [window.first, window.end],
         "picture": None if is_told.all() else window.picture,
+        "rowPicture": PICTURE_OF_ROW,
         "sizes": asdict(_of_some(by_size, told_sizes.tolist())),
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
-        "isEven": gaps is not None and _is_even(gaps),
+        "isEven": gaps is not None and _is_even(gaps[: _last_shown(heap_map)]),
         "height": _height(heap_map),
         "heaps": [
             {"name": heap.name, "own": _told(heap.own), "row": [_told(one) for one in heap.row]}
@@ -191,6 +194,14 @@ def _packed(
 def _height(heap_map: HeapMap) -> int:
     """Bytes of the axis: the largest region that is shown."""
     return max(one.region for heap in heap_map.heaps for one in (heap.own, *heap.row))
+
+
+def _last_shown(heap_map: HeapMap) -> int:
+    """The event up to which a heap is drawn: that of the refusal in its own region, or the end."""
+    ends = (
+        heap.own.refused.event if heap.own.refused else heap_map.events for heap in heap_map.heaps
+    )
+    return max(ends)
 
 
 def _told(one: Replayed) -> dict[str, Any]:
@@ -264,8 +275,11 @@ def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]
 def _add_pictures(
     columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8], cells_of: tuple[int, int]
 ) -> None:
-    picture = _engine.Picture(*cells_of, heap_map.events, _height(heap_map))
+    events, height = heap_map.events, _height(heap_map)
+    own, of_row = (_engine.Picture(*one, events, height) for one in (cells_of, PICTURE_OF_ROW))
     for h, heap in enumerate(heap_map.heaps):
-        for name, one in [("", heap.own), *((f"-{k}", one) for k, one in enumerate(heap.row))]:
-            cells = picture.paint(heap_map.lifetimes, one.offsets, colours)
-            columns.add_bytes(f"picture-{h}{name}", cells)
+        cells = own.paint(heap_map.lifetimes, heap.own.offsets, colours)
+        columns.add_bytes(f"picture-{h}", cells)
+        for k, one in enumerate(heap.row):
+            cells = of_row.paint(heap_map.lifetimes, one.offsets, colours)
+            columns.add_bytes(f"picture-{h}-{k}", cells)
