@@ -14,7 +14,7 @@ namespace heapfit {
 namespace {
 
 constexpr std::uint64_t most_states = 16;                     // of one replay
-constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20; // of its states, about
+constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20; // of its states, about
 constexpr std::uint64_t events_until_stop = std::uint64_t{1} << 20;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
@@ -110,7 +110,8 @@ ForkedTrials::Tried ForkedTrials::forked(const Tried &parent, std::uint64_t size
             std::ranges::copy_if(parent.rises, std::back_inserter(begun.rises),
                                  [&](const RoomRise &one) { return one.event < state.events(); });
             begun.result.known = state.events();
-            return finished(std::move(*replay), std::move(begun), stop);
+            const bool keeps = until - state.events() > between_; // a later one would have done
+            return finished(std::move(*replay), std::move(begun), keeps, stop);
         }
         begun.states.pop_back();
     }
@@ -120,14 +121,15 @@ ForkedTrials::Tried ForkedTrials::forked(const Tried &parent, std::uint64_t size
 ForkedTrials::Tried ForkedTrials::whole(std::uint64_t size, const std::stop_token &stop) const {
     HostHeap heap = HostHeap::init(plan_, {size, trial_.base_alignment()});
     const ReplayOptions asking = {.ask_alike = true, .alike_from = least_room_};
-    return finished(Replay(std::move(heap), asking), {size, {}, {}, {}}, stop);
+    return finished(Replay(std::move(heap), asking), {size, {}, {}, {}}, true, stop);
 }
 
-ForkedTrials::Tried ForkedTrials::finished(Replay replay, Tried begun,
+ForkedTrials::Tried ForkedTrials::finished(Replay replay, Tried begun, bool keeps_states,
                                            const std::stop_token &stop) const {
     bool runs = true;
     while (runs && replay.events() < trial_.events().size()) {
-        runs = feed_until_state(replay, stop) && keep_state(replay, begun.states);
+        runs =
+            feed_until_state(replay, stop) && (!keeps_states || keep_state(replay, begun.states));
     }
     const ReplayResult result = replay.result();
     begun.result = {.runs = runs,

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserves regions by mmap, so that their pages exist only once they are touched. A search makes
-// thousands of heaps, and the first touch of a megabyte's pages costs more than a trial in it: a
-// thread keeps one region for its next heap.
+// Heaps in memory that is kept; see host_heap.hpp.
 #include "heapfit/replay/host_heap.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
-
-#include <sys/mman.h>
 
 #include "heapfit/error.hpp"
 #include "heapfit/replay/meter.hpp"
@@ -21,7 +17,6 @@ namespace {
 constexpr std::uint64_t region_limit = std::uint64_t{1} << 32; // a region is smaller (contract.h)
 constexpr std::uint64_t page_size = 4096;                      // at least so aligned is a mapping
 constexpr std::size_t free_chunk_end = 32;                     // bytes: its words, the sentinel
-constexpr std::size_t most_kept = std::size_t{64} << 20;       // bytes, by each thread
 
 // What a base is aligned to for which so much is asked.
 std::uint64_t given_alignment(std::uint64_t asked) {
@@ -32,68 +27,9 @@ std::uint64_t given_alignment(std::uint64_t asked) {
     return std::max(asked, host_base_alignment);
 }
 
-// The largest of the mappings that this thread's heaps gave back, up to `most_kept`.
-class KeptMapping {
-  public:
-    KeptMapping() = default;
-    KeptMapping(const KeptMapping &) = delete;
-    KeptMapping &operator=(const KeptMapping &) = delete;
-    ~KeptMapping() { replace(nullptr, 0); }
-
-    [[nodiscard]] std::size_t size() const { return size_; }
-
-    [[nodiscard]] std::byte *take() {
-        size_ = 0;
-        return std::exchange(start_, nullptr);
-    }
-
-    void give_back(std::byte *mapping, std::size_t size) {
-        if (size > size_ && size <= most_kept) {
-            replace(mapping, size);
-        } else {
-            ::munmap(mapping, size);
-        }
-    }
-
-  private:
-    void replace(std::byte *mapping, std::size_t size) {
-        if (start_ != nullptr) {
-            ::munmap(start_, size_);
-        }
-        start_ = mapping;
-        size_ = size;
-    }
-
-    std::byte *start_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-thread_local KeptMapping kept;
-
 } // namespace
 
-void HostHeap::GiveBack::operator()(std::byte *mapping) const {
-    kept.give_back(mapping, size);
-}
-
-HostHeap::Mapping HostHeap::reserve(std::size_t size) {
-    if (size <= kept.size()) {
-        const std::size_t whole = kept.size();
-        return {kept.take(), GiveBack{whole}};
-    }
-    if (size <= most_kept) {
-        size = std::bit_ceil(size); // a search goes on to regions that are a little larger
-    }
-    void *const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) {
-        throw Error("region: this machine has no " + std::to_string(size) +
-                    " bytes of address space left (raise the limit, see ulimit -v)");
-    }
-    return {static_cast<std::byte *>(address), GiveBack{size}};
-}
-
-HostHeap::HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap)
+HostHeap::HostHeap(const Plan &plan, Memory mapping, const RegionSpec &region, hfit_heap *heap)
     : plan_(plan), mapping_(std::move(mapping)), region_(region), heap_(heap) {}
 
 std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &region) {
@@ -102,7 +38,7 @@ std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &r
         return std::nullopt;
     }
     const RegionSpec aligned = {region.size, alignment};
-    Mapping mapping = reserve_for(aligned);
+    Memory mapping = memory_for(aligned);
     hfit_heap *const heap =
         plan.operations().init(base_in(mapping, aligned), region.size, plan.raw());
     if (heap == nullptr) {
@@ -111,11 +47,11 @@ std::optional<HostHeap> HostHeap::try_init(const Plan &plan, const RegionSpec &r
     return HostHeap(plan, std::move(mapping), aligned, heap);
 }
 
-HostHeap::Mapping HostHeap::reserve_for(const RegionSpec &region) {
-    return reserve(region.size + (region.base_alignment > page_size ? region.base_alignment : 0));
+Memory HostHeap::memory_for(const RegionSpec &region) {
+    return memory_of(region.size + (region.base_alignment > page_size ? region.base_alignment : 0));
 }
 
-std::byte *HostHeap::base_in(const Mapping &mapping, const RegionSpec &region) {
+std::byte *HostHeap::base_in(const Memory &mapping, const RegionSpec &region) {
     const auto start = reinterpret_cast<std::uintptr_t>(mapping.get());
     return mapping.get() + ((0 - start) & (region.base_alignment - 1));
 }
@@ -131,8 +67,7 @@ std::optional<HeapImage> HostHeap::image() const {
     }
     const std::size_t front = region_.size - left_out + free_chunk_end;
     const std::size_t back = std::min<std::size_t>(free_chunk_end, region_.size - front);
-    HeapImage image{region_, std::make_unique_for_overwrite<std::byte[]>(front + back), front,
-                    front + back};
+    HeapImage image{region_, memory_of(front + back), front, front + back};
     const auto *const bytes = reinterpret_cast<const std::byte *>(heap_);
     std::copy_n(bytes, front, image.bytes.get());
     std::copy_n(bytes + region_.size - back, back, image.bytes.get() + front);
@@ -141,7 +76,7 @@ std::optional<HeapImage> HostHeap::image() const {
 
 std::optional<HostHeap> HostHeap::shortened(const Plan &plan, const HeapImage &image,
                                             std::uint64_t size) {
-    Mapping mapping = reserve_for(image.region);
+    Memory mapping = memory_for(image.region);
     std::byte *const base = base_in(mapping, image.region);
     const std::size_t back = image.size - image.front;
     std::copy_n(image.bytes.get(), image.front, base);

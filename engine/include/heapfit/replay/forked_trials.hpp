@@ -73,7 +73,8 @@ class ForkedTrials {
     [[nodiscard]] Tried forked(const Tried &parent, std::uint64_t size, std::uint64_t until,
                                const std::stop_token &stop) const;
     [[nodiscard]] Tried whole(std::uint64_t size, const std::stop_token &stop) const;
-    [[nodiscard]] Tried finished(Replay replay, Tried begun, const std::stop_token &stop) const;
+    [[nodiscard]] Tried finished(Replay replay, Tried begun, bool keeps_states,
+                                 const std::stop_token &stop) const;
     [[nodiscard]] bool feed_until_state(Replay &replay, const std::stop_token &stop) const;
     [[nodiscard]] bool keep_state(Replay &replay, States &states) const;
 

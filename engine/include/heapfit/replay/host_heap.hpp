@@ -7,9 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
+#include "heapfit/replay/kept_memory.hpp"
 #include "heapfit/replay/plan.hpp"
 
 namespace heapfit {
@@ -27,7 +27,7 @@ struct RegionSpec {
 // The bytes of a heap whose region ends in a free chunk, which is left out but for both its ends.
 struct HeapImage {
     RegionSpec region;
-    std::unique_ptr<std::byte[]> bytes;
+    Memory bytes;
     std::size_t front; // of them lie where the region begins, the others where it ends
     std::size_t size;
 };
@@ -100,20 +100,13 @@ class HostHeap {
     }
 
   private:
-    struct GiveBack {
-        std::size_t size;
-        void operator()(std::byte *mapping) const;
-    };
-    using Mapping = std::unique_ptr<std::byte, GiveBack>;
+    HostHeap(const Plan &plan, Memory mapping, const RegionSpec &region, hfit_heap *heap);
 
-    HostHeap(const Plan &plan, Mapping mapping, const RegionSpec &region, hfit_heap *heap);
-
-    static Mapping reserve(std::size_t size);
-    static Mapping reserve_for(const RegionSpec &region);
-    static std::byte *base_in(const Mapping &mapping, const RegionSpec &region);
+    static Memory memory_for(const RegionSpec &region);
+    static std::byte *base_in(const Memory &mapping, const RegionSpec &region);
 
     Plan plan_;
-    Mapping mapping_;
+    Memory mapping_;
     RegionSpec region_;
     hfit_heap *heap_;
 };
