@@ -105,6 +105,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 attack: attack-run ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
 	$(PYTHON) scripts/prove.py
 	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
+	$(PYTHON) scripts/prove_sizes.py
+	$(PYTHON) scripts/prove_sizes.py --mutants
 	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 
 attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has a small form
