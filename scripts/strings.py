@@ -11,11 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("python/heapfit/cli", "papers/heapfit_papers/cli")
+FILES = (  # of other rooms, whose sentences commands print
+    "python/heapfit/report/saving.py",
+    "python/heapfit/report/league/verdict.py",
+)
 
 
 def strings() -> list[str]:
     """All of them, sorted, each once."""
     files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py"))]
+    files += [ROOT / file for file in FILES]
     found = {text for file in files for text in strings_of(file.read_text(encoding="utf-8"))}
     return sorted(found)
 

@@ -9,6 +9,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.compare.comparison import EXACT
+from heapfit.compare.verdict import chosen_row
 from heapfit.design.space import configurations, named_configurations, without_standards
 from heapfit.errors import HeapfitError
 from heapfit.front.design_front import (
@@ -296,6 +297,13 @@ def test_the_page_has_every_configuration_in_a_table(page, front):
         told = [row for row in rows if row.startswith(one.name) and one.row.reason[:30] in row]
         memory = one.measures.memory or one.row.r_safe_at_least
         assert any(f" {memory:,} " in row for row in told), one.name
+
+
+def test_the_page_begins_with_what_to_set_a_heap_to(page, front):
+    chosen = chosen_row(front.comparison)
+    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
+    head = text.index("Two measures at a time")
+    assert 0 < text.index(f"{chosen.heap_size.region:,} bytes") < text.index(chosen.name) < head
 
 
 def test_the_page_can_show_any_measure_of_any_configuration(page, front):

@@ -141,8 +141,6 @@ def command(
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
         raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
-    if cache is not None and cache.exists() and not cache.is_dir():
-        raise typer.BadParameter(f"--cache {cache}: is not a folder")
     options = FitOptions(
         alignment=int(alignment),
         importing=import_options(queue, drop_unknown, pointer_bits),
@@ -156,7 +154,7 @@ def command(
         effort=effort,
         whole=every,
         now=now,
-        kept=cache,
+        kept=_folder(cache),
         programs=tuple(programs or []),
     )
     outcomes, told = [], Told(every_row=every, reasons=verbose)
@@ -165,6 +163,12 @@ def command(
         if not as_json:
             out_text(_parts(outcome, told))
     _close(outcomes, told, as_json)
+
+
+def _folder(cache: Path | None) -> Path | None:
+    if cache is not None and cache.exists() and not cache.is_dir():
+        raise typer.BadParameter(f"--cache {cache}: is not a folder")
+    return cache
 
 
 def _close(outcomes: Sequence[Fit | Failure], told: Told, as_json: bool) -> None:

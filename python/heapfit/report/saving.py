@@ -17,16 +17,23 @@ def saving_told(fit: Fit) -> Iterator[str]:
     if fit.looked_at is not None:  # the others' were not seen on all of it
         return
     found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
-    told = [
-        f"{abs(row.region - region):,} B ({_percent(1 - region / row.region)}) "
-        f"{'less' if region <= row.region else 'more'} than {row.title}"
-        for row in found
-        if row.region
-    ]
+    told = [_beside(region, row.region, row.title) for row in found if row.region]
     if told:
         each = ", each" if len(told) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
         yield f"That is {' and '.join(told)}{each} with the same {margin}."
+
+
+def _beside(region: int, other: int, title: str) -> str:
+    """A region beside another heap's.
+
+    >>> _beside(80, 80, "TLSF"), _beside(80, 100, "TLSF")
+    ('as much as TLSF', '20 B (20.0 %) less than TLSF')
+    """
+    if region == other:
+        return f"as much as {title}"
+    change = f"{abs(other - region):,} B ({_percent(1 - region / other)})"
+    return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
 def _beside_today(fit: Fit) -> str:

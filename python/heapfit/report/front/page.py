@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.compare.verdict import further_sentences, verdict
+from heapfit.fit_result import Answer
 from heapfit.front.axes import AXES
 from heapfit.front.design_front import Configuration, Front, cost_of_choice, verdict_of
 from heapfit.front.instruction_model import Off
@@ -82,13 +83,15 @@ def render(
 
 
 def _verdict(front: Front) -> list[str]:
-    """The verdict of all commands, what was searched further, and who has the shortest calls."""
-    if verdict_of(front).row.r_safe is None:
+    """What to set a heap to, as the screen says it, and who has the shortest calls."""
+    chosen = verdict_of(front).row
+    if chosen.r_safe is None:
         return ["No configuration serves the recording."]
     time = _tile(front, Measure.TIME)
-    first, *more = verdict(front.comparison).split(". ", 1)
-    sentences = [first if first.endswith(".") else f"{first}.", *more]
-    sentences += further_sentences(front.comparison)
+    sentences = []
+    if chosen.heap_size is not None:
+        sentences += Answer(chosen.heap_size, chosen.known, None).sentences()
+    sentences += [verdict(front.comparison), *further_sentences(front.comparison)]
     if time is not None:
         sentences.append(f"{time.name} has the shortest calls: {time.value} instructions, mean.")
     return sentences

@@ -15,11 +15,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is
 def zipped(folder: Path) -> str:
     """All files of a folder, below its own name, in base64."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for file in sorted(folder.rglob("*")):
             if file.is_file():
                 entry = zipfile.ZipInfo(str(file.relative_to(folder.parent)), _EPOCH)
-                entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = 0o644 << 16
-                archive.writestr(entry, file.read_bytes())
+                archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return base64.b64encode(packed.getvalue()).decode("ascii")
