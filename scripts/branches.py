@@ -11,7 +11,7 @@ has such, so that each is seen to decide. Copies of an inlined function are one.
 Set apart are constant tests, which have but one outcome at this level: those that clang folds
 (HFIT_SAFETY, other macros, sizeof), calls of functions that return but one value, and HFIT_ASSERT,
 whose failures tests/core/asserts shows. And what only other levels have: conditions for which clang
-makes no instruction at level 1, not even unoptimized. Programs of level 3 do not count.
+makes no instruction at level 1, not even unoptimized. Programs of other levels do not count.
 """
 
 import csv
@@ -30,7 +30,7 @@ COUNTERS = "-O1 -fprofile-instr-generate -fcoverage-mapping"
 CONSTANT = re.compile(r"\b(?:HFIT_SAFETY|HFIT_ASSERT|HAS_LIVE_MAP|sizeof)\b")
 # Functions that are true at level 1, or false at any: they tell of misuse.
 ONE_VALUE = re.compile(r"!?(?:is_heap_sound|is_walked_by|keeps_bits|refuse)\(")
-LEVEL_3 = ("test_guarded", "test_guarded_random")
+OTHER_LEVELS = ("test_guarded", "test_guarded_random", "test_level2")
 LEVEL_1 = "contract/CMakeFiles/hfit_level1.dir"
 _FOLDER = re.compile(r'^include_directories\[ *(\d+)\] = "(.*)"')
 _NAME = re.compile(r'^ *name: "(.*)"')
@@ -42,7 +42,9 @@ Places = dict[str, set[tuple[int, int]]]  # line and column of what there are in
 
 def programs(steps: str) -> dict[str, list[str]]:
     """The unit tests, one contract an allocator and damaged words, by names of their own."""
-    units = sorted({file.stem for file in (ROOT / "tests/core").glob("test_*.c")} - set(LEVEL_3))
+    units = sorted(
+        {file.stem for file in (ROOT / "tests/core").glob("test_*.c")} - set(OTHER_LEVELS)
+    )
     lines = (ROOT / "core/allocators.def").read_text().splitlines()
     names = [line[15:-1] for line in lines if line.startswith("HFIT_ALLOCATOR(")]
     contracts = {f"contract_{name}": ["tests/contract/contract1", name, steps] for name in names}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof of core's size arithmetic: it holds, and not of text with a fault. 15 s of CPU, the solvers'."""
+"""The proof of core's size arithmetic: it holds, not of text with a fault. 15 s of the solvers."""
 
 import pytest
 
