@@ -11,6 +11,7 @@
 
 #include "src/size.h"
 #include "src/tailored/heap.h"
+#include "src/tailored/blocks.h"
 
 /* What each copy is called with: a plan of which all that chooses code is constant. */
 static FORCE_INLINE hfit_tailored_plan known_plan(const hfit_plan *plan, uint32_t layout,
