@@ -159,11 +159,6 @@ std::uint64_t negative_log(std::uint64_t x) {
     return negative_log_of(x);
 }
 
-std::uint64_t negative_log_of_complement(std::uint64_t u) {
-    constexpr std::uint64_t one = std::uint64_t{1} << 53;
-    return u == 0 ? 0 : negative_log_of((one - u) << 11);
-}
-
 std::uint64_t Philox::exponential(std::uint64_t mean) {
     return exponential_from(mean, next());
 }

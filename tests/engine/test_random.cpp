@@ -10,8 +10,13 @@
 
 namespace {
 
-using heapfit::negative_log_of_complement;
+using heapfit::negative_log;
 using heapfit::Philox;
+
+// -log(1 - u / 2^53) * 2^48 for u below 2^53.
+std::uint64_t negative_log_of_complement(std::uint64_t u) {
+    return u == 0 ? 0 : negative_log(((1ULL << 53) - u) << 11);
+}
 
 void numbers_are_those_of_numpy() {
     struct Stream {

@@ -157,7 +157,7 @@ typedef struct free_field {
 static inline free_field field_in_run(uint32_t count) {
     static const uint32_t lowest[] = {0xffffffff, 0x55555555, 0x11111111,
                                       0x01010101, 0x00010001, 0x00000001};
-    HFIT_ASSERT(count != 0 && count <= MOST_PARTITIONS);
+    HFIT_ASSERT(count != 0);
     const uint32_t log2 = 30 - hfit_leading_zeros(count + 1);
     const uint32_t k = log2 < 5 ? log2 : 5;
     free_field field;

@@ -60,9 +60,6 @@ class Philox {
 // log2(x) * 2^48 for x of 1 and above, rounded down: bit by bit.
 [[nodiscard]] std::uint64_t log2_fixed(std::uint64_t x);
 
-// -log(1 - u / 2^53) * 2^48 for u below 2^53, within one unit.
-[[nodiscard]] std::uint64_t negative_log_of_complement(std::uint64_t u);
-
 // -log(x / 2^64) * 2^48 for x of 1 and above, within one unit.
 [[nodiscard]] std::uint64_t negative_log(std::uint64_t x);
 

@@ -32,6 +32,10 @@ static void a_word_of_bits_begins_behind_the_last_partition(void) {
     (void)bits_behind(&layout, 32);
 }
 
+static void a_run_of_no_partitions_is_looked_for(void) {
+    (void)field_in_run(0);
+}
+
 static void more_is_cut_than_a_free_group_has(void) {
     partition_layout layout;
     hfit_heap *heap = fresh(&layout);
@@ -56,6 +60,7 @@ static broken_invariant *const cases[] = {
     partitions_have_no_bytes,
     the_bits_of_no_partition_are_flipped,
     a_word_of_bits_begins_behind_the_last_partition,
+    a_run_of_no_partitions_is_looked_for,
     more_is_cut_than_a_free_group_has,
     no_partition_is_released,
     partitions_behind_the_last_one_are_released,
