@@ -17,6 +17,7 @@ from heapfit.design.placement.class_lifetimes import (
     size_class,
 )
 from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
+from heapfit.design.placement.remembered import Remembered, RememberedTrial
 from heapfit.design.placement.sized_plans import sized_two_ends
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
@@ -29,7 +30,7 @@ from heapfit.design.placement.tailored_plans import (
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import AnyTrial, LoadedTrace, load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -155,13 +156,13 @@ def test_every_plan_that_is_replayed_is_told_as_tried(
 ) -> None:
     monkeypatch.setattr(search, "HOLE_LIMITS", ())  # of these, those that save nothing are not told
     replayed: list[Plan] = []
-    trial = LoadedTrace.trial
+    trial = Remembered.trial
 
-    def noted(self: LoadedTrace, plan: Plan) -> AnyTrial:
+    def noted(self: Remembered, plan: Plan) -> RememberedTrial:
         replayed.append(plan)
         return trial(self, plan)
 
-    monkeypatch.setattr(LoadedTrace, "trial", noted)
+    monkeypatch.setattr(Remembered, "trial", noted)
     found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
     assert found is not None
     assert found.tried == len(replayed)

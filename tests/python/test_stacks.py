@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_traces import heapfit
 
+from heapfit import _engine
 from heapfit.compare.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import Placed
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
@@ -63,6 +64,13 @@ def loaded(runs: list[Trace], tmp_path_factory) -> LoadedTrace:
     return joined(tmp_path_factory.mktemp("joined"), runs)
 
 
+def placed(plan: Plan, loaded: LoadedTrace) -> Placed:
+    """The plan in the least region that serves."""
+    region = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
+    assert region is not None
+    return Placed(plan, 0, region)
+
+
 def stacks_of(loaded: LoadedTrace) -> Candidate | NotApplicable:
     return next(one for one in tailored_candidates(loaded) if one.name == STACKS)
 
@@ -100,17 +108,14 @@ def test_stacks_spare_small_blocks_their_marks(loaded: LoadedTrace) -> None:
 
 
 def test_a_stack_that_saves_nothing_is_not_kept(loaded: LoadedTrace) -> None:
-    start = Placed(PLAIN, 0, 0)
-    found = learn_stacks(loaded, start, EVENTS)
-    assert found is not None
+    found, replayed = learn_stacks(loaded, placed(PLAIN, loaded), EVENTS)
+    assert 0 < replayed < EVENTS
     assert Pool(3000, 1, True) in common_stacks(loaded.runs, 8)
     assert found.plan.pools
     assert 3000 not in [pool.size for pool in found.plan.pools]
     for pool in found.plan.pools:
         fewer = [one for one in found.plan.pools if one != pool]
-        without = learn_stacks(loaded, Placed(with_stacks(PLAIN, fewer), 0, 0), 0)
-        assert without is not None
-        assert without.region > found.region
+        assert placed(with_stacks(PLAIN, fewer), loaded).region > found.region
 
 
 def test_one_run_does_not_tell_what_another_needs(loaded: LoadedTrace) -> None:
@@ -134,14 +139,13 @@ def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -
 
 
 def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:
-    start = Placed(PLAIN, 0, 0)
+    start = placed(PLAIN, loaded)
     assert learn_stacks(loaded, start, EVENTS) == learn_stacks(loaded, start, EVENTS)
 
 
 def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
-    found = learn_stacks(loaded, Placed(PLAIN, 0, 0), 0)
-    assert found is not None
-    assert found.plan == PLAIN
+    start = placed(PLAIN, loaded)
+    assert learn_stacks(loaded, start, 0) == (start, 0)
 
 
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:

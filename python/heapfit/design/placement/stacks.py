@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.live_points import live_points
@@ -31,6 +32,7 @@ from heapfit.trace.stored import Trace
 MOST_STACKS = 16
 MOST_APART = 1.3  # the largest U_max of the runs over the least
 _FULL = 0.9  # of a run's most live bytes: from here on a run is at its fullest
+_LEAST_BYTES = 100  # a stack of less than U_max over this is not tried: docs/decisions/0015
 # Bounds on the work, never varied:
 _TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at
@@ -53,14 +55,16 @@ def learn_stacks(
     most_events: int,
     seed: int = 1,
     progress: Progress = no_progress,
-) -> Placed | None:
-    """The best found from `start`, which may be itself; None if `start` does not serve.
+) -> tuple[Placed, int]:
+    """The best found from `start`, which may be itself, and the events replayed for it.
 
-    Of a workload that tells which runs it consists of.
+    `start` serves, in its region; the workload tells which runs it consists of.
     """
     search = _StackSearch(loaded, most_events, seed, progress)
-    search.run_from(start, common_stacks(loaded.runs, start.layout.scalars["alignment"]))
-    return search.best
+    stacks = common_stacks(loaded.runs, start.layout.scalars["alignment"])
+    least = loaded.profile.u_max // _LEAST_BYTES
+    found = search.run_from(start, [one for one in stacks if one.size * one.count >= least])
+    return found, search.replayed
 
 
 def common_stacks(runs: Sequence[Trace], alignment: int) -> list[Pool]:
@@ -83,15 +87,22 @@ def with_stacks(layout: Plan, stacks: Sequence[Pool]) -> Plan:
 class _StackSearch(Search):
     """Adds stacks one by one."""
 
-    def run_from(self, start: Placed, stacks: Sequence[Pool]) -> None:
-        """Keeps each that saves something."""
-        self._try(start.layout, start.high)
-        kept: list[Pool] = []
+    def run_from(self, start: Placed, stacks: Sequence[Pool]) -> Placed:
+        """Keeps each that saves something, as one replay tells; what all save is told at last."""
+        best, kept = start, list[Pool]()
         for stack in stacks:
-            if self.best is None or len(kept) == MOST_STACKS or not self._has_work():
-                return
-            if self._try(with_stacks(start.layout, [*kept, stack]), start.high):
+            if len(kept) == MOST_STACKS or not self._has_work():
+                break
+            one = Placed(with_stacks(start.layout, [*kept, stack]), start.high, 0)
+            region = self._served(self._trial(one.plan), best.region - self._grain)
+            if region is not None:
                 kept.append(stack)
+                best = replace(one, region=region)
+        if not kept:
+            return start
+        # A trace that resizes may do with less than one run took.
+        region = self._served(self._trial(best.plan), best.region, is_to_be_known=True)
+        return replace(best, region=region or best.region)
 
 
 def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:

@@ -152,10 +152,16 @@ def _stacks(
     why_not = no_stacks(loaded.runs)
     if why_not is not None:
         return NotApplicable(STACKS, why_not, before[0])
-    learned = learn_stacks(loaded, before[1], work.most_events, work.seed, work.progress)
-    if learned is None or not learned.plan.pools:
-        return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
+    learned, replayed = learn_stacks(loaded, before[1], work.most_events, work.seed, work.progress)
+    return replace(_with_stacks(loaded, learned, before), replayed=replayed)
+
+
+def _with_stacks(
+    loaded: LoadedTrace, learned: Placed, before: tuple[str, Placed]
+) -> Candidate | NotApplicable:
     pools = learned.plan.pools
+    if not pools:
+        return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
     share = sum(pool.size * pool.count for pool in pools) / loaded.profile.u_max
     count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
     learned_from = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
