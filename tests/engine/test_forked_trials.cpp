@@ -2,6 +2,7 @@
 // Trials that go on from where they part, beside replays of each region from the beginning.
 #include <algorithm>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -87,8 +88,44 @@ void each_region_is_told_as_if_it_was_replayed_alone() {
     CHECK(count.refused > 1000 && count.known > count.done / 4);
 }
 
+// A stack of blocks of which the last one grows most of the time, into the free chunk behind it.
+std::vector<Event> growing(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    test::TraceBuilder trace;
+    std::vector<std::pair<ObjectId, Bytes>> stack;
+    while (trace.events.size() < 400) {
+        const std::uint64_t choice = random() % 8;
+        if (stack.empty() || choice == 0) {
+            stack.emplace_back(trace.alloc(100), 100);
+        } else if (choice == 1) {
+            trace.free(stack.back().first);
+            stack.pop_back();
+        } else if (stack.back().second < 2000) {
+            stack.back().second += random() % 24;
+            trace.resize(stack.back().first, stack.back().second);
+        }
+    }
+    return trace.events;
+}
+
+// What is left of the free chunk may be too little for a chunk: then the block takes it, too.
+void each_region_into_whose_last_chunk_blocks_grow_is_told_likewise() {
+    Count count;
+    for (const Plan &plan : plans()) {
+        for (std::uint64_t seed = 1; seed <= 2; seed++) {
+            const std::vector<Event> events = growing(seed);
+            const Trial trial(plan, events);
+            std::vector<std::uint64_t> sizes = sizes_for(trial);
+            std::ranges::reverse(sizes);
+            compare(trial, sizes, count);
+        }
+    }
+    CHECK(count.refused > 1000 && count.known > count.done / 4);
+}
+
 } // namespace
 
 int main() {
     RUN(each_region_is_told_as_if_it_was_replayed_alone);
+    RUN(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise);
 }
