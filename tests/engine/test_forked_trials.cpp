@@ -111,16 +111,15 @@ std::vector<Event> growing(std::uint64_t seed) {
 // What is left of the free chunk may be too little for a chunk: then the block takes it, too.
 void each_region_into_whose_last_chunk_blocks_grow_is_told_likewise() {
     Count count;
-    for (const Plan &plan : plans()) {
-        for (std::uint64_t seed = 1; seed <= 2; seed++) {
-            const std::vector<Event> events = growing(seed);
-            const Trial trial(plan, events);
-            std::vector<std::uint64_t> sizes = sizes_for(trial);
-            std::ranges::reverse(sizes);
-            compare(trial, sizes, count);
-        }
+    const std::vector<Event> events = growing(1);
+    for (const std::uint64_t alignment : {4u, 8u, 16u}) {
+        const Plan plan("tlsf", {{"alignment", alignment}}, {}, std::nullopt);
+        const Trial trial(plan, events);
+        std::vector<std::uint64_t> sizes = sizes_for(trial);
+        std::ranges::reverse(sizes);
+        compare(trial, sizes, count);
     }
-    CHECK(count.refused > 1000 && count.known > count.done / 4);
+    CHECK(count.refused > 100 && count.known > count.done / 4);
 }
 
 } // namespace
