@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is learned of placement: never worse than the layouts as they are, bounded, and seeded."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -254,32 +253,6 @@ def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> Non
     assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
     found = {one.name: one for one in tailored_candidates(loaded)}
     assert isinstance(found[HOLE_LIMIT], NotApplicable)
-
-
-def coming_and_going(seed: int) -> list[str]:
-    """Small blocks that mostly stay, large ones of which a dozen are live at most."""
-    draw, lines = random.Random(seed), list[str]()
-    staying, leaving = list[int](), list[int]()
-    for number in range(400):
-        is_small = draw.random() < 0.5
-        lines.append(f"a {number} {draw.choice((40, 48) if is_small else (200, 320))}")
-        (staying if is_small else leaving).append(number)
-        if len(leaving) > 12:
-            lines.append(f"f {leaving.pop(draw.randrange(len(leaving)))}")
-        if draw.random() < 0.1 and staying:
-            lines.append(f"f {staying.pop(draw.randrange(len(staying)))}")
-    return lines
-
-
-def test_a_guess_is_tried_with_its_ends_changed(tmp_path: Path) -> None:
-    loaded = load_file(tmp_path / "t.heap", coming_and_going(21))
-    life = class_lifetimes(blocks_of(loaded), PLAIN)
-    found = learn_placement(loaded, [PLAIN], EVENTS)
-    assert found is not None
-    guess = found.by_lifetime.high ^ sum(1 << one for one in life.classes)
-    assert guess in guesses(life)
-    assert found.by_lifetime.high not in guesses(life)
-    assert region(found.by_lifetime.plan, loaded) < region(Placed(PLAIN, guess, 0).plan, loaded)
 
 
 def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:

@@ -23,12 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import (
-    Blocks,
-    ClassLifetimes,
-    blocks_of,
-    class_lifetimes,
-)
+from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.design.placement.remembered import Remembered, RememberedTrial
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
@@ -55,7 +50,6 @@ _OVERHEAD = 1000  # events' worth of making a heap
 _NEAR = 25  # a layout is left out that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
-_TURNED = 8  # guesses of which the ends are changed: docs/decisions/0013
 _FINEST = 2000  # what a change has to save is U_max over this
 
 HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
@@ -183,30 +177,17 @@ class Search:
         if self.best.layout not in layouts:
             layouts = [*layouts, self.best.layout]
         blocks = blocks_of(self._loaded)
-        for one in self._guessed(layouts, self.best.region, blocks)[:_REFINED]:
+        limit = self.best.region + _rounded(self._loaded.profile.u_max // _NEAR)
+        near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
+        placings = [
+            Placed(one.layout, high, 0)
+            for one in near
+            for high in guesses(class_lifetimes(blocks, one.layout))
+        ]
+        for one in self._least(placings)[:_REFINED]:
             if self._has_work() and self._try(one.layout, one.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
-
-    def _guessed(self, layouts: Sequence[Plan], region: int, blocks: Blocks) -> list[Placed]:
-        """What lifetimes tell that serves in less than this region; the least first.
-
-        The two ends are not alike: control words lie at one, and a request that finds no chunk on
-        its own side takes the top before the other side's. So the best are tried with their ends
-        changed, too.
-        """
-        limit = region + _rounded(self._loaded.profile.u_max // _NEAR)
-        near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
-        lives = [(one.layout, class_lifetimes(blocks, one.layout)) for one in near]
-        placings = [Placed(layout, high, 0) for layout, life in lives for high in guesses(life)]
-        least = self._least(placings, region)
-        turned = [
-            replace(one, high=one.high ^ sum(1 << each for each in life.classes))
-            for one in least[:_TURNED]
-            for layout, life in lives
-            if layout == one.layout
-        ]
-        return [*self._least(turned, least[0].region if least else region), *least]
 
     def _limit_holes(self, limited: Sequence[Plan]) -> None:
         """Keeps the best of these, if it saves enough."""
@@ -219,13 +200,14 @@ class Search:
         if self.best is not None and self.best.region > enough:
             self.best = before
 
-    def _least(self, placings: Sequence[Placed], region: int) -> list[Placed]:
-        """The guesses that serve in less than this region and all before them, the least first.
+    def _least(self, placings: Sequence[Placed]) -> list[Placed]:
+        """The guesses that serve in less than all before them, the least first.
 
         Each is replayed once, where it has to be better; one that serves there tells the region
         that the next has to do without.
         """
         least: list[Placed] = []
+        region = self.best.region if self.best is not None else 0
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
         for one in placings:
             if self._events_left <= kept:
@@ -234,7 +216,7 @@ class Search:
             served = self._served(self._trial(one.plan), region - self._grain)
             if served is not None:
                 region = served
-                least.insert(0, replace(one, region=served))
+                least.insert(0, one)
         return least
 
     def _serving(self, placings: Sequence[Placed], region: int) -> list[Placed]:
