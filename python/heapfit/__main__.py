@@ -1,6 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m heapfit` is `heapfit`."""
+"""`python -m heapfit` is `heapfit`: Ctrl-C is one line and status 130 while it is loaded, too."""
 
-from heapfit.cli.start import run
+from __future__ import annotations
 
-run()
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+_INTERRUPTED = 130
+
+
+def run() -> None:
+    """Loads the program, runs it on the process's arguments and exits."""
+    with _one_line_if_interrupted():
+        program = import_module("heapfit.cli.main")  # which loads what reads the arguments
+    try:
+        program.run()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and written
+        # An interrupt within exec of a text, which is how dataclasses are made, would end Python by
+        # the signal, although it was caught; a text that runs to its end makes it forget that.
+        exec("")
+
+
+@contextmanager
+def _one_line_if_interrupted() -> Iterator[None]:
+    """Within it, Ctrl-C ends the process at once, unless whoever started it has it ignored."""
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end(_number: int, _frame: object) -> None:
+    os.write(2, b"heapfit: interrupted; nothing was written\n")
+    os._exit(_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    run()

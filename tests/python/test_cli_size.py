@@ -206,7 +206,7 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
         (("t.txt", "--sent"), "No such option: --sent"),
         (("traffic", "traffic.toml", "--queue", "fifo:1"), "No such option: --queue"),
         (("settings", "lwip", "t.txt", "--report", "x.html"), "No such option: --report"),
-        (("settings", "t.txt", "lwip"), "for 'system': 't.txt' is not one of 'lwip', 'zephyr'"),
+        (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is not one of 'lwip', 'zephyr'"),
     ],
 )
 def test_options_that_say_nothing_are_wrong_usage(tmp_path, arguments, message):

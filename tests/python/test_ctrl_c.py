@@ -34,7 +34,7 @@ def sources(folder: Path) -> None:
 
 
 # Before its first line runs, Ctrl-C is answered by Python.
-BEGIN = "import heapfit.cli.start as start; print('begun', flush=True); start.run()"
+BEGIN = "import heapfit.__main__ as start; print('begun', flush=True); start.run()"
 
 
 def started(name: str, folder: Path) -> subprocess.Popen[str]:
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_a_command_with_one_line_and_no_output_in_parts(name, tmp_pa
 @pytest.mark.parametrize(("sent", "status"), [("SIGINT", 130), ("SIGCONT", 0)])
 def test_ctrl_c_while_the_program_is_loaded_is_one_line_too(sent, status):
     text = (
-        "import os, signal, types, heapfit.cli.start as start\n"
+        "import os, signal, types, heapfit.__main__ as start\n"
         "def load(_):\n"
         "    os.kill(os.getpid(), signal.SENT)\n"
         "    return types.SimpleNamespace(run=int)\n"
@@ -121,7 +121,7 @@ def test_ctrl_c_while_the_program_is_loaded_is_one_line_too(sent, status):
 
 def test_ctrl_c_that_is_ignored_stays_ignored():
     text = (
-        "import os, signal, heapfit.cli.start as start\n"
+        "import os, signal, heapfit.__main__ as start\n"
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "with start._one_line_if_interrupted(): os.kill(os.getpid(), signal.SIGINT)\n"
         "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
@@ -134,7 +134,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored():
 
 def test_ctrl_c_that_comes_while_a_text_is_executed_ends_with_130_too():
     text = (
-        "import types, heapfit.cli.start as start\n"
+        "import types, heapfit.__main__ as start\n"
         "def run():\n"
         "    try: exec('raise KeyboardInterrupt')\n"
         "    except KeyboardInterrupt: raise SystemExit(130)\n"

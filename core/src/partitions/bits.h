@@ -17,6 +17,7 @@
 
 #include "hfit/compiler.h"
 
+#include "src/size.h"
 #include "src/region.h"
 #include "src/partitions/partitions.h"
 #include "src/partitions/run.h"

@@ -16,6 +16,7 @@
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
 #include "src/sized/heap.h"
+#include "src/sized/trees.h"
 #include "src/sized/by_address.h"
 #include "src/sized/by_size.h"
 #include "src/sized/live_map.h"

@@ -2,7 +2,7 @@
 /*
  * In a build that serves any plan and may be large: `alloc` and `free` once for each layout of an
  * exact index, with one end and with two. Each is as if built for the one plan, and places every
- * block where the code for any plan does.
+ * block where the code for any plan does, which is all there is in any other build.
  */
 #ifndef HFIT_TAILORED_COPIES_H
 #define HFIT_TAILORED_COPIES_H
@@ -12,6 +12,8 @@
 #include "src/size.h"
 #include "src/tailored/heap.h"
 #include "src/tailored/blocks.h"
+
+#if HFIT_HAS_COPIES
 
 /* What each copy is called with: a plan of which all that chooses code is constant. */
 static FORCE_INLINE hfit_tailored_plan known_plan(const hfit_plan *plan, uint32_t layout,
@@ -67,5 +69,18 @@ static HFIT_FLATTEN void heap_free(hfit_heap *heap, const hfit_plan *plan, void 
         free_in(heap, plan, HFIT_TAILORED_MAP, block);
     }
 }
+
+#else
+
+static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                        uint32_t tag) {
+    return alloc_block(heap, plan, size, tag);
+}
+
+static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    free_block(heap, plan, block);
+}
+
+#endif
 
 #endif

@@ -25,21 +25,9 @@
 #include "src/tailored/index.h"
 #include "src/tailored/chunks.h"
 #include "src/tailored/blocks.h"
+#include "src/tailored/copies.h"
 #include "src/tailored/layout.h"
 #include "src/tailored/check.h"
-
-#if HFIT_HAS_COPIES
-#include "src/tailored/copies.h"
-#else
-static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                        uint32_t tag) {
-    return alloc_block(heap, plan, size, tag);
-}
-
-static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    free_block(heap, plan, block);
-}
-#endif
 
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     return heap_alloc_at(heap, plan, size, 0);

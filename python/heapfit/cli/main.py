@@ -25,7 +25,7 @@ from typer.core import TyperGroup
 import heapfit
 from heapfit.cli.examples import examples_of
 from heapfit.cli.printing import console
-from heapfit.cli.wording import reword, reworded
+from heapfit.cli.printing.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
 

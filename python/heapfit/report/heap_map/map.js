@@ -261,13 +261,19 @@
                 if (event >= last || (isOfWindow && !isWindowIn)) {
                     continue;
                 }
-                const x = this.x(across(event));
-                this.pen.drawImage(picture, column, 0, 1, height, x, up,
-                    this.x(across(next)) - x, down - up);
+                // Whole pixels of the screen: parts of two columns would mix into a paler colour.
+                const [x, to] = [event, next].map((one) => this.wholePixel(this.x(across(one))));
+                if (to > x) {
+                    this.pen.drawImage(picture, column, 0, 1, height, x, up, to - x, down - up);
+                }
             }
             const [x, to] = told.window.map((event) => this.x(across(event)));
             this.pen.strokeStyle = this.colour("--ink");
             this.pen.strokeRect(x, up + 1, to - x, down - up - 2);
+        }
+
+        wholePixel(x) {
+            return Math.round(x * devicePixelRatio) / devicePixelRatio;
         }
 
         // Kept until another state or another scheme of colours is shown.
