@@ -13,8 +13,8 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.content import content_hash
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
+from heapfit.workloads.draw import draw_run, draw_trace
 from heapfit.workloads.model import Model, fit_model
 from heapfit.workloads.phases import phase_starts
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
@@ -91,6 +91,29 @@ def test_a_seed_gives_one_trace_and_another_seed_another(
     again = draw_trace(model, 2, tmp_path / "again.parquet", changing.info)
     assert content_hash(again) == content_hash(drawn[2])
     assert len({content_hash(one) for one in [changing, *drawn]}) == 5
+
+
+def test_a_run_in_memory_is_what_its_file_holds(tmp_path: Path) -> None:
+    plain = rough(tmp_path, 1)
+    (columns,) = plain.batches(tuple(COLUMNS))
+    columns["site"] = np.where(columns["op"] < 3, 100 + columns["object"] % 3, 0).astype(np.uint32)
+    columns["alignment"] = np.where(columns["op"] == 2, 64, 0).astype(np.uint32)
+    chains = {100: (7, 8), 101: (9, 8)}
+    trace = write_trace(tmp_path / "chained.parquet", [columns], plain.info, lambda: chains)
+    model = fit_model(trace)
+    run, stored = draw_run(model, 5), draw_trace(model, 5, tmp_path / "drawn.parquet", trace.info)
+    (there,) = stored.batches(tuple(COLUMNS))
+    (here,) = run.batches(tuple(there.keys() - {"time"}))
+    assert all(np.array_equal(values, there[name]) for name, values in here.items())
+    assert stored.chains == chains
+    assert run.largest_alignment == stored.largest_alignment
+    sites = {7: 1, 102: 2}
+    for of_run, of_stored in (
+        (run.events(), stored.events()),
+        (run.events(sites), stored.events(sites)),
+    ):
+        assert np.array_equal(of_run.sizes(), of_stored.sizes())
+        assert np.array_equal(of_run.objects(), of_stored.objects())
 
 
 def test_the_phases_of_a_model_with_phases_are_found(model: Model) -> None:

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from heapfit import _engine
@@ -19,7 +17,7 @@ from heapfit.fitting.choice import Choice
 from heapfit.progress import Progress, by_steps
 from heapfit.sweep.threads import in_threads
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import DrawnRun, draw_run
 from heapfit.workloads.model import Model, fit_model
 
 DRAWN = 16  # runs in all, from the recordings by turns
@@ -53,17 +51,14 @@ def held_by(
     events = sum(trace.info.events for trace in seen)
     sizes = _sizes(choice, traces)
     judged: list[_Judged] = []
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
 
-        def judge(drawing: _Drawing) -> _Judged:
-            trace = drawing.drawn(Path(folder))
-            one = _judged(_tried(choice, trace), sizes, trace.info.events)
-            trace.path.unlink()
-            return one
+    def judge(drawing: _Drawing) -> _Judged:
+        run = draw_run(drawing.model, drawing.seed)
+        return _judged(_tried(choice, run), sizes, len(run))
 
-        for one in in_threads(threads, judge, _drawings(traces)):
-            judged.append(one)
-            progress(_STEP, len(judged) / DRAWN)
+    for one in in_threads(threads, judge, _drawings(traces)):
+        judged.append(one)
+        progress(_STEP, len(judged) / DRAWN)
     progress(_STEP, 1.0)
     return Held(
         seen=len(traces),
@@ -78,21 +73,15 @@ def held_by(
 class _Drawing(NamedTuple):
     """A run to be drawn."""
 
-    number: int
-    like: Trace
     model: Model
     seed: int
-
-    def drawn(self, folder: Path) -> Trace:
-        path = folder / f"drawn-{self.number}.parquet"
-        return draw_trace(self.model, self.seed, path, self.like.info)
 
 
 def _drawings(traces: Sequence[Trace]) -> list[_Drawing]:
     """None from recordings that are too short or too long to draw from."""
-    models = [(trace, model) for trace in traces if (model := _model(trace)) is not None]
+    models = [model for trace in traces if (model := _model(trace)) is not None]
     return [
-        _Drawing(i, *models[i % len(models)], _SEED + i // len(models))
+        _Drawing(models[i % len(models)], _SEED + i // len(models))
         for i in range(DRAWN if models else 0)
     ]
 
@@ -168,7 +157,7 @@ def _holds(choice: Choice, trace: Trace, *, is_long: bool, progress: Progress) -
     return plain_replay(trace, plan, region, tell).result().refusals == 0
 
 
-def _tried(choice: Choice, trace: Trace) -> _Tried:
+def _tried(choice: Choice, trace: Trace | DrawnRun) -> _Tried:
     region, kept, base = choice.answer.size.region, choice.answer.kept, trace.largest_alignment
     if kept is None:
         plan = choice.winner.plan

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
@@ -24,7 +23,7 @@ from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stacked
 from heapfit.sizing.run_out import interval, rarest_shown
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import draw_run
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, spec_of
 
@@ -155,11 +154,8 @@ class _Draws:
             return
         trace = Trace.open(recorded[0])
         model = fit_model(trace)
-        with TemporaryDirectory(prefix="heapfit-") as folder:
-            for i in self.numbers:
-                path = Path(folder) / f"{i}.parquet"
-                yield draw_trace(model, _FIRST_SEED + i, path, trace.info).events()
-                path.unlink()
+        for i in self.numbers:
+            yield draw_run(model, _FIRST_SEED + i).events()
 
 
 def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:

@@ -14,7 +14,7 @@ left over live on as they would have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit import _engine
+from heapfit.trace.chains import Sites, tags_of
 from heapfit.trace.operations import FREE
-from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import BATCH, REPLAYED, Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
 Integers = NDArray[np.int64]
@@ -35,9 +37,53 @@ _REACH_SHARE = 8  # of a phase, and at least so many blocks, from where the seam
 _LEAST_REACH = 4
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnRun:
+    """A run drawn from a model, in memory: read as a stored trace is."""
+
+    model: Model
+    objects: NDArray[np.uint32]  # of each event
+    copied: Integers  # the recording's event that each copies; _FREED: none
+
+    def __len__(self) -> int:
+        """Events."""
+        return len(self.objects)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """The named columns in order, some 100,000 events at a time."""
+        for first in range(0, len(self), BATCH):
+            yield {name: self._column(name, slice(first, first + BATCH)) for name in columns}
+
+    def events(self, sites: Sites | None = None) -> _engine.EventArray:
+        """The whole run, 16 bytes an event; with `sites`, requests from there carry their tags."""
+        events = _engine.EventArray()
+        events.reserve(len(self))
+        for batch in self.batches((*REPLAYED, "site")):
+            tags = tags_of(batch["site"], sites, self.model.chains) if sites else None
+            events.append(batch["op"], batch["object"], batch["size"], batch["alignment"], tags)
+        return events
+
+    @property
+    def largest_alignment(self) -> int:
+        """The largest alignment any request asks for; 0 where none does."""
+        return int(self._column("alignment", slice(None)).max())
+
+    def _column(self, name: str, part: slice) -> NDArray[Any]:
+        if name == "object":
+            return self.objects[part]
+        copied = self.copied[part]
+        values = self.model.columns[name][copied]
+        values[copied == _FREED] = FREE if name == "op" else 0
+        return values
+
+
+def draw_run(model: Model, seed: int) -> DrawnRun:
+    """A run drawn with this seed."""
+    return DrawnRun(model, *_events(model, _draw(model, seed)))
+
+
 def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
-    """Stores a trace drawn with this seed at `path`; `info` is that of the recording."""
-    objects, copied = _events(model, _draw(model, seed))
+    """Stores the run drawn with this seed at `path`; `info` is that of the recording."""
     drawn_info = TraceInfo(
         program=info.program,
         source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
@@ -45,7 +91,8 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
         kind=info.kind,
         queue=info.queue,
     )
-    return write_trace(path, _batches(model, objects, copied), drawn_info)
+    batches = draw_run(model, seed).batches(tuple(COLUMNS))
+    return write_trace(path, batches, drawn_info, lambda: model.chains)
 
 
 def is_drawn(info: TraceInfo) -> bool:
@@ -172,14 +219,3 @@ def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Intege
     events = model.resizes[firsts + np.arange(len(resized))]
     passed = np.searchsorted(model.births, events) - source[resized]  # requests since its own
     return resized, events, np.minimum(resized + passed, model.requests)
-
-
-def _batches(
-    model: Model, objects: NDArray[np.uint32], copied: Integers
-) -> Iterator[dict[str, NDArray[Any]]]:
-    for first in range(0, len(objects), BATCH):
-        events = copied[first : first + BATCH]
-        columns = {name: model.columns[name][events] for name in COLUMNS}
-        for name, values in columns.items():
-            values[events == _FREED] = FREE if name == "op" else 0
-        yield {**columns, "object": objects[first : first + BATCH]}

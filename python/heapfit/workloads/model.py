@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.trace.chains import Chains
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
 from heapfit.trace.stored import Trace
 from heapfit.workloads.phases import phase_starts
@@ -48,6 +49,7 @@ class Model:
     live: Integers  # bytes of drawn objects before each drawn request
     phases: tuple[int, ...]  # first drawn request of each
     block: int  # drawn requests
+    chains: Chains  # of the recording's call sites
 
     @property
     def requests(self) -> int:
@@ -103,6 +105,7 @@ def fit_model(trace: Trace) -> Model:
         live=_live(sizes[drawn], ends),
         phases=_phases_of_drawn(drawn, starts, block),
         block=block,
+        chains=trace.chains,
     )
 
 

@@ -7,9 +7,9 @@ heap_5's regions      at the start      | free ... | mark | free ... | mark | fr
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from heapfit import _engine
 from heapfit.compare.today.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
-from heapfit.trace.stored import Trace
 
 _NAMES = ("op", "object", "size", "alignment")
 
@@ -40,7 +39,14 @@ class Requests:
         return events
 
 
-def requests_of(trace: Trace) -> Requests:
+class Batched(Protocol):
+    """A stored trace, or what is read as one."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """The named columns in order."""
+
+
+def requests_of(trace: Batched) -> Requests:
     """All of a recording, in memory: 17 B an event."""
     batches = list(trace.batches(_NAMES))
     return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in _NAMES))
