@@ -165,6 +165,7 @@ struct Plan::Parts {
     std::vector<std::uint8_t> index; // the table that finds a request's pool
     std::optional<Plan> shared;
     std::vector<std::uint64_t> plan; // the allocator's plan struct; zero where nothing is written
+    std::size_t smallest_region = 0;
     mutable std::once_flag has_twin;
     mutable std::optional<Plan> twin; // for trials
 
@@ -258,7 +259,8 @@ Plan::Plan(const hfit_allocator &allocator, const Scalars &scalars,
     parts->write_pools(pools);
     parts->write_shared();
     parts->complete();
-    if (parts->allocator->operations->smallest_region(parts->raw()) == 0) {
+    parts->smallest_region = parts->allocator->operations->smallest_region(parts->raw());
+    if (parts->smallest_region == 0) {
         refuse_combination(*parts->allocator, parts->scalars);
     }
     parts_ = parts;
@@ -279,6 +281,10 @@ const hfit_allocator &Plan::allocator() const {
 
 const hfit_plan *Plan::raw() const {
     return parts_->raw();
+}
+
+std::size_t Plan::smallest_region() const {
+    return parts_->smallest_region;
 }
 
 const Plan::Scalars &Plan::scalars() const {

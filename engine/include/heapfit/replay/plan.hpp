@@ -82,9 +82,8 @@ class Plan {
     // True if a request whose pool is full is tried in another pool.
     [[nodiscard]] bool tries_other_pools() const;
 
-    [[nodiscard]] std::size_t smallest_region() const {
-        return operations().smallest_region(raw());
-    }
+    // Asked once of the allocator, which checks all pools for it.
+    [[nodiscard]] std::size_t smallest_region() const;
 
   private:
     struct Parts;
