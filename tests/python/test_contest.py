@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Comparison, compare
+from heapfit.compare.comparison import Comparison, Precision, compare
 from heapfit.compare.contest import Contest
 from heapfit.compare.margin import Known, heap_size
 from heapfit.compare.verdict import best_row, chosen_row, verdict
@@ -64,7 +64,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
 @pytest.fixture(scope="module")
 def both(loaded: LoadedTrace) -> tuple[Comparison, Comparison]:
     portfolio = standard_portfolio(loaded)
-    return compare(loaded, portfolio), compare(loaded, portfolio, is_whole=False)
+    few = Precision(is_of_all=False)
+    return compare(loaded, portfolio), compare(loaded, portfolio, precision=few)
 
 
 def test_the_winner_and_the_verdict_are_those_of_the_whole_search(

@@ -48,6 +48,7 @@ class Precision:
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
     also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
     every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
+    is_of_all: bool = True  # else R_safe only of plans that may win (contest.py)
 
 
 STANDARD_PRECISION = Precision()
@@ -193,18 +194,17 @@ def compare(
     portfolio: Portfolio,
     progress: Progress = no_progress,
     precision: Precision = STANDARD_PRECISION,
-    *,
-    is_whole: bool = True,
+    bounds: QuickBounds | None = None,
 ) -> Comparison:
     """Searches each plan's smallest regions and replays it once, metered, in R_safe.
 
-    Unless `is_whole` a plan is left as soon as it is known to need more than the best of its kind
-    (contest.py): its row has `r_safe_at_least`, and no R_safe. HeapfitError if there is nothing to
-    compare.
+    Unless its precision is of all, a plan is left as soon as it is known to need more than the best
+    of its kind: its row has `r_safe_at_least`, and no R_safe. `bounds`: of the trace, where they
+    are known. HeapfitError if there is nothing to compare.
     """
     if not portfolio.candidates:
         refuse_nothing(portfolio.not_applicable)
-    return measure(loaded, portfolio, progress, precision, is_whole=is_whole)
+    return measure(loaded, portfolio, progress, precision, bounds)
 
 
 def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
@@ -218,19 +218,20 @@ def measure(
     portfolio: Portfolio,
     progress: Progress = no_progress,
     precision: Precision = STANDARD_PRECISION,
-    *,
-    is_whole: bool = True,
+    bounds: QuickBounds | None = None,
 ) -> Comparison:
     """As `compare`, but a portfolio may be empty."""
-    bounds = quick_bounds(loaded)
+    bounds = quick_bounds(loaded) if bounds is None else bounds
     ground = ground_of(loaded, portfolio, bounds)
 
     ring = _Ring(loaded, portfolio, ground, progress)
     for i, one in cheapest_first(loaded, portfolio.candidates):
-        ring.measure(i, one, precision, is_whole)
+        ring.measure(i, one, precision)
     while closer := to_look_at_closer(ring.found, loaded.trace.info.events, precision):
         for i in closer:
-            ring.measure(i, portfolio.candidates[i], replace(precision, every_size=True))
+            ring.measure(
+                i, portfolio.candidates[i], replace(precision, every_size=True, is_of_all=True)
+            )
         ring.reopen(precision)
     rows = ranked(list(ring.found.values()))
     return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
@@ -276,10 +277,10 @@ class _Ring:
         self._progress = progress
         self._contest = Contest(ground.u_max)
 
-    def measure(self, i: int, one: Candidate, precision: Precision, is_whole: bool = True) -> None:
+    def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """A candidate's row, unless it cannot win; more is known of one that has a row already."""
         events = self._loaded.events_for(one.plan)
-        limit = None if is_whole else self._contest.limit(one)
+        limit = None if precision.is_of_all else self._contest.limit(one)
         row = beaten(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
             tried = row
@@ -297,7 +298,7 @@ class _Ring:
         for i, row in self.found.items():
             one, at_least = self._portfolio.candidates[i], row.r_safe_at_least
             if at_least is not None and (self._contest.limit(one) or at_least) >= at_least:
-                self.measure(i, one, precision, is_whole=False)
+                self.measure(i, one, precision)
 
 
 def with_work_of(row: Row, before: Row) -> Row:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
 from heapfit.compare.comparison import Comparison, Row, compare, ranked, with_series
 from heapfit.compare.margin import HeapSize, Known, heap_size
@@ -30,6 +31,7 @@ from heapfit.front.preference import Preference
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.sweep import Sweep
+from heapfit.sweep.threads import meanwhile
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
@@ -58,18 +60,27 @@ class Choice:
 
 
 def choose_for_one(
-    trace: Trace, name: str, options: FitOptions, progress: Progress = no_progress
+    trace: Trace,
+    name: str,
+    options: FitOptions,
+    progress: Progress = no_progress,
+    threads: int = 1,
 ) -> Choice:
-    """From one recording: no plan whose blocks were counted on it, unless asked for."""
+    """From one recording: no plan whose blocks were counted on it, unless asked for.
+
+    With two threads its bounds are found while plans are made.
+    """
     whole = Whole(progress, _ONE)
     loaded = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, loaded.profile.u_max)
-    wanted = options.plans
-    portfolio = portfolio_of(loaded, wanted, whole.part("make plans", steps=1))
+    with meanwhile(threads, lambda: quick_bounds(loaded)) as until_found:
+        portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
+        bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)
-    is_whole = options.whole or options.prefer is not Preference.MEMORY
-    comparison = compare(loaded, portfolio, compared, wanted.precision, is_whole=is_whole)
+    is_of_all = options.whole or options.prefer is not Preference.MEMORY
+    precision = replace(options.plans.precision, is_of_all=is_of_all)
+    comparison = compare(loaded, portfolio, compared, precision, bounds)
     comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)

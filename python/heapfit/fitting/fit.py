@@ -6,14 +6,17 @@ sources -> import -> profile -> candidates -> comparison -> plan.toml, code/, re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heapfit.compare.today.comparison import Today
+from heapfit.compare.today.needs import Needs
 from heapfit.compare.verdict import pools_warning
 from heapfit.compare.work import Work
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions, Run
+from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.beside import heaps_beside
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.firmer import firmer
@@ -24,7 +27,7 @@ from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
-from heapfit.plan.plan_file import pointer_size_warning, save_plan
+from heapfit.plan.plan_file import PlanFile, pointer_size_warning, save_plan
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.heap.code_zip import zipped
 from heapfit.report.heap.fit import write_report
@@ -38,6 +41,7 @@ from heapfit.trace.stored import Trace
 # What takes how much of the time, between what was measured on lwip-echo, redis, lua and gcc; on
 # several recordings `choose` takes more. Most of `write` are compilers and the heap map's replays.
 WORK = {"import": 9, "now": 1, "choose": 36, "firmer": 1, "beside": 4, "hold": 11, "write": 38}
+_WRITE = "write plan, code and report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,14 @@ def fit(
     """
     whole = Whole(progress, WORK)
     with results_aside(folder) as aside:
-        place = Place(folder, aside)
-        fitted, shown = find(sources, place, options or FitOptions(), whole, sweep)
-        write(fitted, aside, shown, whole.part("write"), threads_of(sweep))
+        asked = _Asked(Place(folder, aside), options or FitOptions(), sweep)
+        decided = _decide(sources, asked, whole)
+        paths, tell = decided.paths_in(aside), whole.part("write")
+        with _code(decided.choice.plan_file, paths, asked.threads) as until_written:
+            fitted, shown = _judge(decided, whole)
+            tell(_WRITE, 0.0)
+            write_report(paths.report, fitted, shown, until_written)
+        tell(_WRITE, 1.0)
     return fitted
 
 
@@ -88,60 +97,88 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a user may want different, and where work is done."""
+    """What a user may want different, and where work is done and results go."""
 
+    place: Place
     options: FitOptions
     sweep: Sweep | None
 
+    @property
+    def threads(self) -> int:
+        """How many threads a fit itself may use."""
+        return usable_cores() if self.sweep is None else self.sweep.threads
 
-def threads_of(sweep: Sweep | None) -> int:
-    """How many threads a fit itself may use."""
-    return usable_cores() if sweep is None else sweep.threads
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """A plan for recordings that all differ; judging it and drawing it changes nothing of it."""
+
+    name: str
+    asked: _Asked
+    recordings: Sequence[_Recording]
+    repeats: Sequence[str]  # a sentence for each recording that is left out
+    long: LongChoice | None  # where a recording is too long to be searched whole
+    needs: Needs | None  # of the heap that there is, where it was named
+    today: Today | None  # that heap beside the plan
+    choice: Choice
+
+    @property
+    def traces(self) -> list[Trace]:
+        """The recordings, whole."""
+        return [one.trace for one in self.recordings]
+
+    @property
+    def searched(self) -> Sequence[Trace]:
+        """The same, or excerpts of long ones."""
+        return self.traces if self.long is None else self.long.searched
+
+    def paths_in(self, folder: Path, traces: tuple[Path, ...] = ()) -> FitPaths:
+        """Where the parts lie; there is no plan where the heap of today is kept."""
+        has_plan = self.today is None or not self.today.is_kept
+        return paths_in(folder, traces, has_plan=has_plan)
 
 
 def find(
-    sources: Sequence[Path],
-    place: Place,
-    options: FitOptions,
-    whole: Whole,
-    sweep: Sweep | None = None,
+    sources: Sequence[Path], place: Place, options: FitOptions, whole: Whole
 ) -> tuple[Fit, LoadedTrace]:
     """A fit of which only the imported traces are written, aside, and what it shows.
 
     Its paths are those that all will have in the place's folder.
     """
-    heap_of_today(options)  # a name that there is not is refused before any work
-    recordings = _opened(sources, place.aside, _Asked(options, sweep), whole.part("import"))
-    _require_apart(recordings, place.folder)
-    different, repeats = _different(recordings)
-    fitted, shown = _fitted(different, place, _Asked(options, sweep), whole)
-    warnings = (*repeats, *fitted.warnings)
-    return replace(fitted, name=source_name(sources[0]), warnings=warnings), shown
+    return _judge(_decide(sources, _Asked(place, options, None), whole), whole)
 
 
-def _fitted(
-    recordings: Sequence[_Recording], place: Place, asked: _Asked, whole: Whole
-) -> tuple[Fit, LoadedTrace]:
-    """The answer to recordings that all differ, and the one that is shown."""
-    options = asked.options
-    traces, heap = [one.trace for one in recordings], heap_of_today(options)
-    long = _long_choice(recordings, place, asked, whole.part("choose"))
-    searched = traces if long is None else long.searched
+def _decide(sources: Sequence[Path], asked: _Asked, whole: Whole) -> _Decided:
+    options, place = asked.options, asked.place
+    heap = heap_of_today(options)  # a name that there is not is refused before any work
+    opened = _opened(sources, asked, whole.part("import"))
+    _require_apart(opened, place.folder)
+    recordings, repeats = _different(opened)
+    long = _long_choice(recordings, asked, whole.part("choose"))
+    searched = [one.trace for one in recordings] if long is None else long.searched
     needs = None if heap is None else needed_today(heap, searched, whole.part("now"))
     choice = _chosen(recordings, asked, whole.part("choose")) if long is None else long.choice
     today = None
     if needs is not None:
         today = beside_today(needs, {one.name: one.trace for one in recordings}, choice)
         choice = kept(choice, today, options)
-    ways, events_for_ways = firmer(choice, options, whole.part("firmer"))
+    name = source_name(sources[0])
+    return _Decided(name, asked, recordings, repeats, long, needs, today, choice)
+
+
+def _judge(decided: _Decided, whole: Whole) -> tuple[Fit, LoadedTrace]:
+    """The answer with what stands beside it, and the recording that is shown."""
+    choice, long, asked = decided.choice, decided.long, decided.asked
+    traces, searched, needs = decided.traces, decided.searched, decided.needs
+    ways, events_for_ways = firmer(choice, asked.options, whole.part("firmer"))
     beside, events_beside = heaps_beside(choice, searched, needs, whole.part("beside", steps=2))
-    held = held_by(choice, traces, searched, whole.part("hold"), threads_of(asked.sweep))
+    held = held_by(choice, traces, searched, whole.part("hold"), asked.threads)
     events_beside += events_for_ways + (0 if needs is None else needs.events)
-    placed = [_placed(one, place.aside, place.folder) for one in (*traces, *searched)]
+    placed = [_placed(one, asked.place) for one in (*traces, *searched)]
     shown = [one.path for one in searched].index(choice.shown.trace.path)
     fitted = Fit(
-        name=recordings[0].name,
-        runs=_runs(recordings, choice),
+        name=decided.name,
+        runs=_runs(decided.recordings, choice),
         trace=placed[shown],
         searched=placed[len(traces) + shown],
         profile=choice.shown.profile if long is None else long.profile,
@@ -151,16 +188,14 @@ def _fitted(
         plan_file=choice.plan_file,
         verdict=choice.verdict,
         firmer=ways,
-        warnings=tuple(_warnings(recordings, choice)),
-        paths=paths_in(
-            place.folder,
-            tuple(dict.fromkeys(one.path for one in placed)),
-            has_plan=today is None or not today.is_kept,
+        warnings=(*decided.repeats, *_warnings(decided.recordings, choice)),
+        paths=decided.paths_in(
+            asked.place.folder, tuple(dict.fromkeys(one.path for one in placed))
         ),
-        options=options,
+        options=asked.options,
         beside=beside if long is None else of_excerpt(beside, long.looked_at, choice.answer.size),
         held=held,
-        today=today,
+        today=decided.today,
         looked_at=None
         if long is None
         else replace(long.looked_at, is_kept=choice.answer.kept is not None),
@@ -205,12 +240,10 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
     return [(output or Path("out")) / name for name in different_names(sources)]
 
 
-def _opened(
-    sources: Sequence[Path], folder: Path, asked: _Asked, progress: Progress
-) -> list[_Recording]:
-    """Every source as a trace, imported into `folder` where it is none yet."""
+def _opened(sources: Sequence[Path], asked: _Asked, progress: Progress) -> list[_Recording]:
+    """Every source as a trace, imported aside where it is none yet."""
     named = list(zip(sources, different_names(sources), strict=True))
-    traces = open_all(named, asked.options.importing, folder, asked.sweep, progress)
+    traces = open_all(named, asked.options.importing, asked.place.aside, asked.sweep, progress)
     return [
         _Recording(name, source, trace) for (source, name), trace in zip(named, traces, strict=True)
     ]
@@ -226,14 +259,14 @@ def _require_apart(recordings: Sequence[_Recording], folder: Path) -> None:
             require_replaceable(output)
 
 
-def _placed(trace: Trace, aside: Path, folder: Path) -> Trace:
-    """The trace as it will lie in `folder`, if it was imported; else where it is."""
-    is_imported = trace.path.parent == aside
-    return replace(trace, path=folder / trace.path.name) if is_imported else trace
+def _placed(trace: Trace, place: Place) -> Trace:
+    """The trace as it will lie in the folder, if it was imported; else where it is."""
+    is_imported = trace.path.parent == place.aside
+    return replace(trace, path=place.folder / trace.path.name) if is_imported else trace
 
 
 def _long_choice(
-    recordings: Sequence[_Recording], place: Place, asked: _Asked, progress: Progress
+    recordings: Sequence[_Recording], asked: _Asked, progress: Progress
 ) -> LongChoice | None:
     """The choice where a recording is too long to be searched whole."""
     options = asked.options
@@ -245,7 +278,7 @@ def _long_choice(
         return _chosen([replace(one, trace=trace) for one, trace in looked_at], asked, progress)
 
     traces = {one.name: one.trace for one in recordings}
-    return choose_of_long(traces, place.aside, options, search, progress)
+    return choose_of_long(traces, asked.place.aside, options, search, progress)
 
 
 def _replayed(long: LongChoice | None) -> int:
@@ -255,7 +288,8 @@ def _replayed(long: LongChoice | None) -> int:
 def _chosen(recordings: Sequence[_Recording], asked: _Asked, progress: Progress) -> Choice:
     options = asked.options
     if len(recordings) == 1:
-        return choose_for_one(recordings[0].trace, recordings[0].name, options, progress)
+        (one,) = recordings
+        return choose_for_one(one.trace, one.name, options, progress, asked.threads)
     traces, names = [one.trace for one in recordings], [one.name for one in recordings]
     return choose_for_several(traces, names, options, progress, asked.sweep)
 
@@ -281,31 +315,30 @@ def _runs(recordings: Sequence[_Recording], choice: Choice) -> tuple[Run, ...]:
     )
 
 
-def write(
-    fitted: Fit,
-    folder: Path,
-    shown: LoadedTrace,
-    progress: Progress = no_progress,
-    threads: int = 1,
-) -> None:
-    """Writes plan, code and report into a folder that is there; `shown` is the run they show.
-
-    The code, which compilers weigh, beside the report where there are two threads; the report
-    carries a zip of it.
-    """
+def write(fitted: Fit, folder: Path, shown: LoadedTrace, progress: Progress = no_progress) -> None:
+    """Writes plan, code and report into a folder that is there; `shown` is the run they show."""
     paths = paths_in(folder, (), has_plan=fitted.paths.plan is not None)
+    progress(_WRITE, 0.0)
+    with _code(fitted.plan_file, paths, usable_cores()) as until_written:
+        write_report(paths.report, fitted, shown, until_written)
+    progress(_WRITE, 1.0)
+
+
+def _code(
+    plan_file: PlanFile, paths: FitPaths, threads: int
+) -> AbstractContextManager[Callable[[], str]]:
+    """Plan and code are written beside what is done meanwhile, as compilers that weigh the code
+    are processes of their own; gives what waits for a zip of it, which the report carries.
+    """
 
     def write_code() -> str:
         if paths.plan is None or paths.code is None:
             return ""
-        save_plan(paths.plan, fitted.plan_file)
-        generate(fitted.plan_file, paths.code, options=GenerateOptions(threads=threads))
+        save_plan(paths.plan, plan_file)
+        generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
         return zipped(paths.code)
 
-    progress("write plan, code and report", 0.0)
-    with meanwhile(threads, write_code) as until_written:
-        write_report(paths.report, fitted, shown, until_written)
-    progress("write plan, code and report", 1.0)
+    return meanwhile(threads, write_code)
 
 
 def _warnings(recordings: Sequence[_Recording], choice: Choice) -> list[str]:

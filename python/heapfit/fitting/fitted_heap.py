@@ -19,7 +19,7 @@ from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
-from heapfit.fitting.fit import WORK, Place, find, threads_of, write
+from heapfit.fitting.fit import WORK, Place, find, write
 from heapfit.fitting.folder import paths_in, results_aside
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
@@ -121,7 +121,7 @@ class FittedHeap(Tabular):
                 if one.parent == self.home:
                     shutil.copyfile(one, aside / one.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
-            write(placed, aside, shown, progress, threads_of(None))
+            write(placed, aside, shown, progress)
         return placed.paths
 
     def _placed(self, folder: Path) -> Fit:
