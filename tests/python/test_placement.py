@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_traces import heapfit_json
 
@@ -12,8 +13,8 @@ from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
     blocks_of,
     class_lifetimes,
-    class_of_size,
-    size_class,
+    classes_of_sizes,
+    size_classes,
 )
 from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
 from heapfit.design.placement.remembered import Remembered, RememberedTrial
@@ -73,13 +74,13 @@ def region(plan: Plan, loaded: LoadedTrace) -> int:
 
 def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
     """What hfit/tailored.h says, in its own words: 4 l + q for (4 + q) 2^(l - 2) granules."""
-    assert [size_class(granules) for granules in range(16)] == list(range(16))
-    for log in range(4, 17):
+    assert size_classes(np.arange(16)).tolist() == list(range(16))
+    for log in range(4, 46):
         for quarter in range(4):
             first = (4 + quarter) << (log - 2)
             after = (5 + quarter) << (log - 2)
             expected = min(4 * log + quarter, 63)
-            assert {size_class(first), size_class(after - 1)} == {expected}
+            assert set(size_classes(np.array([first, after - 1]))) == {expected}
 
 
 SIZED = {f"sized_{alignment}": Plan("sized", {"alignment": alignment}) for alignment in (4, 8)}
@@ -93,7 +94,7 @@ def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
 ) -> None:
     for size in (1, 24, 120, 128, 159, 160, 5000):
         loaded = load_file(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
-        own = 1 << class_of_size(size, layout)
+        own = 1 << int(classes_of_sizes(np.array([size]), layout)[0])
         low, high, all_but = (_replayed(loaded, layout, bits) for bits in (0, own, ~own % 2**64))
         assert len({low, high, all_but}) == 3, size
 

@@ -11,7 +11,7 @@ A block that is resized ends there, and one of the new size begins:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
+
+Integers: TypeAlias = NDArray[np.int64]
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own
@@ -41,39 +43,39 @@ class ClassLifetimes:
     kept: tuple[float, ...]  # the share of the blocks that is live at the peak
 
 
-def size_class(granules: int) -> int:
-    """The bit of `high_0` (0 to 31) or `high_1` that stands for chunks of so many granules.
+def size_classes(granules: Integers) -> Integers:
+    """The bits of `high_0` (0 to 31) or `high_1` that stand for chunks of so many granules.
 
-    >>> [size_class(n) for n in (2, 15, 16, 19, 20, 40, 10**6, 2**30)]
+    >>> size_classes(np.array([2, 15, 16, 19, 20, 40, 10**6, 2**30])).tolist()
     [2, 15, 16, 16, 17, 21, 63, 63]
     """
-    if granules < _EXACT:
-        return granules
-    log = granules.bit_length() - 1
-    return min(4 * log + (granules >> (log - 2) & 3), CLASSES - 1)
+    log = np.frexp(granules)[1].astype(np.int64) - 1  # exact, as sizes are below 2^53
+    above = 4 * log + (granules >> np.maximum(log - 2, 0) & 3)
+    return np.where(granules < _EXACT, granules, np.minimum(above, CLASSES - 1))
 
 
-def class_of_size(size: int, layout: Plan) -> int:
-    """The class that a request is served from.
+def classes_of_sizes(sizes: NDArray[np.uint64], layout: Plan) -> Integers:
+    """The class that a request of each size is served from.
 
-    >>> class_of_size(0, Plan("tailored", {"alignment": 8}))
-    2
-    >>> class_of_size(17, Plan("tailored", {"alignment": 4}))
-    5
-    >>> class_of_size(17, Plan("tailored", {"alignment": 4, "layout": 1}))
-    6
-    >>> class_of_size(0, Plan("tailored", {"alignment": 8, "layout": 2}))
-    1
-    >>> [class_of_size(9, Plan("sized", {"alignment": a})) for a in (4, 8, 16)]
+    >>> sizes = np.array([0, 9, 17], np.uint64)
+    >>> classes_of_sizes(sizes, Plan("tailored", {"alignment": 8})).tolist()
+    [2, 2, 3]
+    >>> classes_of_sizes(sizes, Plan("tailored", {"alignment": 4, "layout": 1})).tolist()
+    [4, 4, 6]
+    >>> classes_of_sizes(sizes, Plan("tailored", {"alignment": 8, "layout": 2})).tolist()
+    [1, 2, 3]
+    >>> [int(classes_of_sizes(sizes, Plan("sized", {"alignment": a}))[1]) for a in (4, 8, 16)]
     [3, 2, 1]
     """
-    granule = layout.scalars["alignment"]
+    granule, bounds = layout.scalars["alignment"], layout.scalars.get("layout", 0)
+    header, least = 0, _LEAST_MAPPED
     if layout.allocator == _SIZED:
-        return size_class(max(-(-size // granule), _LEAST_SIZED // granule, 1))
-    bounds = layout.scalars.get("layout", 0)
-    if bounds == _HEADED:
-        return size_class(max(-(-(size + _HEADER) // granule), _LEAST_HEADED // granule))
-    return size_class(max(-(-size // granule), 1 if bounds == _PAIRS else _LEAST_MAPPED))
+        least = max(_LEAST_SIZED // granule, 1)
+    elif bounds == _HEADED:
+        header, least = _HEADER, _LEAST_HEADED // granule
+    elif bounds == _PAIRS:
+        least = 1
+    return size_classes(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,7 @@ def blocks_of(loaded: LoadedTrace) -> Blocks:
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
     """Of the classes that a heap of this layout puts the blocks into."""
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
-    of_size = np.array([class_of_size(size, layout) for size in distinct.tolist()], np.int64)
-    class_of = of_size[which]
+    class_of = classes_of_sizes(distinct, layout)[which]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     weights = is_there * np.maximum(blocks.sizes, 1)
 

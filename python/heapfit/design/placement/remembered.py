@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import class_of_size
+from heapfit.design.placement.class_lifetimes import classes_of_sizes
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
@@ -68,9 +68,9 @@ class Remembered:
 
     def _first_of(self, plan: Plan) -> list[tuple[int, int]]:
         """Each class with the first event that asks for it."""
+        sizes, events = _first_requests(self._loaded)
         first: dict[int, int] = {}
-        for size, event in zip(*_first_requests(self._loaded), strict=True):
-            of_size = class_of_size(int(size), plan)
+        for of_size, event in zip(classes_of_sizes(sizes, plan).tolist(), events, strict=True):
             first[of_size] = min(first.get(of_size, event), event)
         return list(first.items())
 

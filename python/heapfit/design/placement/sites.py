@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.design.placement.class_lifetimes import (
+    CLASSES,
     Blocks,
     blocks_of,
     class_lifetimes,
-    class_of_size,
+    classes_of_sizes,
 )
 from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
@@ -119,10 +120,8 @@ def _tags_of_blocks(
 
 def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
     """The bits of the tags whose bytes the classes cut from the end for the greater part."""
-    distinct, which = np.unique(blocks.sizes, return_inverse=True)
-    is_high = np.array(
-        [classes >> class_of_size(size, layout) & 1 for size in distinct.tolist()], bool
-    )[which]
+    class_is_high = np.array([classes >> one & 1 for one in range(CLASSES)], bool)
+    is_high = class_is_high[classes_of_sizes(blocks.sizes, layout)]
     weights = np.maximum(blocks.sizes, 1).astype(float)
     high = np.bincount(tags, weights * is_high, MOST_TAGS + 1)
     every = np.bincount(tags, weights, MOST_TAGS + 1)
