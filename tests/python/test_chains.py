@@ -112,8 +112,9 @@ def test_what_learns_takes_chains_where_the_caller_tells_too_little(recorded):
     chained, direct = (load_trace(recorded[depth], 4) for depth in (4, 1))
     start = learn_placement(chained, list(layouts(4).values()), 200_000)
     assert start is not None
-    assert learn_sites(direct, start.climbed, 200_000) is None
-    found = learn_sites(chained, start.climbed, 200_000)
+    assert learn_sites(direct, start.climbed, 200_000) == (None, 0)
+    found, replayed = learn_sites(chained, start.climbed, 200_000)
+    assert replayed > 0
     assert found is not None
     assert found.layout.sites.keys() <= recorded[4].chains.keys()
     assert start.climbed.region - found.region > 0.2 * chained.profile.u_max
@@ -138,7 +139,7 @@ def test_what_learns_keeps_direct_callers_where_they_tell_as_much(by_direct_call
     loaded = load_trace(by_direct_caller, 4)
     start = learn_placement(loaded, list(layouts(4).values()), 200_000)
     assert start is not None
-    found = learn_sites(loaded, start.climbed, 200_000)
+    found, _ = learn_sites(loaded, start.climbed, 200_000)
     assert found is not None
     assert found.layout.sites.keys() == {KEEP, GO, ASK}
 

@@ -154,7 +154,6 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
 def test_every_plan_that_is_replayed_is_told_as_tried(
     shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "HOLE_LIMITS", ())  # of these, those that save nothing are not told
     replayed: list[Plan] = []
     trial = Remembered.trial
 

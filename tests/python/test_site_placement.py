@@ -60,7 +60,7 @@ def by_class(loaded: LoadedTrace) -> Placed:
 
 @pytest.fixture(scope="module")
 def by_site(loaded: LoadedTrace, by_class: Placed) -> Placed:
-    learned = learn_sites(loaded, by_class, 500_000)
+    learned, _ = learn_sites(loaded, by_class, 500_000)
     assert learned is not None
     return learned
 
@@ -106,7 +106,8 @@ def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
 
     monkeypatch.setattr(_SiteSearch, "_climb", climb)
     assert loaded.profile.u_max // 200 in range(2, 300)
-    found = learn_sites(loaded, by_class, 500_000)
+    found, replayed = learn_sites(loaded, by_class, 500_000)
+    assert replayed > 0
     assert found is not None
     assert found.region == guessed[0].region - saved * is_taken
 
@@ -172,7 +173,7 @@ def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, loaded: L
     ]
     trace: Trace = write_trace(tmp_path / "none.parquet", batches, TraceInfo())
     plain = Placed(Plan("tailored", {"alignment": 4}), 0, 1)
-    assert learn_sites(load_trace(trace, 4), plain, 1000) is None
+    assert learn_sites(load_trace(trace, 4), plain, 1000) == (None, 0)
 
 
 @pytest.mark.usefixtures("unmeasured")

@@ -195,8 +195,12 @@ class Search:
         assert before is not None
         enough = before.region - _rounded(self._loaded.profile.u_max // _LIMIT_SAVES)
         for plan in limited:
-            if self._events_left > 0 and self._runs(plan, max(enough, 0)):
+            if self._events_left <= 0:
+                break
+            if self._runs(plan, max(enough, 0)):
                 self._try(plan, 0)
+            else:
+                self.tried += 1
         if self.best is not None and self.best.region > enough:
             self.best = before
 

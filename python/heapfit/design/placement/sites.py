@@ -57,29 +57,33 @@ def learn_sites(
     most_events: int,
     seed: int = 1,
     progress: Progress = no_progress,
-) -> Placed | None:
-    """The best found from `start`, with sites; None if the trace tells of fewer than two."""
+) -> tuple[Placed | None, int]:
+    """The best found from `start`, with sites, and the events replayed for it.
+
+    None if the trace tells of fewer than two sites.
+    """
     depths = [loaded.by_caller(), loaded] if loaded.trace.chains else [loaded]
     each = [_learned(one, start, most_events, seed, progress) for one in depths]
-    found = [one for one in each if one is not None]
-    return next((one for one in found if not _is_saved(loaded, one, found[-1])), None)
+    found = [one for one, _ in each if one is not None]
+    best = next((one for one in found if not _is_saved(loaded, one, found[-1])), None)
+    return best, sum(replayed for _, replayed in each)
 
 
 def _learned(
     loaded: LoadedTrace, start: Placed, most_events: int, seed: int, progress: Progress
-) -> Placed | None:
+) -> tuple[Placed | None, int]:
     """With the sites as the trace has them."""
     sites = busiest_sites(loaded)
     if len(sites) < 2:
-        return None
+        return None, 0
     # Tags belong to the events of all runs together, so that it is learned on these.
     tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)), fleet=None)
     search = _SiteSearch(tagged, most_events, seed, progress)
     search.run_from(start, sites)
     guessed, climbed = search.guessed, search.best
-    if guessed is None or climbed is None:
-        return climbed
-    return climbed if _is_saved(loaded, guessed, climbed) else guessed
+    if guessed is None or climbed is None or _is_saved(loaded, guessed, climbed):
+        return climbed, search.replayed
+    return guessed, search.replayed
 
 
 def _is_saved(loaded: LoadedTrace, before: Placed, after: Placed) -> bool:

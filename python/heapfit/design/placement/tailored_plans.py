@@ -175,13 +175,14 @@ def _with_stacks(
 def _by_site(
     loaded: LoadedTrace, climbed: Placed, before: tuple[str, Placed], work: _Work
 ) -> Candidate | NotApplicable:
-    by_site = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
+    by_site, replayed = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
     sites = by_site.layout.sites
     what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
     learned_from = f"{len(sites)} {what} have tags"
-    return better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
+    judged = better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
+    return replace(judged, replayed=replayed)
 
 
 def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
