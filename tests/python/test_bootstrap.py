@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from small_traces import heapfit, heapfit_json
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.content import content_hash
@@ -91,6 +92,17 @@ def test_a_seed_gives_one_trace_and_another_seed_another(
     again = draw_trace(model, 2, tmp_path / "again.parquet", changing.info)
     assert content_hash(again) == content_hash(drawn[2])
     assert len({content_hash(one) for one in [changing, *drawn]}) == 5
+
+
+def test_the_picks_of_all_seams_are_those_that_one_generator_chooses_seam_by_seam(
+    model: Model,
+) -> None:
+    choices = _engine.BlockDraw(len(model.drawn), model.phases, model.block).choices()
+    assert len(choices) >= 16
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        one_by_one = [generator.choice(np.arange(choice)) for choice in choices]
+        assert np.random.default_rng(seed).integers(0, choices).tolist() == one_by_one
 
 
 def test_a_run_in_memory_is_what_its_file_holds(tmp_path: Path) -> None:

@@ -155,12 +155,13 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     where there are any."""
     generator = np.random.default_rng(_IMPUTING_SEED)
     imputed, count = lives.copy(), len(lives)
-    known = drawn[lives[drawn] < _FOREVER // 2]
-    for cut_off in drawn[lives[drawn] >= _FOREVER // 2]:
-        longer = known[lives[known] >= count - cut_off]
-        alike = longer[sizes[longer] == sizes[cut_off]]
-        pool = alike if len(alike) else longer
-        imputed[cut_off] = lives[generator.choice(pool)] if len(pool) else count - cut_off
+    is_known = lives[drawn] < _FOREVER // 2
+    known_lives, known_sizes = lives[drawn[is_known]], sizes[drawn[is_known]]
+    for cut_off in drawn[~is_known]:
+        is_longer = known_lives >= count - cut_off
+        alike = known_lives[is_longer & (known_sizes == sizes[cut_off])]
+        pool = alike if len(alike) else known_lives[is_longer]
+        imputed[cut_off] = generator.choice(pool) if len(pool) else count - cut_off
     return imputed
 
 
