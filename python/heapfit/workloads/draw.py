@@ -128,11 +128,16 @@ def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
     resized, resizes, clock = _resizes(model, source)
     stays = (clock < deaths[resized]) | ((clock == deaths[resized]) & has_own_end[resized])
     resized, resizes, clock = resized[stays], resizes[stays], clock[stays]
-    moments = np.concatenate([2 * np.arange(requests) + 1, 2 * deaths[freed], 2 * clock])
-    ties = np.concatenate([np.zeros(requests, np.int64), freed_at[freed], resizes])
-    order = np.lexsort((ties, moments))
-    copied = np.concatenate([model.births[source], np.full(len(freed), _FREED), resizes])[order]
-    objects = np.concatenate([np.arange(requests), freed, resized]).astype(np.uint32)[order]
+    before = np.concatenate([deaths[freed], clock])  # requests before each end or resize
+    ties = np.concatenate([freed_at[freed], resizes])
+    order = np.argsort(before * (len(model.columns["op"]) + 1) + ties, kind="stable")
+    places = before[order] + np.arange(len(order))
+    is_request = np.ones(requests + len(order), np.bool_)
+    is_request[places] = False
+    objects, copied = np.empty(len(is_request), np.uint32), np.empty(len(is_request), np.int64)
+    objects[is_request], copied[is_request] = np.arange(requests), model.births[source]
+    objects[places] = np.concatenate([freed, resized])[order]
+    copied[places] = np.concatenate([np.full(len(freed), _FREED), resizes])[order]
     return objects, copied
 
 
