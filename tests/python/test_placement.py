@@ -175,10 +175,10 @@ def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(
     turned: list[int] = []
     turn_over = Search._turn_over
 
-    def noted(self: Search, classes: int) -> bool:
+    def noted(self: Search, next_ones: list[int]) -> bool:
         before = self.tried
-        gained = turn_over(self, classes)
-        turned.extend([classes] * (self.tried - before))
+        gained = turn_over(self, next_ones)
+        turned.extend(next_ones[:1] * (self.tried - before))
         return gained
 
     monkeypatch.setattr(Search, "_turn_over", noted)

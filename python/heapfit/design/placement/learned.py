@@ -18,17 +18,20 @@ plans are tried. Everything is bounded in replayed events, and seeded.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.design.placement.remembered import Remembered, RememberedTrial
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
+from heapfit.sweep.ahead import with_following
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
+T = TypeVar("T")
 _Trial: TypeAlias = AnyTrial | RememberedTrial
 
 TAG_BITS = 64
@@ -105,7 +108,8 @@ def learn_placement(
     None if no layout serves the trace.
     """
     search = Search(loaded, most_events, seed, progress)
-    search.run(layouts)
+    with closing(search):
+        search.run(layouts)
     progress(_STEP, 1.0)
     if search.plain is None or search.best is None:
         return None
@@ -189,14 +193,19 @@ class Search:
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
+    def close(self) -> None:
+        """Ends what was begun ahead."""
+        self._remembered.close()
+
     def _limit_holes(self, limited: Sequence[Plan]) -> None:
         """Keeps the best of these, if it saves enough."""
         before = self.best
         assert before is not None
         enough = before.region - _rounded(self._loaded.profile.u_max // _LIMIT_SAVES)
-        for plan in limited:
+        for plan, *following in self._with_following(limited):
             if self._events_left <= 0:
                 break
+            self._expect([plan, *following], max(enough, 0))
             if self._runs(plan, max(enough, 0)):
                 self._try(plan, 0)
             else:
@@ -213,10 +222,12 @@ class Search:
         least: list[Placed] = []
         region = self.best.region if self.best is not None else 0
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
-        for one in placings:
+        for next_ones in self._with_following(placings):
+            one = next_ones[0]
             if self._events_left <= kept:
                 break
             self.tried += 1
+            self._expect([each.plan for each in next_ones], region - self._grain)
             served = self._served(self._trial(one.plan), region - self._grain)
             if served is not None:
                 region = served
@@ -226,10 +237,12 @@ class Search:
     def _serving(self, placings: Sequence[Placed], region: int) -> list[Placed]:
         """Those that serve in this region; once enough do, the others untried behind them."""
         serving: list[Placed] = []
-        for i, one in enumerate(placings):
+        for i, next_ones in enumerate(self._with_following(placings)):
+            one = next_ones[0]
             if len(serving) == _ENOUGH:
                 return [*serving, *placings[i:]]
             self.tried += 1
+            self._expect([each.plan for each in next_ones], region)
             serving += [one] if self._runs(one.plan, region) else []
         return serving
 
@@ -238,17 +251,35 @@ class Search:
         has_gained = True
         while has_gained:
             has_gained = False
-            for one in self._random.sample(classes, len(classes)):
-                has_gained |= self._turn_over(1 << one)
+            order = [1 << one for one in self._random.sample(classes, len(classes))]
+            for next_ones in self._with_following(order):
+                has_gained |= self._turn_over(next_ones)
             if self._marked is None:
                 self._mark()
-        while self._has_work():
-            self._turn_over(self._some(classes))
+        some = iter(lambda: self._some(classes), None)
+        for next_ones in self._with_following(some):
+            if not self._has_work():
+                return
+            self._turn_over(next_ones)
 
-    def _turn_over(self, classes: int) -> bool:
-        """Tries the best with these classes at the other end."""
-        assert self.best is not None
-        return self._has_work() and self._try(self.best.layout, self.best.high ^ classes)
+    def _turn_over(self, next_ones: Sequence[int]) -> bool:
+        """Tries the best with the first of these sets of classes at the other end."""
+        best = self.best
+        assert best is not None
+        if not self._has_work():
+            return False
+        turned = [replace(best, high=best.high ^ one) for one in next_ones]
+        self._expect([one.plan for one in turned], max(best.region - self._grain, 0))
+        return self._try(best.layout, turned[0].high)
+
+    def _with_following(self, items: Iterable[T]) -> Iterator[list[T]]:
+        """Each item with those that are worth telling before."""
+        return with_following(items, self._remembered.following)
+
+    def _expect(self, plans: Sequence[Plan], region: int) -> None:
+        """The first of these is tried now, and the others next where it is no better."""
+        if self._remembered.following > 0 and all(self._is_by_size(one) for one in plans):
+            self._remembered.expect(plans, region)
 
     def _some(self, classes: Sequence[int]) -> int:
         """Two or three classes, or a few neighbours."""
@@ -328,8 +359,12 @@ class Search:
         return self._run(self._trial(plan), region).runs
 
     def _trial(self, plan: Plan) -> _Trial:
-        is_by_size = not plan.sites and plan.shared is None and self._loaded.fleet is None
-        return self._remembered.trial(plan) if is_by_size else self._loaded.trial(plan)
+        if self._is_by_size(plan):
+            return self._remembered.trial(plan)
+        return self._loaded.trial(plan)
+
+    def _is_by_size(self, plan: Plan) -> bool:
+        return not plan.sites and plan.shared is None and self._loaded.fleet is None
 
     def _run(self, trial: _Trial, region: int) -> _engine.TrialResult:
         self._tell()

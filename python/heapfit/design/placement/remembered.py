@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,13 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import classes_of_sizes
 from heapfit.plan.plan import Plan
+from heapfit.sweep.ahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
 
 _HIGH = ("high_0", "high_1")
+_WORTH_THREADS = 30_000  # events: shorter replays take less than to hand them over
+_Key: TypeAlias = tuple[str, int, int]  # layout, classes cut from the end, region
 
 
 class _Known(NamedTuple):
@@ -38,16 +42,44 @@ class Remembered:
     """What trials of one trace came to, of plans whose classes are known by size alone."""
 
     def __init__(self, loaded: LoadedTrace) -> None:
+        threads = loaded.threads if len(loaded.events) >= _WORTH_THREADS else 1
         self._loaded = loaded
+        self._ahead: Ahead[_Key, _engine.TrialResult] = Ahead(threads)
         self._known: dict[tuple[str, int], list[_Known]] = {}
         self._first: dict[str, list[tuple[int, int]]] = {}
 
     def trial(self, plan: Plan) -> RememberedTrial:
         """Of a plan that shares no heap and knows no call sites."""
-        trial = _engine.Trial(
-            plan.engine(), self._loaded.events, self._loaded.trace.largest_alignment
-        )
-        return RememberedTrial(self, plan, trial)
+        return RememberedTrial(self, plan, self._alone(plan))
+
+    def _alone(self, plan: Plan) -> _engine.Trial:
+        base = self._loaded.trace.largest_alignment
+        return _engine.Trial(plan.engine(), self._loaded.events, base)
+
+    @property
+    def following(self) -> int:
+        """How many of the plans that come next are worth telling; 0: one thread tries them."""
+        return self._ahead.following
+
+    def expect(self, plans: Sequence[Plan], region: int) -> None:
+        """These are tried next in this region, unless something changes."""
+        unknown = [one for one in plans if self.find(one, region) is None]
+        replays = {_key(one, region): partial(self._replay, one, region) for one in unknown}
+        self._ahead.expect(replays)
+
+    def replayed(self, plan: Plan, region: int) -> _engine.TrialResult:
+        """Noted."""
+        replay = partial(self._replay, plan, region)
+        result = self._ahead.result(_key(plan, region), replay)
+        self._note(plan, region, result)
+        return result
+
+    def _replay(self, plan: Plan, region: int) -> _engine.TrialResult:
+        return self._alone(plan).run(region)
+
+    def close(self) -> None:
+        """Ends what was begun ahead."""
+        self._ahead.close()
 
     def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
         """What is known of it."""
@@ -57,8 +89,7 @@ class Remembered:
                 return one.result
         return None
 
-    def note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
-        """A plan was replayed."""
+    def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
         layout = _layout_of(plan)
         if layout not in self._first:
             self._first[layout] = self._first_of(plan)
@@ -103,9 +134,7 @@ class RememberedTrial:
                 events=found.events,
                 known=found.events,
             )
-        result = self.alone.run(region)
-        self.remembered.note(self.plan, region, result)
-        return result
+        return self.remembered.replayed(self.plan, region)
 
     def first_success(
         self, start: int, before: Callable[[int, int], None] | None = None
@@ -130,6 +159,10 @@ def _first_requests(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[An
     starts = np.flatnonzero(~is_end(loaded.events.ops(), sizes))
     distinct, first = np.unique(sizes[starts], return_index=True)
     return distinct, starts[first]
+
+
+def _key(plan: Plan, region: int) -> _Key:
+    return _layout_of(plan), _high_of(plan), region
 
 
 def _layout_of(plan: Plan) -> str:
