@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -17,7 +18,8 @@ def no_progress(step: str, done: float) -> None:
 class Whole:
     """Work in parts of known weight: what it tells is the share of all of it, and never falls.
 
-    Parts begin in the order of the weights; where one begins, those before it are done.
+    Parts begin in the order of the weights; where one begins, those before it are done. Several
+    threads may tell of theirs.
 
     >>> told = []
     >>> whole = Whole(lambda step, done: told.append((step, done)), {"read": 1, "search": 3})
@@ -33,6 +35,7 @@ class Whole:
         self._progress = progress
         self._weights = weights
         self._highest = 0.0
+        self._lock = threading.Lock()
 
     def part(self, name: str, steps: int | Mapping[str, float] | None = None) -> Progress:
         """What a part tells its progress to.
@@ -45,8 +48,9 @@ class Whole:
         done: dict[str, float] = {}
 
         def tell(step: str, share: float) -> None:
-            done[step] = max(share, done.get(step, 0.0))
-            self._tell(step, before + weight * min(_share_of(done, step, steps), 1.0))
+            with self._lock:
+                done[step] = max(share, done.get(step, 0.0))
+                self._tell(step, before + weight * min(_share_of(done, step, steps), 1.0))
 
         return tell
 

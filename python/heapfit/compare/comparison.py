@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn
 
 import pyarrow as pa
@@ -20,6 +23,7 @@ from heapfit.plan.allocators import counts_blocks, find_allocators
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
+from heapfit.sweep.ahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
@@ -225,14 +229,16 @@ def measure(
     ground = ground_of(loaded, portfolio, bounds)
 
     ring = _Ring(loaded, portfolio, ground, progress)
-    for i, one in cheapest_first(loaded, portfolio.candidates):
-        ring.measure(i, one, precision)
-    while closer := to_look_at_closer(ring.found, loaded.trace.info.events, precision):
-        for i in closer:
-            ring.measure(
-                i, portfolio.candidates[i], replace(precision, every_size=True, is_of_all=True)
-            )
-        ring.reopen(precision)
+    with closing(ring):
+        order = cheapest_first(loaded, portfolio.candidates)
+        ring.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
+        for i, one in order:
+            ring.measure(i, one, precision)
+        whole = replace(precision, every_size=True, is_of_all=True)
+        while closer := to_look_at_closer(ring.found, loaded.trace.info.events, precision):
+            for i in closer:
+                ring.measure(i, portfolio.candidates[i], whole)
+            ring.reopen(precision)
     rows = ranked(list(ring.found.values()))
     return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
 
@@ -276,6 +282,18 @@ class _Ring:
         self._ground = ground
         self._progress = progress
         self._contest = Contest(ground.u_max)
+        self._ahead: Ahead[tuple[str, Precision], Row] = Ahead(loaded.threads)
+        self._is_closed = False
+
+    def expect(self, candidates: Sequence[Candidate], precision: Precision) -> None:
+        """These are measured in any case: as many at once as there are threads."""
+        works = {(one.name, precision): partial(self._search, one, precision) for one in candidates}
+        self._ahead.expect(works)
+
+    def close(self) -> None:
+        """Ends what is under way."""
+        self._is_closed = True
+        self._ahead.close()
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """A candidate's row, unless it cannot win; more is known of one that has a row already."""
@@ -284,11 +302,20 @@ class _Ring:
         row = beaten(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
             tried = row
-            row = measure_candidate(one, events, self._ground, precision, self._progress)
+            row = self._ahead.result((one.name, precision), partial(self._search, one, precision))
             row = row if tried is None else with_work_of(row, tried)
         before = self.found.get(i)
         self.found[i] = row if before is None else with_work_of(row, before)
         self._contest.note(one, row.r_safe)
+
+    def _search(self, one: Candidate, precision: Precision) -> Row:
+        events = self._loaded.events_for(one.plan)
+        return measure_candidate(one, events, self._ground, precision, self._tell)
+
+    def _tell(self, step: str, done: float) -> None:
+        if self._is_closed:
+            raise CancelledError
+        self._progress(step, done)
 
     def reopen(self, precision: Precision) -> None:
         """Tries those again that may win now, since the best turned out to need more."""

@@ -68,14 +68,14 @@ def choose_for_one(
 ) -> Choice:
     """From one recording: no plan whose blocks were counted on it, unless asked for.
 
-    More threads find the same: plans that are tried next, and bounds while plans are made.
+    Any number of threads finds the same.
     """
     whole = Whole(progress, _ONE)
-    loaded = load_trace(trace, options.alignment, whole.part("read", steps=2))
-    _require_allocations(name, loaded.profile.u_max)
+    read = load_trace(trace, options.alignment, whole.part("read", steps=2))
+    _require_allocations(name, read.profile.u_max)
+    loaded = replace(read, threads=threads)
     with meanwhile(threads, lambda: quick_bounds(loaded)) as until_found:
-        shared = replace(loaded, threads=threads)
-        portfolio = portfolio_of(shared, options.plans, whole.part("make plans", steps=1))
+        portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)

@@ -41,7 +41,7 @@ class LoadedTrace:
     fleet: _engine.Fleet | KeptFleet | None = (
         None  # all that it consists of, each to be served by itself
     )
-    threads: int = 1  # that may make plans for it at once: the same ones
+    threads: int = 1  # that may try plans on it at once; any number finds the same
 
     def tags(self, sites: Sites) -> NDArray[np.uint16]:
         """The tag of each event's call site; 0 where that has none."""
