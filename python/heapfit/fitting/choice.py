@@ -30,7 +30,7 @@ from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_ch
 from heapfit.front.preference import Preference
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
-from heapfit.sweep import Sweep
+from heapfit.sweep import Sweep, usable_cores
 from heapfit.sweep.threads import meanwhile
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -127,9 +127,9 @@ def choose_for_several(
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         designs = design_robust(traces, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
-    needs = [region or 0 for region in row.regions]
-    most = needs.index(max(needs))
+    most = max(range(len(traces)), key=lambda i: row.regions[i] or 0)
     shown = load_trace(traces[most], options.alignment, whole.part("read", steps=2))
+    shown = replace(shown, threads=usable_cores() if sweep is None else sweep.threads)
     portfolio = _portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)

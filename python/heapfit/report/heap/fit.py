@@ -24,6 +24,7 @@ from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Group, Risk, risk_of
+from heapfit.sweep.threads import meanwhile
 from heapfit.trace.loaded import LoadedTrace
 
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
@@ -59,11 +60,12 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_of(fit, shown)
     subjects = subjects_of(case)
-    heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
+    with meanwhile(shown.threads, lambda: peak_of(case, subjects)) as peak:
+        heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
         opening=_opening(fit),
         heap_map=heap_map,
-        peak=peak_of(case, subjects),
+        peak=peak(),
         risk=_risk(fit),
         program=program_of(shown, fit.winner.plan),
         candidates=candidates_of(case),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from heapfit.compare.today.requests import Requests, as_served, requests_of
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.report.case import Case
+from heapfit.sweep.threads import in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
 
@@ -132,8 +134,15 @@ def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] 
     """The map of some heaps, one at least, in regions up to what they need, and `also` to these."""
     needed = [one.region + one.shift for one in subjects]
     row = regions_of([*needed, *also], shown.profile.u_max)
+    wanted = [
+        (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
+    ]
+    replays = in_threads(shown.threads, lambda one: _replayed(*one), wanted)
     return HeapMap(
-        heaps=tuple(_mapped(one, row) for one in subjects),
+        heaps=tuple(
+            MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))
+            for one in subjects
+        ),
         lifetimes=_engine.Lifetimes(shown.events),
         events=len(shown.events),
         peak=shown.profile.u_max_event,
@@ -224,11 +233,6 @@ def _served_until(subject: Subject, event: int) -> int:
         return event + 1
     place = int(np.searchsorted(subject.placed.asked_at, event, side="right")) - 1
     return int(subject.placed.served_at[place]) + 1
-
-
-def _mapped(subject: Subject, row: Sequence[int]) -> MappedHeap:
-    own = _replayed(subject, subject.region + subject.shift)
-    return MappedHeap(subject.name, own, tuple(_replayed(subject, one) for one in row))
 
 
 def _replayed(subject: Subject, memory: int) -> Replayed:
