@@ -38,9 +38,9 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
 from heapfit.trace.stored import Trace
 
-# What takes how much of the time, between what was measured on lwip-echo, redis, lua and gcc; on
-# several recordings `choose` takes more. Most of `write` are compilers and the heap map's replays.
-WORK = {"import": 9, "now": 1, "choose": 36, "firmer": 1, "beside": 4, "hold": 11, "write": 38}
+# What takes how much of the time, between what was measured on lwip-echo, redis, lua, gcc and a
+# million events, on one core and on two; on several recordings `choose` takes more.
+WORK = {"import": 9, "now": 1, "choose": 42, "firmer": 1, "beside": 6, "hold": 10, "write": 31}
 _WRITE = "write plan, code and report"
 
 
