@@ -23,6 +23,7 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
 PT_LOAD, PF_X = 1, 1
+OFFSET, ADDRESS, FILE_SIZE = 8, 16, 32  # in a segment's header of 64 bits
 
 LIBRARY = """
 #include <stdlib.h>
@@ -131,16 +132,31 @@ def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
     assert refused > 100
 
 
-def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
-    """No call returns to address 0, but a damaged file may say that code lies there."""
+def with_code(program, field, value):
+    """The program's bytes with a field of the header of what is executed, at an offset in it."""
     content = bytearray(program.read_bytes())
     (table,) = struct.unpack_from("<Q", content, 32)
     size, count = struct.unpack_from("<HH", content, 54)
     for at in range(table, table + size * count, size):
         kind, flags = struct.unpack_from("<II", content, at)
         if kind == PT_LOAD and flags & PF_X:
-            struct.pack_into("<Q", content, at + 16, 0)
-    (tmp_path / "low").write_bytes(content)
+            struct.pack_into("<Q", content, at + field, value)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(("field", "value"), [(OFFSET, 1 << 20), (FILE_SIZE, 1 << 29)])
+def test_code_that_is_not_in_the_file_is_refused_before_it_is_hashed(
+    program, tmp_path, field, value
+):
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(with_code(program, field, value))
+    with pytest.raises(HeapfitError, match=r"its code ends behind the file's end"):
+        places_of(damaged, {1, 2, 3})
+
+
+def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
+    """No call returns to address 0, but a damaged file may say that code lies there."""
+    (tmp_path / "low").write_bytes(with_code(program, ADDRESS, 0))
     extent = _mapping_of(tmp_path / "low").extent
     (site,) = site_hash(np.zeros(1, np.uint64), extent).tolist()
     assert places_of(tmp_path / "low", {site})[site].address == 0

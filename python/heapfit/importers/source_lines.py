@@ -102,9 +102,12 @@ def _mapped(elf: ELFFile) -> _Mapping:
     loaded = [one.header for one in elf.iter_segments("PT_LOAD")]
     if not loaded:
         raise ValueError("nothing in it is loaded")
+    executable = [one for one in loaded if one.p_flags & _EXECUTABLE]
+    if any(one.p_offset + one.p_filesz > elf.stream_len for one in executable):
+        raise ValueError("its code ends behind the file's end")
     start = min(one.p_vaddr for one in loaded) // _PAGE * _PAGE
     end = max(one.p_vaddr + one.p_memsz for one in loaded)
-    code = tuple((one.p_vaddr, one.p_filesz) for one in loaded if one.p_flags & _EXECUTABLE)
+    code = tuple((one.p_vaddr, one.p_filesz) for one in executable)
     return _Mapping(start, end - start, code, tuple(_functions(elf)))
 
 
