@@ -124,6 +124,18 @@ def test_what_is_wrong_is_told_in_one_line_with_its_key(tmp_path, old, new, plac
     assert refusal(small(tmp_path, (old, new))).startswith(place)
 
 
+def test_a_large_region_is_not_begun_to_tell_whether_it_serves(tmp_path, monkeypatch):
+    begun, replay = [], _engine.Replay
+
+    def noted(plan, region):
+        begun.append(region)
+        return replay(plan, region)
+
+    monkeypatch.setattr(_engine, "Replay", noted)
+    load_scenario(small(tmp_path, ("region = 1200", "region = 4_000_000_000")))
+    assert 0 < max(begun) < 10_000
+
+
 def test_a_grid_that_is_too_large_is_refused(tmp_path):
     values = ", ".join(str(n) for n in range(1, 102))
     grid = "".join(

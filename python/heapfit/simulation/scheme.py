@@ -11,6 +11,8 @@ from heapfit.plan.allocators import one_request
 from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
 from heapfit.plan.toml_table import Table
 
+_FEW = 4  # requests
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
@@ -27,8 +29,17 @@ class Scheme:
         return int(free.sum(dtype="uint64"))
 
     def serves(self, size: int) -> bool:
-        """Whether the empty heap serves a request of `size` bytes."""
-        return bool(_engine.Replay(self.plan.engine(), self.region).feed(one_request(size)))
+        """Whether the empty heap serves a request of `size` bytes.
+
+        If it does with room for a few, it does with more; else it is asked in its own region,
+        which some heaps write to from end to end as they begin.
+        """
+        plan = self.plan.engine()
+        few = min(plan.smallest_region + _FEW * size, self.region)
+        return any(
+            bool(_engine.Replay(plan, region).feed(one_request(size)))
+            for region in sorted({few, self.region})
+        )
 
 
 def read_scheme(name: str, table: Table) -> Scheme:
