@@ -40,7 +40,8 @@ Mutants are drawn from all by a seed. Each is judged by the tests that concern i
 first, until one fails; a test that runs out of processor time kills, too.
 
 - **core**: of the allocators that include the file, unit tests, contract (50,000 steps), explorer,
-  second frees (20,000), the contract at levels 2 and 0, battery at levels 1 and 2, bit flips.
+  second frees (20,000), damaged words (10^6), the contract at levels 2 and 0, battery at levels 1
+  and 2, bit flips.
 - **engine**: the C++ tests of the file's room, then its Python tests through the extension.
 - **package**: the three test files whose imports lead to the module soonest, those of
   `tests/quick.txt` first. Others might kill more: the share is a lower bound.

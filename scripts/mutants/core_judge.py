@@ -20,7 +20,7 @@ Step = tuple[str, str, list[str]]  # the tests' file or folder, the program, its
 TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
 LIBRARIES = [f"tests/contract/libhfit_level{level}.a" for level in (1, 0, 2)]
 FOR_ALL = '"../contract/plans.h"'  # a unit test that includes it is of all allocators
-CPU_SECONDS = 15  # the longest takes 3
+CPU_SECONDS = 15  # the longest takes 4
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
 
@@ -89,6 +89,8 @@ class CoreJudge:
         yield "tests/attack", "tests/attack/explorer", []
         for name in names:
             yield "tests/attack", "tests/attack/second_frees", ["20000", name]
+        for name in names:
+            yield "tests/attack", "tests/attack/damaged_words", ["1000000", name]
         for level in (2, 0):
             for name in names:
                 yield "tests/contract", f"tests/contract/contract{level}", [name, "2000"]

@@ -7,6 +7,8 @@
 #include "check.h"
 #include "contract_config.h"
 
+#include <string.h>
+
 static _Alignas(4096) unsigned char region[4096];
 
 /* Tunables in the order of the plan: coalesce, list, header_size, least_split. */
@@ -217,6 +219,25 @@ static void a_ring_of_links_is_told_and_ends_the_search(void) {
     misuse_count = 0;
 }
 
+/* The bytes it leads to read as a free chunk that is the list's last: nothing is written there. */
+static void a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk(void) {
+    const hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
+    unsigned char sound[40];
+    hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
+    uint32_t *first = hfit_first_fit_alloc(heap, &plan.common, 40);
+    unsigned char *block = hfit_first_fit_alloc(heap, &plan.common, sizeof sound);
+    void *last = hfit_first_fit_alloc(heap, &plan.common, 40);
+    CHECK(hfit_first_fit_alloc(heap, &plan.common, 1) != NULL);
+    hfit_first_fit_free(heap, &plan.common, first);
+    memset(sound, 0xff, sizeof sound);
+    memcpy(block, sound, sizeof sound);
+    first[0] = ~((uint32_t)(block - region) + 10); /* its link to the next chunk, as it is stored */
+    misuse_count = 0;
+    hfit_first_fit_free(heap, &plan.common, last);
+    CHECK(misuse_count == 1 && memcmp(block, sound, sizeof sound) == 0);
+    misuse_count = 0;
+}
+
 static void plans_out_of_range_are_refused(void) {
     static const hfit_first_fit_plan wrong[] = {
         {{8}, 2, 0, 4, 0}, {{8}, 1, 3, 4, 0},  {{8}, 1, 0, 0, 0},    {{8}, 1, 0, 6, 0},
@@ -273,6 +294,7 @@ int main(void) {
     RUN(free_sizes_are_told_in_the_order_of_the_search);
     RUN(a_link_that_leads_nowhere_is_told_and_ends_the_search);
     RUN(a_ring_of_links_is_told_and_ends_the_search);
+    RUN(a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk);
     RUN(plans_out_of_range_are_refused);
     RUN(a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back);
     RUN(aligned_blocks_leave_the_bytes_before_them_to_others);

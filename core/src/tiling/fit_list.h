@@ -32,8 +32,8 @@ static inline bool is_header_size_allowed(uint32_t size) {
     return size >= WORD_SIZE && size <= LARGEST_HEADER && size % WORD_SIZE == 0;
 }
 
-/* Puts `chunk` before the first one that lies behind it. A damaged link is neither followed nor
- * written through: what it led to is lost, as `check` tells from then on. */
+/* Puts `chunk` before the first one that lies behind it. A link that leads to no word is neither
+ * followed nor written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     uint32_t previous = head - LINK_NEXT;
     uint32_t next = load_link(heap, head);
