@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import Row, compare
+from heapfit.compare.comparison import compare
+from heapfit.compare.row import Row
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, serving_region

@@ -19,7 +19,7 @@ from pathlib import Path
 from events import cut, sources
 
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.compare.verdict import chosen_row, searched_further
 from heapfit.design.effort import Effort
 from heapfit.design.plan_files import design

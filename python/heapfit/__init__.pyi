@@ -4,7 +4,7 @@
 from heapfit.check.check import Check as Check
 from heapfit.check.check import CheckOptions as CheckOptions
 from heapfit.compare.comparison import Comparison as Comparison
-from heapfit.compare.comparison import Row as Row
+from heapfit.compare.row import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
 from heapfit.fit_result import FitOptions as FitOptions

@@ -8,8 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, Row
+from heapfit.compare.comparison import Comparison
 from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
+from heapfit.compare.row import Row
 from heapfit.compare.today.comparison import Today
 from heapfit.compare.today.heaps import SystemHeap
 from heapfit.compare.work import NO_WORK, Work

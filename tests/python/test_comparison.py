@@ -10,10 +10,9 @@ from heapfit.compare.comparison import (
     EVENTS_TO_TRY_ALL,
     TIMES_TO_TRY_ALL,
     Comparison,
-    Row,
-    ranked,
     to_look_at_closer,
 )
+from heapfit.compare.row import Row, ranked
 from heapfit.compare.verdict import chosen_row, verdict
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo

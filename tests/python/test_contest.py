@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Comparison, Precision, compare
+from heapfit.compare.comparison import Comparison, compare
 from heapfit.compare.contest import Contest
 from heapfit.compare.margin import Known, heap_size
+from heapfit.compare.measuring import Precision
 from heapfit.compare.verdict import best_row, chosen_row, verdict
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan import Plan, Pool

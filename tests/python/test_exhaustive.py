@@ -12,7 +12,9 @@ import pytest
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import EXACT, Ground, Row, measure_candidate, to_look_at_closer
+from heapfit.compare.comparison import to_look_at_closer
+from heapfit.compare.measuring import EXACT, Ground, measure_candidate
+from heapfit.compare.row import Row
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.operations import ALLOC, FREE, RESIZE

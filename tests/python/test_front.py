@@ -8,7 +8,7 @@ from page_reader import Page
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.compare.comparison import EXACT
+from heapfit.compare.measuring import EXACT
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.space import configurations, named_configurations, without_standards
 from heapfit.errors import HeapfitError

@@ -10,7 +10,7 @@ import pytest
 from page_reader import Page
 from small_traces import bimodal, heapfit
 
-from heapfit.compare.comparison import Ground, measure_candidate
+from heapfit.compare.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league import League, LeagueOptions, opened_recordings, run_league, standings_of

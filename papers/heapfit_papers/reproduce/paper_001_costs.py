@@ -16,7 +16,8 @@ from pathlib import Path
 from statistics import mean, pstdev
 
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare, energies_over_least
+from heapfit.compare.comparison import compare
+from heapfit.compare.row import energies_over_least
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plan.energy import load_sram

@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.compare.comparison import EXACT, STANDARD_PRECISION, Precision
+from heapfit.compare.measuring import EXACT, STANDARD_PRECISION, Precision
 from heapfit.design.effort import Effort
 from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions

@@ -15,20 +15,15 @@ from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import (
+from heapfit.compare.comparison import Comparison, comparison_of, ground_of, to_look_at_closer
+from heapfit.compare.measuring import (
     EXACT,
     STANDARD_PRECISION,
-    Comparison,
     Ground,
     Precision,
-    Row,
-    comparison_of,
-    ground_of,
     measure_candidate,
-    ranked,
-    to_look_at_closer,
-    with_work_of,
 )
+from heapfit.compare.row import Row, ranked, with_work_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, Row, refuse_nothing
+from heapfit.compare.comparison import Comparison, refuse_nothing
 from heapfit.compare.jobs import (
     Contestants,
     PlanMaker,
@@ -17,6 +17,7 @@ from heapfit.compare.jobs import (
     measured_rows,
     preparation,
 )
+from heapfit.compare.row import Row
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import numbered

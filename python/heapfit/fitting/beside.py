@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heapfit import _engine
-from heapfit.compare.comparison import Row
 from heapfit.compare.margin import HeapSize
+from heapfit.compare.row import Row
 from heapfit.compare.today.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
 from heapfit.compare.today.needs import Needs, memories_needed
 from heapfit.compare.today.requests import requests_of

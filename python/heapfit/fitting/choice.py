@@ -10,8 +10,9 @@ from typing import NoReturn
 
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, Row, compare, ranked, with_series
+from heapfit.compare.comparison import Comparison, compare, with_series
 from heapfit.compare.margin import HeapSize, Known, heap_size
+from heapfit.compare.row import Row, ranked
 from heapfit.compare.verdict import chosen_row, judged_rows, preferred_verdict, verdict
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.robust.design import (

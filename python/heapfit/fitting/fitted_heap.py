@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.check.check import Check, CheckOptions, Source, check_recordings
-from heapfit.compare.comparison import Row, row_table
+from heapfit.compare.row import Row, row_table
 from heapfit.compare.today.heaps import parse_system_heap
 from heapfit.compare.today.needs import memories_needed
 from heapfit.compare.today.requests import requests_of

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from heapfit.compare.comparison import Row
 from heapfit.compare.margin import Known, enough_recordings, heap_size, kind_of
+from heapfit.compare.row import Row
 from heapfit.compare.today.comparison import HeapCost, Pair, Today
 from heapfit.compare.today.heaps import SystemHeap, parse_system_heap
 from heapfit.compare.today.needs import Needs, needs_of

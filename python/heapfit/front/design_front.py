@@ -12,16 +12,10 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import (
-    STANDARD_PRECISION,
-    WITHOUT_EVERY_SIZE,
-    Comparison,
-    Precision,
-    Row,
-    ranked,
-    refuse_nothing,
-)
+from heapfit.compare.comparison import Comparison, refuse_nothing
 from heapfit.compare.jobs import Prepared, measured_rows, prepared_of
+from heapfit.compare.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.compare.row import Row, ranked
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError

@@ -20,7 +20,8 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Ground, Row, beaten
+from heapfit.compare.measuring import Ground, beaten
+from heapfit.compare.row import Row
 from heapfit.compare.work import Work
 from heapfit.front.code_label import code_label
 from heapfit.front.code_table import measured_codes

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from heapfit import _engine
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.errors import HeapfitError, meant
 from heapfit.front.code_label import code_label
 from heapfit.front.code_table import measured_codes

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Comparison, Ground, Row, measure_candidate, ranked
+from heapfit.compare.comparison import Comparison
+from heapfit.compare.measuring import Ground, measure_candidate
+from heapfit.compare.row import Row, ranked
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.portfolio import named_portfolio, standard_portfolio

@@ -72,6 +72,12 @@ def counts_blocks(plan: Plan) -> bool:
     return limit_of(plan) in _COUNTED
 
 
+def splits_blocks(plan: Plan) -> bool:
+    """Whether a plan's blocks may lie in pieces; R is for callers that follow them."""
+    (info,) = find_allocators([plan.allocator])
+    return info.in_pieces
+
+
 @cache
 def serving_region(name: str, alignment: int) -> int | None:
     """The smallest region, in bytes, that serves one 8 B block with the standard plan.

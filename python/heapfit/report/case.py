@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from heapfit.compare.comparison import Comparison, Row, with_series
+from heapfit.compare.comparison import Comparison, with_series
+from heapfit.compare.row import Row
 from heapfit.compare.today.heaps import SystemHeap
 from heapfit.trace.loaded import LoadedTrace
 

@@ -10,7 +10,8 @@ from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, Row, energies_over_least
+from heapfit.compare.comparison import Comparison
+from heapfit.compare.row import Row, energies_over_least
 from heapfit.compare.work import Work
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table

@@ -20,8 +20,10 @@ import numpy as np
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.compare.comparison import Comparison, Precision, Row, measure, refuse_nothing
+from heapfit.compare.comparison import Comparison, measure, refuse_nothing
 from heapfit.compare.jobs import Contestants
+from heapfit.compare.measuring import Precision
+from heapfit.compare.row import Row
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError

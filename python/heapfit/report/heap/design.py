@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Precision, measure
+from heapfit.compare.comparison import measure
+from heapfit.compare.measuring import Precision
 from heapfit.compare.verdict import chosen_row
 from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns

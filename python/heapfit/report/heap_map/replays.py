@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.compare.today.heaps import SystemHeap, heap_4
 from heapfit.compare.today.requests import Requests, as_served, requests_of
 from heapfit.errors import HeapfitError

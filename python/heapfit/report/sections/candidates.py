@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.report.case import Case
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import size

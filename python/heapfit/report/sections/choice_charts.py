@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.front.measures import measures_of
 from heapfit.plan.energy import load_sram
 from heapfit.report.case import Case

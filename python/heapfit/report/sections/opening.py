@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from heapfit.compare.comparison import Row
+from heapfit.compare.row import Row
 from heapfit.compare.verdict import pools_warning, verdict
 from heapfit.report.case import Case
 from heapfit.report.drawing.number_text import count, percent, ratio, size

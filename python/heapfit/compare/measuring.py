@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One plan's smallest regions on a trace, and what its metadata accesses cost in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit import _engine
+from heapfit.compare.candidate import Candidate
+from heapfit.compare.row import Row
+from heapfit.compare.work import Work
+from heapfit.plan.allocators import splits_blocks
+from heapfit.progress import Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all plans measured on a trace have in common."""
+
+    u_max: int  # most live bytes of the trace
+    base_alignment: int  # of every region: the largest that the trace or a plan asks for
+    packing: int = 0  # bytes of an offline packing that replays may beat
+    threads: int = 0  # that try regions of a plan at once; 0: one for each core
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How well R_min and R_safe are to be known (docs/decisions/0019)."""
+
+    every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
+    also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
+    every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
+    is_of_all: bool = True  # else R_safe only of plans that may win (contest.py)
+
+
+STANDARD_PRECISION = Precision()
+EXACT = Precision(every_size=True)
+WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
+
+
+def measure_candidate(
+    candidate: Candidate,
+    events: _engine.EventArray,
+    ground: Ground,
+    precision: Precision = STANDARD_PRECISION,
+    progress: Progress = no_progress,
+) -> Row:
+    """One plan's smallest regions on a trace, and a metered replay in R_safe."""
+    step = f"compare {candidate.name}"
+    plan = candidate.plan.engine()
+    trial = _engine.Trial(plan, events, ground.base_alignment)
+    search = trial.scan(
+        threads=ground.threads,
+        progress=lambda done, total: progress(step, done / max(total, 1)),
+        every_size=precision.every_size,
+        also=precision.also,
+    )
+    progress(step, 1.0)
+    region = search.r_safe if search.r_safe is not None else search.r_min
+    replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
+    return Row(
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
+        alignment=plan.alignment,
+        r_min=search.r_min,
+        r_safe=search.r_safe,
+        step=search.step if search.searched else 0,
+        u_max=ground.u_max,
+        trained_on_this_trace=candidate.trained_on_this_trace,
+        replay=replay,
+        events_left=search.events_left,
+        placed=_lower_placement(candidate, events, trial, search, ground.packing),
+        work=_work_of(search, replay, precision),
+        is_searched_further=candidate.is_searched_further,
+    )
+
+
+def beaten(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
+    """The row of a plan after one replay in a region: whether it needs more than that."""
+    plan = candidate.plan.engine()
+    tried = _engine.Trial(plan, events, ground.base_alignment).run(limit)
+    return Row(
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
+        alignment=plan.alignment,
+        r_min=None,
+        r_safe=None,
+        step=0,
+        u_max=ground.u_max,
+        trained_on_this_trace=candidate.trained_on_this_trace,
+        replay=None,
+        r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
+        work=Work(regions=tried.events),
+        is_searched_further=candidate.is_searched_further,
+    )
+
+
+def _work_of(
+    search: _engine.RegionSearch, replay: _engine.ReplayResult | None, precision: Precision
+) -> Work:
+    is_whole = precision.every_size and search.searched
+    return Work(
+        regions=0 if is_whole else search.events,
+        every_size=search.events if is_whole else 0,
+        metered=0 if replay is None else replay.events,
+        walked=0 if replay is None else replay.blocks_walked,
+    )
+
+
+def _lower_placement(
+    candidate: Candidate,
+    events: _engine.EventArray,
+    trial: _engine.Trial,
+    search: _engine.RegionSearch,
+    packing: int,
+) -> int | None:
+    """The checked height of the lowest placement that the search's replays made, if it is lower.
+
+    Only of heaps whose blocks lie in one piece each.
+    """
+    is_lower = search.height_region and search.height < packing
+    if not is_lower or splits_blocks(candidate.plan):
+        return None
+    offsets = trial.placement(search.height_region)
+    return _engine.check_placement(_engine.Lifetimes(events), offsets)
+
+
+def replay_in(
+    plan: _engine.Plan, events: _engine.EventArray, region: tuple[int, int], samples: int = 0
+) -> _engine.ReplayResult:
+    """A whole trace metered in a region: its size and the alignment of its base, in bytes."""
+    size, base_alignment = region
+    replay = _engine.Replay(
+        plan, size, base_alignment=base_alignment, samples=samples, expected_events=len(events)
+    )
+    replay.feed(events)
+    return replay.result()

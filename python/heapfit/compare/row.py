@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One plan measured on one trace, and several of them ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from heapfit import _engine
+from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
+from heapfit.compare.work import NO_WORK, Work
+from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
+from heapfit.plan.energy import Sram
+from heapfit.plan.plan import Plan
+from heapfit.trace.tabular import arrow_table
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One plan measured on one trace. Sizes in bytes."""
+
+    name: str
+    reason: str  # why it was tried, one line
+    plan: Plan
+    alignment: int  # of its blocks
+    r_min: int | None  # smallest region that succeeds
+    r_safe: int | None  # smallest that succeeds above all that failed
+    step: int  # between scanned regions; 0 where R follows from the plan or one run tells it
+    u_max: int  # most live bytes of the trace
+    trained_on_this_trace: bool
+    replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
+    # Its series is empty, but of rows that went through with_series.
+    events_left: int = 0  # that trying every region between the scanned ones would take, about
+    placed: int | None = None  # height of its lowest placement where that beats the packing known
+    r_safe_at_least: int | None = None  # bytes; of a plan that was left, as it cannot win
+    beaten_by: str | None = None  # the row for which it was left (front/left.py)
+    work: Work = NO_WORK  # that all this took
+    is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
+
+    @property
+    def replay_region(self) -> int | None:
+        """Where the metered replay ran: R_safe, else R_min."""
+        return self.r_safe if self.r_safe is not None else self.r_min
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe / U_max; no allocator can get below 1."""
+        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+    @property
+    def is_cut_to_trace(self) -> bool:
+        """Whether the blocks it holds were counted on this very trace, as in pools and budgets.
+
+        Such a plan says what would do if every run were this one; of 13 programs it ran out on the
+        second run of 8 (docs/decisions/0020).
+        """
+        return self.trained_on_this_trace and counts_blocks(self.plan)
+
+    @property
+    def heap_size(self) -> HeapSize | None:
+        """What to set a heap to after this one recording; None if no region is safe."""
+        return None if self.r_safe is None else heap_size(self.r_safe, self.known)
+
+    @property
+    def known(self) -> Known:
+        """What the row's margin rests on."""
+        return Known(1, self.u_max, kind_of(self.plan, self.trained_on_this_trace))
+
+    @property
+    def is_in_pieces(self) -> bool:
+        """Whether blocks may lie in pieces; R then is for callers that follow them."""
+        return splits_blocks(self.plan)
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether callers hand sizes over; R then is for those that know them."""
+        (info,) = find_allocators([self.plan.allocator])
+        return info.needs_size
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether no multiple of 8 B was left out; else R_safe is the smallest found."""
+        return self.events_left == 0
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether no scanned region fails that is larger than one that works."""
+        return self.r_min == self.r_safe
+
+    @property
+    def accesses_per_operation(self) -> float | None:
+        """Loads and stores of metadata words per allocation, free or resize."""
+        if self.replay is None:
+            return None
+        operations = self.replay.allocations + self.replay.frees + self.replay.resizes
+        return (self.replay.loads + self.replay.stores) / max(operations, 1)
+
+    @property
+    def footprint(self) -> int | None:
+        """Highest offset ever in use in `replay_region`, control structures included."""
+        return None if self.replay is None else self.replay.footprint
+
+    def footprint_in_steps(self, step: int) -> int | None:
+        """What a low-level allocator gives that grows by `step` bytes at a time, like sbrk."""
+        return None if self.footprint is None else -(-self.footprint // step) * step
+
+
+def row_table(rows: Sequence[Row]) -> pa.Table:
+    """Rows of a comparison as a table; `region` is what to set a heap to, margin included."""
+    return arrow_table(
+        rows,
+        {
+            "name": lambda row: row.name,
+            "allocator": lambda row: row.plan.allocator,
+            "region": lambda row: None if row.heap_size is None else row.heap_size.region,
+            "r_safe": lambda row: row.r_safe,
+            "r_min": lambda row: row.r_min,
+            "over_u_max": lambda row: row.over_u_max,
+            "accesses_per_operation": lambda row: row.accesses_per_operation,
+            "trained_on_this_trace": lambda row: row.trained_on_this_trace,
+            "reason": lambda row: row.reason,
+        },
+    )
+
+
+def with_work_of(row: Row, before: Row) -> Row:
+    """A row that was measured again, with what the first measurement took."""
+    return replace(row, work=before.work + row.work)
+
+
+def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The best first, each with the margin that its kind needs. Equal inputs, equal order."""
+
+    def key(row: Row) -> tuple[bool, int, int, float, str]:
+        accesses, size = row.accesses_per_operation, row.heap_size
+        return (
+            size is None,
+            0 if size is None else size.region,
+            row.r_safe or 0,
+            -1.0 if accesses is None else accesses,
+            row.name,
+        )
+
+    return tuple(sorted(rows, key=key))
+
+
+def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
+    """Energy of each row's metadata accesses in an SRAM of its region's size, the least as 1.
+
+    None where there was no replay, or the table has no memory so large.
+    """
+    energies = [
+        sram.energy(row.replay, row.replay_region) if row.replay and row.replay_region else None
+        for row in rows
+    ]
+    least = min((energy for energy in energies if energy), default=None)
+    return [energy / least if energy and least else None for energy in energies]
