@@ -30,7 +30,7 @@ COUNTERS = "-O1 -fprofile-instr-generate -fcoverage-mapping"
 CONSTANT = re.compile(r"\b(?:HFIT_SAFETY|HFIT_ASSERT|HAS_LIVE_MAP|sizeof)\b")
 # Functions that are true at level 1, or false at any: they tell of misuse.
 ONE_VALUE = re.compile(r"!?(?:is_heap_sound|is_walked_by|keeps_bits|refuse)\(")
-OTHER_LEVELS = ("test_guarded", "test_guarded_random", "test_level2")
+OTHER_LEVELS = ("test_guarded", "test_guarded_random", "test_level0", "test_level2")
 LEVEL_1 = "contract/CMakeFiles/hfit_level1.dir"
 _FOLDER = re.compile(r'^include_directories\[ *(\d+)\] = "(.*)"')
 _NAME = re.compile(r'^ *name: "(.*)"')

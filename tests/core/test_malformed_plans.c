@@ -215,6 +215,13 @@ static void an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed(voi
     CHECK(hfit_budgeted_smallest_region(&plan.common) == 0);
 }
 
+static void more_blocks_than_an_eighth_of_the_most_bytes_are_refused(void) {
+    hfit_pool pool = {.size = 4, .count = HFIT_LARGEST_BLOCK / 8};
+    CHECK(hfit_pools_lay_out(&pool, 1, 4) > 4 * pool.count);
+    pool.count++;
+    CHECK(hfit_pools_lay_out(&pool, 1, 4) == 0);
+}
+
 /* A chunk that a pool would grow by, and the list of chunks behind the pools, end within 2^31 - 1.
  */
 static void pools_that_grow_beyond_the_largest_block_are_refused(void) {
@@ -344,6 +351,7 @@ int main(void) {
     RUN(an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed);
     RUN(an_index_without_a_pool_is_refused);
     RUN(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed);
+    RUN(more_blocks_than_an_eighth_of_the_most_bytes_are_refused);
     RUN(pools_that_grow_beyond_the_largest_block_are_refused);
     RUN(a_last_pool_that_ends_beyond_the_largest_block_is_refused);
     RUN(sizes_and_counts_that_cannot_be_laid_out_are_refused);

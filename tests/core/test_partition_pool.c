@@ -326,9 +326,9 @@ static uint32_t twin_alloc(twin *t, size_t index, size_t size) {
     return block == NULL ? NOWHERE : (uint32_t)(block - t->first) / SIZE_OF_MANY;
 }
 
-/* Runs that go over several words of bits among them. */
+/* Runs that go over several words of bits among them, whole ones too. */
 static size_t size_for_twins(void) {
-    return 1 + random_below(SIZE_OF_MANY << random_below(8));
+    return 1 + random_below(SIZE_OF_MANY << random_below(9));
 }
 
 static void place_in_twins(uint32_t fit) {

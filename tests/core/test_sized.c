@@ -111,6 +111,31 @@ static void of_small_holes_the_first_serves_low_requests_and_the_last_high_ones(
     }
 }
 
+/* The least granules of a class, four of which share a power of two from 16 on. */
+static size_t class_granules(uint32_t number) {
+    return number < 16 ? number : (size_t)(4 + number % 4) << (number / 4 - 2);
+}
+
+/* Where the first block of a size lies in a heap whose classes of these bits go to the high end. */
+static unsigned char *first_block(uint64_t high, size_t size) {
+    start(
+        (hfit_sized_plan){
+            .common = {4}, .ends = 2, .high_0 = (uint32_t)high, .high_1 = (uint32_t)(high >> 32)},
+        REGION);
+    return take_block(size);
+}
+
+static void each_size_class_is_served_from_the_end_that_its_bit_names(void) {
+    for (uint32_t number = 2; number < 64; number++) {
+        const uint64_t bit = (uint64_t)1 << number;
+        const size_t size = 4 * class_granules(number);
+        const unsigned char *low = first_block(0, size);
+        const unsigned char *high = first_block(~(uint64_t)0, size);
+        CHECK(low != NULL && low < high);
+        CHECK(first_block(bit, size) == high && first_block(~bit, size) == low);
+    }
+}
+
 static void a_hole_that_would_leave_four_bytes_is_passed_over(void) {
     static const size_t sizes[] = {20, 64};
     unsigned char *holes[2];
@@ -310,6 +335,7 @@ int main(void) {
     RUN(blocks_have_nothing_between_them_or_before);
     RUN(the_smallest_hole_that_is_large_enough_serves);
     RUN(of_small_holes_the_first_serves_low_requests_and_the_last_high_ones);
+    RUN(each_size_class_is_served_from_the_end_that_its_bit_names);
     RUN(a_hole_that_would_leave_four_bytes_is_passed_over);
     RUN(a_hole_above_the_limit_is_left_while_the_top_serves);
     RUN(a_free_of_anything_that_is_not_all_used_is_told_and_changes_nothing);

@@ -155,12 +155,14 @@ typedef struct free_field {
     uint32_t highest;  /* the highest bit of each field */
 } free_field;
 
+enum { WHOLE_WORD = 5 }; /* the k of the largest field */
+
 static inline free_field field_in_run(uint32_t count) {
     static const uint32_t lowest[] = {0xffffffff, 0x55555555, 0x11111111,
                                       0x01010101, 0x00010001, 0x00000001};
     HFIT_ASSERT(count != 0);
     const uint32_t log2 = 30 - hfit_leading_zeros(count + 1);
-    const uint32_t k = log2 < 5 ? log2 : 5;
+    const uint32_t k = log2 < WHOLE_WORD ? log2 : WHOLE_WORD;
     free_field field;
     field.less_one = 0u - lowest[k]; /* member by member: see copy_place */
     field.highest = lowest[k] << ((1u << k) - 1);
