@@ -52,6 +52,8 @@ void a_monotone_allocator_has_one_answer() {
     const RegionSearch search = search_regions({64, 100000}, trial_of(works), {});
     CHECK(search.step == 392); // 0.4 * 123,456 / 127 = 388.8, in whole 8 B
     CHECK(search.sizes.front() == 111112 && search.sizes.back() == 160496); // 0.9 and 1.3 times
+    const RegionSearch exact = search_regions({64, 5000}, trial_of(Holes{5080, {}}), {});
+    CHECK(exact.step == 16); // 0.4 * 5,080 / 127 = 16, and no 8 B more
 }
 
 void holes_above_r_min_raise_r_safe() {

@@ -196,6 +196,14 @@ def test_a_free_whose_line_is_missing_is_known_when_its_block_is_given_again():
     ]
 
 
+def test_a_block_that_moves_to_where_one_was_takes_its_place():
+    reader, rows = read(
+        b"malloc(8) = 0x10\nmalloc(9) = 0x20\nrealloc(0x10, 30) = 0x20\nfree(0x20)\n"
+    )
+    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 1, 0), (RESIZE, 0, 30), (FREE, 0, 0)]
+    assert reader.notes == ["1 block taken as freed, in whose place others were given."]
+
+
 def test_refused_requests_are_counted():
     reader, rows = read(
         b"malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"

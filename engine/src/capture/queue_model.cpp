@@ -62,7 +62,7 @@ Model parsed(std::string_view text) {
         return LinkServer{number(after(name), slowest_link, fastest_link)};
     }
     if (constexpr std::string_view name = "hold:fixed:"; text.starts_with(name)) {
-        return HoldingTime{true, number<std::uint64_t>(after(name), 0, longest_hold_us), 0};
+        return HoldingTime{true, number<std::uint64_t>(after(name), 0, longest_hold_us)};
     }
     if (constexpr std::string_view name = "hold:exp:"; text.starts_with(name)) {
         return exponential_hold(after(name));

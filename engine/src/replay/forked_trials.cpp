@@ -168,7 +168,7 @@ bool ForkedTrials::keep_state(Replay &replay, States &states) const {
             return false;
         }
         const std::uint64_t now = replay.last_free();
-        if (now != before && left[0].op != Op::resize) {
+        if (now != before && left.front().op != Op::resize) {
             if (std::optional<Replay::State> state = replay.state()) {
                 states.push_back(std::make_shared<const Replay::State>(std::move(*state)));
             }

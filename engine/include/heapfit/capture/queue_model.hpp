@@ -90,7 +90,8 @@ class LinkServer {
 
 class HoldingTime {
   public:
-    HoldingTime(bool is_fixed, std::uint64_t mean_us, std::uint64_t seed)
+    // A fixed time draws nothing.
+    HoldingTime(bool is_fixed, std::uint64_t mean_us, std::uint64_t seed = 0)
         : is_fixed_(is_fixed), mean_us_(mean_us), random_(seed) {}
     void arrive(const Arrival &arrival, QueueEvents &out);
     void finish(QueueEvents &out);
