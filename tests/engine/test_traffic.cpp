@@ -114,6 +114,8 @@ void packets_have_two_frequent_sizes() {
     }
     CHECK(acks > 42'400 && acks < 43'600 && mtus > 25'400 && mtus < 26'600);
     CHECK(least == 41 && most == 1499);
+    BimodalSize close(40, 0, 42, 0); // of which only what lies between is left
+    CHECK(close.draw(random) == 41);
 }
 
 void empirical_sizes_have_their_shares() {
@@ -245,6 +247,8 @@ void streams_are_equal_on_every_machine() {
                      LognormalHolding(1'000'000'000, 1.5)}) == 0xef8da251a58bbd57);
     CHECK(digest_of({Periodic(1000), BimodalSize(40, 43, 1500, 26), UniformHolding(5, 500)}) ==
           0xc6ce71209d1136d0);
+    CHECK(digest_of({Periodic(1000), EmpiricalSize({10, 20, 30}, {2, 0, 1}), second}) ==
+          0x87f2e2f25abad23d);
 }
 
 void each_law_draws_from_a_stream_of_its_own() {

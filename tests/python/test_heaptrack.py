@@ -118,6 +118,11 @@ def test_interpreted_sites_are_the_same_in_another_run():
     assert moved["site"] == columns["site"]
 
 
+def test_two_functions_of_a_module_are_two_sites():
+    _, columns = read(INTERPRETED.replace(b"eeb1aa 1 2 3 8", b"eeb1aa 1 3 3 7"))
+    assert len(set(columns["site"][:4])) == 3
+
+
 @pytest.mark.parametrize("content", [RAW, INTERPRETED])
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, pa.Codec("zstd").compress])
 def test_a_file_is_known_whether_packed_or_not(tmp_path, content, packed):

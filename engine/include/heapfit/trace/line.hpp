@@ -81,7 +81,7 @@ class Words {
 template <std::unsigned_integral Number>
 [[nodiscard]] Number to_number(std::string_view word, std::uint64_t line, const char *field,
                                int base = 10) {
-    Number value = 0;
+    Number value{};
     const char *end = word.data() + word.size();
     const std::from_chars_result result = std::from_chars(word.data(), end, value, base);
     if (result.ec != std::errc{} || result.ptr != end) {
