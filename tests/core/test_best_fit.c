@@ -337,6 +337,15 @@ static void a_free_chunk_that_was_written_to_is_told_before_it_is_used(void) {
     }
 }
 
+static void an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too(void) {
+    hfit_heap *heap = start_heap(8, 4096);
+    const uint32_t class = bin_class(&plan, 64);
+    CHECK(hfit_best_fit_check(heap, &plan) && load_link(heap, word_of(class)) == NO_OFFSET);
+    store_link(heap, word_of(class), 1024);
+    store_word(heap, CLASS_MAP, load_word(heap, CLASS_MAP) | 1u << class);
+    CHECK(!hfit_best_fit_check(heap, &plan));
+}
+
 int main(void) {
     RUN(every_step_takes_the_smallest_chunk_that_will_do);
     RUN(placements_do_not_depend_on_the_regions_end);
@@ -349,5 +358,6 @@ int main(void) {
     RUN(no_call_walks_farther_than_sizes_have_bits);
     RUN(one_block_needs_a_region_of_160_bytes);
     RUN(a_free_chunk_that_was_written_to_is_told_before_it_is_used);
+    RUN(an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too);
     return report_passed();
 }

@@ -187,6 +187,19 @@ static void an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed
     CHECK(hfit_class_pools_smallest_region(&made.plan.common) == 0);
 }
 
+static void a_plan_is_refused_once_any_entry_of_its_index_has_changed(void) {
+    pooled made;
+    make_sound(&made);
+    made.plan.search = HFIT_SEARCH_STACK;
+    CHECK(completes(&made) && made.plan.index.entries == 501);
+    for (uint32_t entry = 0; entry < made.plan.index.entries; entry++) {
+        table[entry]++;
+        CHECK(hfit_class_pools_init(region, sizeof region, &made.plan.common) == NULL);
+        table[entry]--;
+    }
+    CHECK(hfit_class_pools_init(region, sizeof region, &made.plan.common) != NULL);
+}
+
 static void an_index_without_a_pool_is_refused(void) {
     hfit_pools_plan none = {.common = {8}, .search = HFIT_SEARCH_STACK};
     CHECK(hfit_class_pools_complete(&none, table, INDEX));
@@ -349,6 +362,7 @@ int main(void) {
     RUN(an_index_is_made_if_there_is_room_for_each_of_its_entries);
     RUN(more_pools_than_an_entry_can_name_have_no_index);
     RUN(an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed);
+    RUN(a_plan_is_refused_once_any_entry_of_its_index_has_changed);
     RUN(an_index_without_a_pool_is_refused);
     RUN(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed);
     RUN(more_blocks_than_an_eighth_of_the_most_bytes_are_refused);

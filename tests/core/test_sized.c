@@ -111,6 +111,22 @@ static void of_small_holes_the_first_serves_low_requests_and_the_last_high_ones(
     }
 }
 
+/* Where it hung hangs another one: that one and what hangs from it stay. */
+static void a_chunk_that_no_link_leads_to_is_not_taken_out(void) {
+    static const size_t sizes[] = {40, 40, 40};
+    unsigned char *holes[3];
+    start((hfit_sized_plan){.common = {8}, .ends = 1}, 1024);
+    leave_holes(sizes, holes, 3);
+    const uint32_t granules = 40 / 8;
+    const uint32_t chunk = (uint32_t)(holes[1] - region) / 8;
+    const uint32_t slot = address_slot(s.heap, s.plan, addresses_root(s.plan, granules), chunk);
+    CHECK(raw_link(s.heap, slot) == chunk);
+    store_word(s.heap, slot, load_word(s.heap, slot) + 1);
+    memcpy(before, region, 1024);
+    CHECK(!remove_unlisted(s.heap, s.plan, chunk, granules));
+    CHECK(memcmp(before, region, 1024) == 0);
+}
+
 /* The least granules of a class, four of which share a power of two from 16 on. */
 static size_t class_granules(uint32_t number) {
     return number < 16 ? number : (size_t)(4 + number % 4) << (number / 4 - 2);
@@ -335,6 +351,7 @@ int main(void) {
     RUN(blocks_have_nothing_between_them_or_before);
     RUN(the_smallest_hole_that_is_large_enough_serves);
     RUN(of_small_holes_the_first_serves_low_requests_and_the_last_high_ones);
+    RUN(a_chunk_that_no_link_leads_to_is_not_taken_out);
     RUN(each_size_class_is_served_from_the_end_that_its_bit_names);
     RUN(a_hole_that_would_leave_four_bytes_is_passed_over);
     RUN(a_hole_above_the_limit_is_left_while_the_top_serves);

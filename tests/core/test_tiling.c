@@ -266,6 +266,19 @@ static void a_block_grows_into_the_free_chunk_behind_it(void) {
     CHECK(hfit_tlsf_check(heap, &plan.common));
 }
 
+/* A bit for each word of the control block's front, of the map itself and of the bins. */
+static void the_map_has_the_words_that_its_bits_need(void) {
+    for (uint32_t second_level = 0; second_level <= MOST_SECOND_LEVEL; second_level++) {
+        const hfit_tlsf_plan any = {{8}, second_level, 0};
+        for (uint32_t end = 64; end < 1u << 20; end += end / 16 / 8 * 8 + 8) {
+            const uint32_t shape = shape_for(&any.common, end);
+            const uint32_t first = bin_of(shape, CHUNK_LEAST);
+            const uint32_t bins = bin_of(shape, end) - first + 1;
+            CHECK(first - MAP / 4 == (MAP / 4 + bins) / 31 + 1);
+        }
+    }
+}
+
 int main(void) {
     RUN(addresses_of_no_block_are_foreign);
     RUN(an_address_inside_a_block_is_refused_whatever_lies_there);
@@ -277,5 +290,6 @@ int main(void) {
     RUN(a_chunk_with_a_flipped_bit_is_not_taken);
     RUN(no_flipped_bit_of_maps_and_heads_hands_out_a_live_block);
     RUN(a_block_grows_into_the_free_chunk_behind_it);
+    RUN(the_map_has_the_words_that_its_bits_need);
     return report_passed();
 }
