@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "adversary/bad_program.hpp"
 #include "adversary/kept_blocks.hpp"
 #include "check.hpp"
 #include "fnv_hash.hpp"
@@ -276,6 +277,24 @@ void what_cannot_be_attacked_is_refused() {
     CHECK(find_adversary(plain("tlsf"), nothing, {5000}, watch_nothing).plays == 0);
 }
 
+std::vector<int> groups_asked_for(const BadProgram &program) {
+    std::vector<int> asked;
+    for (const Round &round : program.rounds) {
+        asked.push_back(round.many);
+    }
+    return asked;
+}
+
+void sizes_that_leave_nothing_to_others_come_in_both_orders() {
+    std::set<std::vector<int>> orders;
+    for (const BadProgram &known : known_bad_programs(4)) {
+        if (known.rounds.front().keep == Keep::none) {
+            orders.insert(groups_asked_for(known));
+        }
+    }
+    CHECK(orders.contains({0, 1, 2, 3}) && orders.contains({3, 2, 1, 0}));
+}
+
 } // namespace
 
 int main() {
@@ -289,4 +308,5 @@ int main() {
     RUN(no_choice_keeps_fewer_bytes);
     RUN(a_stop_keeps_the_worst_so_far);
     RUN(what_cannot_be_attacked_is_refused);
+    RUN(sizes_that_leave_nothing_to_others_come_in_both_orders);
 }

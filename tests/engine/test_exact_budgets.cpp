@@ -107,6 +107,20 @@ void the_points_allow_what_the_whole_trace_allows() {
     CHECK(allowed > 50 && refused > 50);
 }
 
+// One that even the largest budgets pass tells nothing.
+void each_point_refuses_some_budgets() {
+    for (std::uint64_t seed = 1; seed <= 20; seed++) {
+        const BudgetPoints points = budget_points(draw(small_trace(seed)), sizes, 8);
+        for (std::size_t point = 0; point < points.slacks.size(); point++) {
+            std::int64_t unused = 0;
+            for (std::size_t i = 0; i < points.sizes.size(); i++) {
+                unused += points.sizes[i] * (points.caps[i] - points.row(point)[i]);
+            }
+            CHECK(unused > points.slacks[point]);
+        }
+    }
+}
+
 void no_allowed_budget_is_above_its_cap() {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         const auto events = draw(small_trace(seed));
@@ -222,6 +236,7 @@ void nothing_live_needs_no_budget() {
 
 int main() {
     RUN(the_points_allow_what_the_whole_trace_allows);
+    RUN(each_point_refuses_some_budgets);
     RUN(no_allowed_budget_is_above_its_cap);
     RUN(a_search_finds_what_trying_every_combination_finds);
     RUN(trying_every_combination_is_the_papers_definition);

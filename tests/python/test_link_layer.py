@@ -113,8 +113,10 @@ def test_other_frames_are_skipped_and_counted(link_type, frame):
 
 
 @pytest.mark.parametrize("link_type", [105, 127])
-def test_protected_80211_is_told_as_encrypted(link_type):
-    protected = wlan(snap(V4), flags=0x40)
+@pytest.mark.parametrize("captured", [2, None])
+def test_protected_80211_is_told_as_encrypted(link_type, captured):
+    """However little of it was captured: its first two bytes tell."""
+    protected = wlan(snap(V4), flags=0x40)[:captured]
     plain = wlan(snap(V4))
     frames = [protected, plain] if link_type == 105 else [radiotap(protected), radiotap(plain)]
     reading = Reading(pcap(frames, link_type))

@@ -109,7 +109,7 @@ hfit_pool checked_pool(const hfit_allocator &allocator, const PoolSpec &pool) {
     hfit_pool checked{};
     checked.size = static_cast<std::uint32_t>(pool.size);
     checked.count = static_cast<std::uint32_t>(pool.count);
-    checked.is_exact = pool.is_exact ? 1 : 0;
+    checked.is_exact = pool.is_exact;
     return checked;
 }
 
