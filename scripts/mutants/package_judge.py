@@ -21,6 +21,7 @@ from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
 
 NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
+SLOW = ("_bench", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
 NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core")
 
@@ -126,7 +127,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     tests = {
         os.fspath(file.relative_to(root)): imported(file)
         for file in [*sorted((root / "tests/python").glob("test_*.py")), root / OF_FIRMWARE]
-        if not file.stem.endswith("_bench")  # they run a benchmark each
+        if not file.stem.endswith(SLOW)
     }
     return {**package, **tests}
 

@@ -56,6 +56,20 @@ void a_monotone_allocator_has_one_answer() {
     CHECK(exact.step == 16); // 0.4 * 5,080 / 127 = 16, and no 8 B more
 }
 
+void the_lowest_placement_of_all_that_were_tried_is_told() {
+    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+        const bool is_lowest = size >= 12000 && size < 12100;
+        return TrialResult{.runs = size >= 10000, .height = is_lowest ? 9000u : 9900u};
+    };
+    const RegionSearch search = search_regions({64, 9990}, trial, {});
+    CHECK(search.height == 9000 && search.height_region >= 12000 && search.height_region < 12100);
+}
+
+void holes_are_told_of_plans_that_leave_no_other() {
+    CHECK(Plan("first_fit", {}, {}, {}).holes(100).has_value());
+    CHECK(!Plan("first_fit", {{"coalesce", 0}}, {}, {}).holes(100).has_value());
+}
+
 void holes_above_r_min_raise_r_safe() {
     const Holes works{10000, {{10400, 11000}}};
     const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
@@ -568,6 +582,8 @@ void a_bad_trace_is_told_and_not_searched() {
 
 int main() {
     RUN(a_monotone_allocator_has_one_answer);
+    RUN(the_lowest_placement_of_all_that_were_tried_is_told);
+    RUN(holes_are_told_of_plans_that_leave_no_other);
     RUN(holes_above_r_min_raise_r_safe);
     RUN(a_failure_at_the_largest_scanned_size_makes_the_window_longer);
     RUN(a_success_below_the_bisected_size_makes_the_window_longer);

@@ -326,6 +326,10 @@ void bad_arrivals_are_refused_by_their_key() {
          },
          "MarkovModulated: weights: 2"},
         {[] {
+             MarkovModulated({{1, 1}}, {{1}, {1}});
+         },
+         "MarkovModulated: weights: 2 of them for 1"},
+        {[] {
              MarkovModulated({{1, 1}, {0, 1}}, {{0, 1}, {0, 1}});
          },
          "MarkovModulated: interval_mean_ns: from some"},

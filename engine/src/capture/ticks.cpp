@@ -20,6 +20,8 @@ constexpr Wide power_of_ten(unsigned n) {
     return power;
 }
 
+constexpr unsigned of_us = 6; // the exponent of a microsecond
+
 Wide scaled(Wide ticks, std::uint8_t resolution) {
     const unsigned exponent = resolution & 0x7fU;
     if ((resolution & 0x80U) != 0) {
@@ -28,7 +30,8 @@ Wide scaled(Wide ticks, std::uint8_t resolution) {
     if (exponent == 9) { // the usual one after 6; a division of 64 bits is much faster
         return static_cast<std::int64_t>(ticks) / 1000;
     }
-    return exponent <= 6 ? ticks * power_of_ten(6 - exponent) : ticks / power_of_ten(exponent - 6);
+    return exponent <= of_us ? ticks * power_of_ten(of_us - exponent)
+                             : ticks / power_of_ten(exponent - of_us);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "heapfit/trace/lifetime.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace heapfit {
 
@@ -61,9 +62,7 @@ void LifetimeLines::finish(TraceBuilder &builder) {
         throw Error("ends before the line that names the columns");
     }
     std::vector<std::size_t> ends(buffers_.size());
-    for (std::size_t i = 0; i < ends.size(); i++) {
-        ends[i] = i;
-    }
+    std::iota(ends.begin(), ends.end(), std::size_t{0});
     std::vector<std::size_t> starts = ends;
     std::ranges::stable_sort(starts, {}, [&](std::size_t i) { return buffers_[i].lower; });
     std::ranges::stable_sort(ends, {}, [&](std::size_t i) { return buffers_[i].upper; });
