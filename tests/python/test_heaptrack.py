@@ -118,6 +118,17 @@ def test_interpreted_sites_are_the_same_in_another_run():
     assert moved["site"] == columns["site"]
 
 
+def test_a_last_line_needs_no_end():
+    cut = RAW.removesuffix(b"# strings: 2\n").rstrip()
+    reader, _ = read(cut)
+    assert reader.notes[-1] == "1 free of an unknown id dropped."
+
+
+def test_the_names_of_sites_stay_as_plans_have_them():
+    _, columns = read(INTERPRETED)
+    assert columns["site"][:4] == [0x45D78195, 0x45D78195, 0x63D70516, 0x67FA7D04]
+
+
 def test_two_functions_of_a_module_are_two_sites():
     _, columns = read(INTERPRETED.replace(b"eeb1aa 1 2 3 8", b"eeb1aa 1 3 3 7"))
     assert len(set(columns["site"][:4])) == 3
