@@ -156,7 +156,10 @@ def test_the_list_of_parts_has_every_file_with_its_hashes(folder: Path) -> None:
         for checksum in file["checksums"]:
             made = hashlib.new(checksum["algorithm"].lower(), content).hexdigest()
             assert checksum["checksumValue"] == made, name
-    contained = {one["relatedSpdxElement"] for one in parts["relationships"]}
+    package = parts["packages"][0]["SPDXID"]
+    told = [tuple(one.values()) for one in parts["relationships"]]
+    assert told[0] == (parts["SPDXID"], "DESCRIBES", package)
+    contained = {other for whole, verb, other in told if (whole, verb) == (package, "CONTAINS")}
     assert contained >= {file["SPDXID"] for file in parts["files"]}
 
 

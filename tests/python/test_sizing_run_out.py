@@ -55,6 +55,12 @@ def test_one_stretch_tells_nothing_of_how_much_stretches_differ():
     assert interval(0.5, np.array([0.5]), 0.01) == (0.0, 1.0)
 
 
+def test_above_it_is_no_narrower_than_as_many_independent_looks_allow():
+    """Of 100 seen in 10,000: 103, and twice the root of 100."""
+    lowest, highest = interval(0.01, np.array([0.01, 0.01, 0.01]), 0.0003)
+    assert (lowest, highest) == (0.01, pytest.approx(0.01 + 0.0003 + 2 * 0.001))
+
+
 BURSTS = "campus"  # a queue that stays full for long after a burst
 
 

@@ -233,6 +233,11 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
         "Replace heap_4: best_fit needs less on 1 of 1 recording and, for all, 970 B, 3.0 % less "
         "than 1,000 B."
     )
+    now, fitted = today((1000, 970)).costs
+    no_heap = replace(today((1000, 970)), costs=(now, replace(fitted, memory=None)))
+    assert no_heap.is_kept is True  # nothing was found that serves
+    nothing = replace(no_heap, costs=(replace(now, memory=None), fitted))
+    assert nothing.is_kept is False
     of_a_target = replace(today((1000, 970)), is_foretold=True)
     assert of_a_target.sentence().startswith(
         "Replace heap_4 if `heapfit verify --now heap_4` agrees: best_fit needs less on 1 of 1 "
