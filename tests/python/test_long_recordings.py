@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,3 +164,21 @@ def test_a_fitted_heap_is_written_with_its_excerpt(trace, fitted, tmp_path):
     paths = heap.write(tmp_path / "written")
     assert paths.traces == (trace.path, tmp_path / "written" / "walk-excerpt.parquet")
     assert Trace.open(paths.traces[-1]).info.events == fitted.looked_at.searched
+
+
+def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
+    """It tells no region that it used: from one that serves down to one that fails."""
+    plan = object()
+    choice = SimpleNamespace(winner=SimpleNamespace(plan=plan), r_safe=(4000, None))
+    tried: list[int] = []
+
+    def replay(given: object, region: int, _: object) -> SimpleNamespace:
+        assert given is plan
+        tried.append(region)
+        result = SimpleNamespace(refusals=int(region < 5000))
+        return SimpleNamespace(result=lambda: result, reach=0)
+
+    one = SimpleNamespace(found=object(), replay=replay)
+    needed = long._needed(one, 4000, choice, no_progress)
+    assert 5000 <= needed < 5040
+    assert tried[0] == 4000

@@ -46,6 +46,11 @@ def _refused(trace, sizing):
     return replay_trace(trace, plan, plan.engine().smallest_region, keep_going=True).refusals
 
 
+def test_shares_are_of_the_rows_that_have_requests() -> None:
+    found = Refusals(np.array([[0], [1], [4]]), np.array([[0], [1], [2]]))
+    assert found.shares(0).tolist() == [1.0, 0.5]
+
+
 def test_the_allocator_refuses_just_what_is_told(campus, sizing):
     assert _refused(campus, sizing) == round(sizing.refused * sizing.requests) > 0
 

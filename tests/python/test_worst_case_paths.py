@@ -151,6 +151,7 @@ def test_an_it_block_may_return_or_go_on() -> None:
     assert plain == PLAIN
     with pytest.raises(UnboundedError, match="on a condition"):
         [*thumb.flows(map(line, ["it ne", "pushne {r4}"]))]
+    assert [*thumb.flows(map(line, ["it eq", "bxeq lr", "push {r4}"]))][2].pushed == 4
 
 
 @pytest.mark.parametrize(

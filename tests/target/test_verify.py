@@ -213,3 +213,8 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
     with pytest.raises((KeyboardInterrupt, HeapfitError)):
         loop.verify(tmp_path / "plan.toml", Ended(), tmp_path / "a/out")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
+    runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
+    assert loop.Round(SimpleNamespace(), runs, 0).placed_alike == 2
