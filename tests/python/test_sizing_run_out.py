@@ -61,6 +61,12 @@ def test_above_it_is_no_narrower_than_as_many_independent_looks_allow():
     assert (lowest, highest) == (0.01, pytest.approx(0.01 + 0.0003 + 2 * 0.001))
 
 
+def test_stretches_that_differ_make_it_as_wide_above_as_below():
+    lowest, highest = interval(0.5, np.array([0.4, 0.5, 0.5, 0.6]), 1e-9)
+    assert 0.5 - lowest == pytest.approx(highest - 0.5)
+    assert 0.1 < highest - 0.5 < 0.15  # 3.18 * 0.0816 / 2
+
+
 BURSTS = "campus"  # a queue that stays full for long after a burst
 
 
