@@ -13,7 +13,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from heapfit.compare.jobs import Contestants
+from heapfit.comparison.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, attack_plans
 from heapfit.importers import ImportOptions, open_any
 

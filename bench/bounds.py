@@ -17,7 +17,7 @@ from pathlib import Path
 
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import compare
+from heapfit.comparison.comparison import compare
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.check.check import Check, CheckOptions, Finding, check_recordings
+from heapfit.checks.check import Check, CheckOptions, Finding, check_recordings
 from heapfit.cli.printing import console
 from heapfit.plan.plan_file import load_plan
 

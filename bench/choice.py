@@ -29,9 +29,9 @@ from memory import opened, recordings
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.cli.printing.robust import verdicts
-from heapfit.compare.comparison import Comparison, compare
-from heapfit.compare.trial import runs_in
-from heapfit.compare.verdict import chosen_row
+from heapfit.comparison.comparison import Comparison, compare
+from heapfit.comparison.trial import runs_in
+from heapfit.comparison.verdict import chosen_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio

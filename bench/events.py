@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing import console
-from heapfit.compare.work import BLOCKS_AN_EVENT
+from heapfit.comparison.work import BLOCKS_AN_EVENT
 from heapfit.fit_result import Fit
 from heapfit.fitting.fit import fit
 from heapfit.importers import ImportOptions, open_any

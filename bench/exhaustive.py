@@ -19,8 +19,8 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import compare
-from heapfit.compare.row import Row
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.row import Row
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace

@@ -9,8 +9,8 @@ choice of `--known` runs and measured on each run that was left out. What that n
     R_safe of the known runs x max(1, U_max of the run / U_max of the known)
 
 is the margin that would have been enough. The table tells the most by kind of plan and by size of
-the heap: what heapfit.compare.margin holds, rounded up (docs/margin.md). Plans far from the best of
-the known runs are left out: no fit would choose them. Nothing fails.
+the heap: what heapfit.comparison.margin holds, rounded up (docs/margin.md). Plans far from the best
+of the known runs are left out: no fit would choose them. Nothing fails.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.margin import ADDRESSED, LISTED, PLACED, PLAIN, kind_of
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.margin import ADDRESSED, LISTED, PLACED, PLAIN, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import compare
-from heapfit.compare.row import Row
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.row import Row
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, serving_region

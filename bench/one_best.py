@@ -19,14 +19,14 @@ from pathlib import Path
 from events import cut, sources
 
 from heapfit.cli.printing import console
-from heapfit.compare.row import Row
-from heapfit.compare.verdict import chosen_row, searched_further
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import chosen_row, searched_further
 from heapfit.design.effort import Effort
+from heapfit.design.front.design_front import compare_all
 from heapfit.design.plan_files import design
 from heapfit.design.space import configurations
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
-from heapfit.front.design_front import compare_all
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing import console
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
-from heapfit.compare.row import Row
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.row import Row
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import Method
 from heapfit.design.budgets.greedy_budgets import budgeted_plan

@@ -22,8 +22,8 @@ import numpy as np
 from memory import opened, recordings
 
 from heapfit.cli.printing import console
-from heapfit.compare.measuring import Ground, measure_candidate
-from heapfit.compare.row import Row
+from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.row import Row
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, build, measure, plugin_of
 from heapfit.plugin.events import save_events

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.compare.trial import runs_in
+from heapfit.comparison.trial import runs_in
 from heapfit.design.budgets.certified import certified_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes

@@ -35,9 +35,9 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.margin import HeapSize
-from heapfit.compare.trial import runs_in
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.margin import HeapSize
+from heapfit.comparison.trial import runs_in
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
 from heapfit.design.portfolio import named_portfolio

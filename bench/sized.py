@@ -19,7 +19,7 @@ from pathlib import Path
 from memory import opened, recordings
 
 from heapfit.cli.printing import console
-from heapfit.compare.comparison import compare
+from heapfit.comparison.comparison import compare
 from heapfit.design.portfolio import named_portfolio
 from heapfit.trace.loaded import load_trace
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from memory import measured, opened, recordings
 
 from heapfit.cli.printing import console
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what calls and code cost on an emulated Cortex-M4, for the models of heapfit.front.
+"""Measures calls and code on an emulated Cortex-M4, for the models of heapfit.comparison.costs.
 
-Writes, in python/heapfit/front, instructions.csv, the coefficients fitted to the calls of all
+Writes, in the folder of these, instructions.csv, the coefficients fitted to the calls of all
 traces, and codes.csv, the bytes of each code and how far its model is off. The codes are those of
 the design space's configurations and UNTRIED; placements must equal the host's. Takes some 20
 minutes. `--only PATTERN` renews the codes in whose label the regular expression is found and keeps
@@ -34,12 +34,12 @@ from harness.replay import counted_replay
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import MeasuredCode, measured_codes, save_codes
+from heapfit.comparison.costs.instruction_model import OPERATIONS
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio
 from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import MeasuredCode, measured_codes, save_codes
-from heapfit.front.instruction_model import OPERATIONS
 from heapfit.plan.allocators import scalars_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -230,7 +230,7 @@ def main() -> None:
             codes = {c: replace(m, size=linked_bytes(workbench, c)) for c, m in codes.items()}
         else:
             codes |= measured_again(workbench, wish.only, Path(scratch))
-    save_codes(HERE / "python/heapfit/front", codes)
+    save_codes(HERE / "python/heapfit/comparison/costs", codes)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,16 @@
 
 docs/python.md is the guide. The names that are offered here, and where each comes from, are listed
 once, in the stub beside this file; a name's module is imported when the name is first used, so that
-`import heapfit` costs nothing. A name comes before a room that is called alike: heapfit.compare is
-the function, also once heapfit/compare/ is imported. What is deeper in the package may change with
-any version.
+`import heapfit` costs nothing. No room has the name of a function. What is deeper in the package
+may change with any version.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 _OFFERED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
@@ -37,15 +34,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted([*_modules(), "__version__"])
-
-
-class _FrontDoor(ModuleType):
-    """This module, to which the import of a room would otherwise give the room's name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        is_room = isinstance(value, ModuleType) and name in _modules()
-        if not is_room:
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _FrontDoor

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The front door's names, each from where it is; __init__.py reads them here."""
 
-from heapfit.check.check import Check as Check
-from heapfit.check.check import CheckOptions as CheckOptions
-from heapfit.compare.comparison import Comparison as Comparison
-from heapfit.compare.row import Row as Row
+from heapfit.checks.check import Check as Check
+from heapfit.checks.check import CheckOptions as CheckOptions
+from heapfit.comparison.comparison import Comparison as Comparison
+from heapfit.comparison.row import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
 from heapfit.fit_result import FitOptions as FitOptions

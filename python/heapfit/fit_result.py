@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
-from heapfit.compare.row import Row
-from heapfit.compare.today.comparison import Today
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.compare.work import NO_WORK, Work
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
+from heapfit.comparison.row import Row
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.effort import Effort
+from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
-from heapfit.front.preference import Preference
 from heapfit.importers import ImportOptions
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT

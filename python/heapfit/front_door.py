@@ -17,17 +17,17 @@ from typing import Any, TypeAlias
 
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
-from heapfit.check.check import Check, CheckOptions, check_recordings
-from heapfit.compare import comparison
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.jobs import Contestants
+from heapfit.checks.check import Check, CheckOptions, check_recordings
+from heapfit.comparison import comparison
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.jobs import Contestants
+from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_files import Designs, design
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.design.space import named_configurations
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
-from heapfit.front.design_front import Front, compare_all, front_of
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, opened_trace
 from heapfit.plan.plan_file import PlanFile, load_plan

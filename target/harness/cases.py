@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.verify import Case
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate
+from heapfit.comparison.candidate import Candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan by which a code (heapfit.front.code_label) is weighed, made from the label alone.
+"""The plan by which a code (heapfit.comparison.costs.code_label) is weighed, made from its label.
 
 A label says what chooses code; amounts are the standard ones, pools are always these. So whoever
-links the code of a label again gets the bytes in python/heapfit/front/codes.csv.
+links the code of a label again gets the bytes in python/heapfit/comparison/costs/codes.csv.
 """
 
 from __future__ import annotations

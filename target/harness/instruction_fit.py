@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of instructions (heapfit.front.instruction_model) fitted to calls that were counted.
+"""Fits the model of instructions (heapfit.comparison.costs.instruction_model) to counted calls.
 
 By least squares, no coefficient below zero. How far the model is off is found by leaving each trace
 out of the fit by turns.
@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.front.instruction_model import OPERATIONS, InstructionModel, Line, Off
+from heapfit.comparison.costs.instruction_model import OPERATIONS, InstructionModel, Line, Off
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from heapfit.compare.jobs import prepared_of
-from heapfit.compare.measuring import EXACT
+from heapfit.comparison.jobs import prepared_of
+from heapfit.comparison.measuring import EXACT
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Done, perform

@@ -13,8 +13,8 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, least_of_any, worst_case
-from heapfit.compare.comparison import compare
-from heapfit.compare.jobs import Contestants
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.jobs import Contestants
 from heapfit.design.portfolio import named_portfolio
 from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
 from heapfit.importers import ImportOptions, open_any

@@ -10,7 +10,7 @@ from heapfit import _engine
 from heapfit.design.placement import remembered
 from heapfit.design.placement.learned import learn_placement
 from heapfit.design.placement.tailored_plans import layouts
-from heapfit.sweep.ahead import Ahead, with_following
+from heapfit.sweep.lookahead import Ahead, with_following
 from heapfit.trace.loaded import load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 

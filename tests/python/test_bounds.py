@@ -10,8 +10,8 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_lifetimes
-from heapfit.compare.comparison import compare, comparison_of, ground_of
-from heapfit.compare.measuring import Ground, measure_candidate
+from heapfit.comparison.comparison import compare, comparison_of, ground_of
+from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any

@@ -9,7 +9,7 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.check.check import CheckOptions, Finding, check_recordings
+from heapfit.checks.check import CheckOptions, Finding, check_recordings
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heapfit.check.growth import MOST, Held, Holdings, changes, holdings_of
+from heapfit.checks.growth import MOST, Held, Holdings, changes, holdings_of
 from heapfit.cli.printing.markdown import markdown_of
 from heapfit.cli.printing.parts import Column, Fields, Line, Table
 from heapfit.importers import ImportOptions, open_any

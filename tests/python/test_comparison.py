@@ -5,15 +5,15 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import (
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import (
     EVENTS_TO_TRY_ALL,
     TIMES_TO_TRY_ALL,
     Comparison,
     to_look_at_closer,
 )
-from heapfit.compare.row import Row, ranked
-from heapfit.compare.verdict import chosen_row, verdict
+from heapfit.comparison.row import Row, ranked
+from heapfit.comparison.verdict import chosen_row, verdict
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo
 

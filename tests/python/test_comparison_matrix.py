@@ -9,10 +9,10 @@ from test_comparison import INFO, row
 
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import out_text
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.matrix import Column, matrix_of
-from heapfit.compare.row import Row, energies_over_least, ranked
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.matrix import Column, matrix_of
+from heapfit.comparison.row import Row, energies_over_least, ranked
 from heapfit.plan.energy import Sram
 
 SMALL = "t2_w2:events=600,queue_fill:packets=300,depth=50"

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Comparison, compare
-from heapfit.compare.contest import Contest
-from heapfit.compare.margin import Known, heap_size
-from heapfit.compare.measuring import Precision
-from heapfit.compare.verdict import best_row, chosen_row, verdict
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.comparison import Comparison, compare
+from heapfit.comparison.contest import Contest
+from heapfit.comparison.margin import Known, heap_size
+from heapfit.comparison.measuring import Precision
+from heapfit.comparison.verdict import best_row, chosen_row, verdict
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace

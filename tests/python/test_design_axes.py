@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from heapfit import _engine
-from heapfit.front.axes import AXES, UNKNOWN, place
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import measured_codes
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.design.front.axes import AXES, UNKNOWN, place
 from heapfit.plan.plan import Plan, Pool
 
 INFOS = {info.name: info for info in _engine.allocators()}

@@ -9,7 +9,7 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.compare.trial import replay_trace, runs_from_file, runs_in, serves_from
+from heapfit.comparison.trial import replay_trace, runs_from_file, runs_in, serves_from
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan

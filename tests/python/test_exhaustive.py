@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import to_look_at_closer
-from heapfit.compare.measuring import EXACT, Ground, measure_candidate
-from heapfit.compare.row import Row
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.comparison import to_look_at_closer
+from heapfit.comparison.measuring import EXACT, Ground, measure_candidate
+from heapfit.comparison.row import Row
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.operations import ALLOC, FREE, RESIZE

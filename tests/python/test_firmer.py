@@ -9,7 +9,7 @@ import pytest
 from heapfit import _engine
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
-from heapfit.fitting.firmer import firmer
+from heapfit.fitting.suggestions import firmer
 from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import no_progress
 

@@ -14,13 +14,13 @@ from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import out_text
 from heapfit.cli.printing.screen import Told
-from heapfit.compare.today.heaps import heap_4
-from heapfit.compare.today.needs import memories_needed
-from heapfit.compare.today.requests import requests_of
-from heapfit.compare.trial import runs_in
+from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.trial import runs_in
 from heapfit.fit_result import Fit, FitOptions, Standing
 from heapfit.fitting.fit import fit
-from heapfit.fitting.held import DRAWN
+from heapfit.fitting.holdout import DRAWN
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
 from heapfit.workloads.draw import draw_trace

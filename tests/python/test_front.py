@@ -8,11 +8,10 @@ from page_reader import Page
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.compare.measuring import EXACT
-from heapfit.compare.verdict import chosen_row
-from heapfit.design.space import configurations, named_configurations, without_standards
-from heapfit.errors import HeapfitError
-from heapfit.front.design_front import (
+from heapfit.comparison.costs.measures import Measure, Measures
+from heapfit.comparison.measuring import EXACT
+from heapfit.comparison.verdict import chosen_row
+from heapfit.design.front.design_front import (
     Configuration,
     chosen,
     compare_all,
@@ -20,9 +19,10 @@ from heapfit.front.design_front import (
     front_of,
     save_front,
 )
-from heapfit.front.measures import Measure, Measures
-from heapfit.front.pareto import Place, Standing, dominates
-from heapfit.front.preference import Preference
+from heapfit.design.front.pareto import Place, Standing, dominates
+from heapfit.design.front.preference import Preference
+from heapfit.design.space import configurations, named_configurations, without_standards
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.energy import load_sram

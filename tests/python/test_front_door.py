@@ -7,17 +7,15 @@ import shutil
 import subprocess
 import sys
 from html import escape
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.compare.today.heaps import heap_4
-from heapfit.compare.today.needs import needs_of
-from heapfit.compare.today.requests import requests_of
+from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.needs import needs_of
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
 from heapfit.trace.tabular import html_table
@@ -45,12 +43,18 @@ def test_a_name_is_there_and_says_what_it_is(name):
     assert not offered.__doc__.startswith(f"{name}(")  # a dataclass without a docstring has that
 
 
-def test_a_room_that_is_imported_leaves_its_name_to_what_is_offered():
-    rooms = {path.stem for path in PACKAGE.iterdir()} & set(listed())
-    assert {"compare", "check"} <= rooms
-    for room in rooms:
-        import_module(f"heapfit.{room}")
-        assert not isinstance(getattr(heapfit, room), ModuleType)
+def test_no_name_is_a_room_too():
+    """Else `import heapfit.ROOM.MODULE as m` would look for MODULE in what is offered."""
+    assert not {path.stem for path in PACKAGE.iterdir()} & (set(listed()) - {"__init__"})
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")))
+def test_every_module_is_imported_by_its_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    offered = {}
+    exec(f"import {name} as module", offered)
+    assert offered["module"].__name__ == name
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from page_reader import Page
 from small_traces import table2
 
 from heapfit import _engine
-from heapfit.check.check import CheckOptions, check_recordings
-from heapfit.compare.jobs import Contestants
-from heapfit.compare.matrix import Matrix, compare_traces
-from heapfit.compare.trial import least_size
+from heapfit.checks.check import CheckOptions, check_recordings
+from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.matrix import Matrix, compare_traces
+from heapfit.comparison.trial import least_size
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import design
 from heapfit.design.portfolio import contested_portfolio

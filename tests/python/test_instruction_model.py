@@ -6,9 +6,9 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from heapfit.front import instruction_model as models
-from heapfit.front.code_table import measured_codes, save_codes
-from heapfit.front.instruction_model import Line
+from heapfit.comparison.costs import instruction_model as models
+from heapfit.comparison.costs.code_table import measured_codes, save_codes
+from heapfit.comparison.costs.instruction_model import Line
 
 
 def test_a_replay_is_priced_call_by_call():
@@ -62,5 +62,8 @@ def test_a_measured_code_has_bytes_and_lines_of_what_is_always_called(code):
 def test_the_tables_are_what_the_generator_writes(tmp_path):
     save_codes(tmp_path, measured_codes())
     for written in tmp_path.glob("*.csv"):
-        assert written.read_text() == (files("heapfit") / "front" / written.name).read_text()
+        assert (
+            written.read_text()
+            == (files("heapfit") / "comparison" / "costs" / written.name).read_text()
+        )
     assert len(list(tmp_path.glob("*.csv"))) == 2

@@ -16,9 +16,9 @@ from heapfit import _engine
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
-from heapfit.trace.kept import answers as kept_answers
-from heapfit.trace.kept.answers import Answers, key_of
-from heapfit.trace.kept.fleet import KeptFleet
+from heapfit.trace.replay_cache import answers as kept_answers
+from heapfit.trace.replay_cache.answers import Answers, key_of
+from heapfit.trace.replay_cache.fleet import KeptFleet
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 

@@ -10,13 +10,13 @@ import pytest
 from page_reader import Page
 from small_traces import bimodal, heapfit
 
-from heapfit.compare.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league import League, LeagueOptions, opened_recordings, run_league, standings_of
 from heapfit.league.board import Board, BoardFigures, joined, read_board
-from heapfit.league.kept import Kept
 from heapfit.league.recordings import other_runs
+from heapfit.league.row_cache import Kept
 from heapfit.league.rows import OTHER_RUN, PLAIN, SIZED, THIS_RUN, UNSIZED, LeagueRow
 from heapfit.plugin import Plugin
 from heapfit.report.league.verdict import verdicts

@@ -10,8 +10,8 @@ import pytest
 from heapfit import _engine
 from heapfit.cli.printing.parts import Line
 from heapfit.cli.printing.screen import FIRST_SCREEN, first_screen
-from heapfit.compare.margin import UNIT, largest_r_safe
-from heapfit.compare.trial import plain_replay
+from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting import long

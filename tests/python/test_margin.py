@@ -3,7 +3,7 @@
 
 import pytest
 
-from heapfit.compare.margin import (
+from heapfit.comparison.margin import (
     ADDRESSED,
     LISTED,
     PLACED,

@@ -10,14 +10,14 @@ import pytest
 from small_traces import heapfit
 
 import heapfit as heapfit_package
-from heapfit.compare.verdict import chosen_row
+from heapfit.comparison.verdict import chosen_row
 from heapfit.design.effort import MEANING, Effort
+from heapfit.design.front.design_front import compare_all
 from heapfit.design.plan_files import design
 from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
-from heapfit.front.design_front import compare_all
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 

@@ -4,7 +4,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heapfit.front.pareto import Standing, dominates, places
+from heapfit.design.front.pareto import Standing, dominates, places
 
 FIGURE = st.one_of(st.none(), st.integers(0, 4), st.floats(0, 4, width=16))
 SPACE = st.integers(1, 4).flatmap(

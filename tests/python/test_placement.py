@@ -8,7 +8,7 @@ import pytest
 from small_traces import heapfit_json
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
     blocks_of,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heapfit.compare.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league.board import Board, BoardFigures

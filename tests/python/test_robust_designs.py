@@ -9,7 +9,7 @@ from small_traces import diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.printing.robust import verdicts
-from heapfit.compare.trial import runs_in
+from heapfit.comparison.trial import runs_in
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
-from heapfit.compare.trial import replay_trace
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.class_lifetimes import blocks_of
 from heapfit.design.placement.learned import Placed, learn_placement

@@ -11,7 +11,7 @@ from small_scenarios import small
 from small_traces import bimodal, heapfit
 
 from heapfit import _engine
-from heapfit.compare.comparison import compare
+from heapfit.comparison.comparison import compare
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import named_portfolio, standard_portfolio

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from heapfit.compare.trial import replay_trace
+from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.sizing.demand import BLOCKS

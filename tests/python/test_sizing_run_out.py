@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.compare.trial import replay_trace
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.sizing.alone import size_alone
 from heapfit.sizing.demand import measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import (
@@ -21,6 +20,7 @@ from heapfit.sizing.run_out import (
     rarest_shown,
     run_out,
 )
+from heapfit.sizing.separate_pools import size_alone
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_sizing_demand import ALLOC, FREE, trace_of
 
-from heapfit.compare.trial import replay_trace
+from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing.buffers import Layout

@@ -9,7 +9,7 @@ import pytest
 from small_traces import heapfit
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import Placed
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
 from heapfit.design.placement.tailored_plans import STACKS, tailored_candidates

@@ -2,8 +2,8 @@
 """Every size set aside for its own worst case."""
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
 from heapfit.design.pools.static_pools import ALLOCATOR, size_classes, worst_case_plan
 from heapfit.plan.plan import Pool
 from heapfit.trace.loaded import load_trace

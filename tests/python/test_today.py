@@ -18,10 +18,10 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, out_text
-from heapfit.compare.today.comparison import HeapCost, Pair, Today
-from heapfit.compare.today.heaps import LONG_HEADER, Resizes, lwip_mem, parse_system_heap
-from heapfit.compare.today.needs import memories_needed, permanent
-from heapfit.compare.today.requests import Requests, as_served, requests_of, without
+from heapfit.comparison.incumbents.heaps import LONG_HEADER, Resizes, lwip_mem, parse_system_heap
+from heapfit.comparison.incumbents.needs import memories_needed, permanent
+from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit

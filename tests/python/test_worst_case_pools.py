@@ -5,7 +5,7 @@ from pathlib import Path
 
 from small_traces import heapfit_json
 
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.portfolio import named_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace

@@ -285,5 +285,5 @@ def test_tests_of_the_engine_are_those_of_the_room(root: Path) -> None:
 
 def test_the_nearest_test_is_one_that_imports_the_module(root: Path) -> None:
     graph = import_graph(root)
-    assert distance(graph, "tests/python/test_margin.py", "heapfit.compare.margin") == 1
+    assert distance(graph, "tests/python/test_margin.py", "heapfit.comparison.margin") == 1
     assert distance(graph, "tests/python/test_margin.py", "nowhere") == 99

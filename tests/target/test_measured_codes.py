@@ -15,8 +15,8 @@ from harness.code_size import code_size
 from harness.codes import SIZE_BUILD, plan_of_code
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import measured_codes
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import measured_codes
 from heapfit.plan.plan import Plan
 
 M4 = BOARDS["cortex-m4"]

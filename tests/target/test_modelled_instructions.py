@@ -11,8 +11,8 @@ from harness.packed_trace import pack
 from harness.replay import counted_replay
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import measured_codes
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import measured_codes
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 

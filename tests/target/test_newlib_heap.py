@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapfit.compare.today.heaps import parse_system_heap
-from heapfit.compare.today.needs import memories_needed
-from heapfit.compare.today.requests import Requests
+from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.requests import Requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
 
 HERE = Path(__file__).parent

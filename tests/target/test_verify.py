@@ -12,12 +12,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from heapfit.compare.comparison import compare
-from heapfit.compare.today.heaps import heap_4
-from heapfit.compare.trial import runs_from_file
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.fitting.now import needed_today
+from heapfit.fitting.incumbent import needed_today
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
 
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
-from heapfit.compare.row import energies_over_least
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.row import energies_over_least
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plan.energy import load_sram

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import mean
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import compare
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
 from heapfit.design.budgets.greedy_budgets import budgeted_plan
 from heapfit.design.pools.static_pools import size_classes
 from heapfit.design.portfolio import named_portfolio

@@ -25,7 +25,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import left_out
-from heapfit.compare.jobs import Contestants
+from heapfit.comparison.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE

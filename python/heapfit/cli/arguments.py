@@ -12,9 +12,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.compare.measuring import EXACT, STANDARD_PRECISION, Precision
+from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, Precision
 from heapfit.design.effort import Effort
-from heapfit.front.preference import Preference
+from heapfit.design.front.preference import Preference
 from heapfit.importers import ImportOptions
 
 

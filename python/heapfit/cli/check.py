@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.check.check import CheckOptions, check_recordings
+from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.cli.arguments import (
     AsJson,
     ClusterAddress,

@@ -14,8 +14,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.check.margin import planned_peak
-from heapfit.check.run import Run, run_on
+from heapfit.checks.margin import planned_peak
+from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
     Alignment,
     AlignmentOption,
@@ -41,8 +41,8 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_re
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import low_level, ranking
-from heapfit.compare.jobs import Contestants
-from heapfit.compare.matrix import Matrix, compare_traces
+from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError, meant
 from heapfit.importers import opened_trace

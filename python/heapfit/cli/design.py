@@ -38,8 +38,8 @@ from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.robust import robust_table
 from heapfit.cli.printing.verdict import said_of, verdict_first
-from heapfit.compare.row import Row
-from heapfit.compare.verdict import chosen_row, pools_warning
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import chosen_row, pools_warning
 from heapfit.design.budgets.choice import (
     STANDARD_SEARCH,
     STANDARD_SECONDS,

@@ -29,6 +29,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing import console
+from heapfit.cli.printing.incumbent import beside_today
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -44,12 +45,11 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import meanings, ranked_rows
 from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
-from heapfit.cli.printing.today import beside_today
-from heapfit.compare.today.heaps import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.design.effort import Effort
+from heapfit.design.front.preference import Preference
 from heapfit.fit_result import Answer, Fit, FitOptions, Run
 from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
-from heapfit.front.preference import Preference
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.sweep import Sweep

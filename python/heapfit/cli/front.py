@@ -32,11 +32,10 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_re
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import LEFT_OUT
 from heapfit.cli.printing.verdict import verdict_first
+from heapfit.comparison.costs.instruction_model import Off
+from heapfit.comparison.costs.measures import ABOUT, Measures, parse_measures
 from heapfit.design.effort import Effort
-from heapfit.design.plan_files import trained_on_trace
-from heapfit.design.plan_options import PlanOptions
-from heapfit.design.space import named_configurations
-from heapfit.front.design_front import (
+from heapfit.design.front.design_front import (
     ALL_MEASURES,
     Configuration,
     Front,
@@ -46,9 +45,10 @@ from heapfit.front.design_front import (
     preferred,
     save_front,
 )
-from heapfit.front.instruction_model import Off
-from heapfit.front.measures import ABOUT, Measures, parse_measures
-from heapfit.front.pareto import Standing
+from heapfit.design.front.pareto import Standing
+from heapfit.design.plan_files import trained_on_trace
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.outputs.folder import folder_aside

@@ -34,8 +34,8 @@ from heapfit.league import (
     standings_of,
 )
 from heapfit.league.board import read_board
-from heapfit.league.kept import Kept
 from heapfit.league.others import crates
+from heapfit.league.row_cache import Kept
 from heapfit.league.run import ALIGNMENTS, NO_BOARD
 from heapfit.plugin import Plugin, plugin_of
 from heapfit.report.drawing.rendering import write_page

@@ -26,7 +26,7 @@ from heapfit.cli.printing.parts import (
     paragraph,
 )
 from heapfit.cli.printing.progress import whole_bar
-from heapfit.compare.today.comparison import Pair
+from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs

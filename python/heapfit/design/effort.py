@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
-from heapfit.compare.measuring import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import (
     PUBLISHED_BUDGETS,
     STANDARD_BUDGETS,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.compare.candidate import Portfolio
-from heapfit.compare.comparison import Comparison, compare
-from heapfit.compare.margin import HeapSize
-from heapfit.compare.row import Row
+from heapfit.comparison.candidate import Portfolio
+from heapfit.comparison.comparison import Comparison, compare
+from heapfit.comparison.margin import HeapSize
+from heapfit.comparison.row import Row
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of

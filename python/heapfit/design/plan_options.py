@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.compare.measuring import Precision
+from heapfit.comparison.measuring import Precision
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort, budgets_of, precision_of
 from heapfit.trace.loaded import STANDARD_ALIGNMENT

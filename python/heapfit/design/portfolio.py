@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio, once
-from heapfit.compare.jobs import Contestants
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import product
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools.best_classes import BestClasses

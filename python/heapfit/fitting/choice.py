@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from heapfit.bounds.trace_bounds import quick_bounds
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, compare, with_series
-from heapfit.compare.margin import HeapSize, Known, heap_size
-from heapfit.compare.row import Row, ranked
-from heapfit.compare.verdict import chosen_row, judged_rows, preferred_verdict, verdict
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import Comparison, compare, with_series
+from heapfit.comparison.margin import HeapSize, Known, heap_size
+from heapfit.comparison.row import Row, ranked
+from heapfit.comparison.verdict import chosen_row, judged_rows, preferred_verdict, verdict
+from heapfit.design.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
+from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.robust.design import (
     RobustDesigns,
@@ -27,8 +29,6 @@ from heapfit.design.robust.row import RobustRow
 from heapfit.design.space import portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
-from heapfit.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
-from heapfit.front.preference import Preference
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.sweep import Sweep, usable_cores

@@ -11,19 +11,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.compare.today.comparison import Today
-from heapfit.compare.today.needs import Needs
-from heapfit.compare.verdict import pools_warning
-from heapfit.compare.work import Work
+from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.verdict import pools_warning
+from heapfit.comparison.work import Work
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
-from heapfit.fitting.beside import heaps_beside
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
-from heapfit.fitting.firmer import firmer
 from heapfit.fitting.folder import paths_in, results_aside
-from heapfit.fitting.held import held_by
+from heapfit.fitting.holdout import held_by
+from heapfit.fitting.incumbent import beside_today, heap_of_today, kept, needed_today
 from heapfit.fitting.long import LongChoice, choose_of_long, is_long, of_excerpt
-from heapfit.fitting.now import beside_today, heap_of_today, kept, needed_today
+from heapfit.fitting.reference_heaps import heaps_beside
+from heapfit.fitting.suggestions import firmer
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from heapfit.check.check import Check, CheckOptions, Source, check_recordings
-from heapfit.compare.row import Row, row_table
-from heapfit.compare.today.heaps import parse_system_heap
-from heapfit.compare.today.needs import memories_needed
-from heapfit.compare.today.requests import requests_of
+from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
+from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.fit import WORK, Place, find, write

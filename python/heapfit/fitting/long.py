@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from heapfit import _engine
-from heapfit.compare.margin import UNIT, HeapSize, largest_r_safe
-from heapfit.compare.trial import plain_replay
+from heapfit.comparison.margin import UNIT, HeapSize, largest_r_safe
+from heapfit.comparison.trial import plain_replay
+from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import BesideRow, FitOptions, LookedAt, Standing
 from heapfit.fitting.choice import Choice, raised, rivals, size_of, with_rival
-from heapfit.front.preference import Preference
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import SeenTrace
 from heapfit.progress import Progress, Whole, no_progress

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import quick_bounds
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.measuring import Ground, measure_candidate
-from heapfit.compare.row import Row, ranked
-from heapfit.compare.verdict import chosen_row
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.row import Row, ranked
+from heapfit.comparison.verdict import chosen_row
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.portfolio import named_portfolio, standard_portfolio
-from heapfit.front.measures import measures_of
 from heapfit.league.recordings import Recording
 from heapfit.league.rows import (
     BASELINE,

@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.league.board import Board, Entrant, joined, require_same_sources
-from heapfit.league.kept import Kept
 from heapfit.league.others import PluginJob, entrant_name, plugin_rows
 from heapfit.league.own import DesignJob, PlainJob, design_rows, plain_rows
 from heapfit.league.recordings import Recording, other_runs
+from heapfit.league.row_cache import Kept
 from heapfit.league.rows import LeagueRow, row_order
 from heapfit.league.stamps import built_stamp, key_of, own_stamp, tool_version
 from heapfit.plan.allocators import find_allocators, takes_pools

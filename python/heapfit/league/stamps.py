@@ -16,7 +16,7 @@ from heapfit.importers.external_tool import run
 from heapfit.plugin import INCLUDE, Built, Plugin
 
 # The rooms that decide a figure of ours, beside the engine.
-_ROOMS: Final = ("plan", "trace", "bounds", "compare", "design", "front", "league")
+_ROOMS: Final = ("plan", "trace", "bounds", "comparison", "design", "league")
 _KINDS: Final = {".py", ".csv", ".toml"}
 _SHOWN: Final = 16  # hexadecimal digits
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from heapfit.compare.comparison import Comparison, with_series
-from heapfit.compare.row import Row
-from heapfit.compare.today.heaps import SystemHeap
+from heapfit.comparison.comparison import Comparison, with_series
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.row import Row
 from heapfit.trace.loaded import LoadedTrace
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
-from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
+from heapfit.sizing.separate_pools import AlonePools
 from heapfit.sizing.settings import share_told
 
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.compare.today.requests import Requests, as_served, requests_of, without
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.buffers import one_unit

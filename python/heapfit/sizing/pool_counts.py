@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit.progress import Progress, no_progress
-from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.demand import Integers
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
+from heapfit.sizing.separate_pools import AlonePools
 
 _SEARCHED = 1_500_000_000  # events replayed in search of counts: some seconds
 _FEWEST_TRIES, _MOST_TRIES = 200, 20_000

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
-from heapfit.sizing.alone import AlonePool, AlonePools, size_alone
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import measure_demand
 from heapfit.sizing.pool_counts import Goal, chosen_counts
 from heapfit.sizing.pool_replay import PoolReplay
+from heapfit.sizing.separate_pools import AlonePool, AlonePools, size_alone
 from heapfit.sizing.unseen import Chance, Judge, Unseen
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
-from heapfit.sizing.alone import AlonePools
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
 from heapfit.sizing.pool_counts import Goal, chosen_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stacked
 from heapfit.sizing.run_out import interval, rarest_shown
+from heapfit.sizing.separate_pools import AlonePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_run

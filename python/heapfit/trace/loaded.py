@@ -18,8 +18,8 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
-from heapfit.trace.kept.fleet import KeptFleet, KeptFleetTrial
 from heapfit.trace.profile import Profile, profile_events
+from heapfit.trace.replay_cache.fleet import KeptFleet, KeptFleetTrial
 from heapfit.trace.stored import Trace, placed_in
 
 STANDARD_ALIGNMENT = 8  # bytes

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.check.check import Check, Checked, Finding
-from heapfit.check.growth import Change
-from heapfit.check.margin import planned_peak
-from heapfit.check.run import Refusal, Run
+from heapfit.checks.check import Check, Checked, Finding
+from heapfit.checks.growth import Change
+from heapfit.checks.margin import planned_peak
+from heapfit.checks.run import Refusal, Run
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.cli.printing.ranking import IN_PIECES, NEEDS_SIZE, marks_of, over_in_steps, ranking
-from heapfit.compare.matrix import Column, Matrix
-from heapfit.compare.row import Row, energies_over_least
+from heapfit.comparison.matrix import Column, Matrix
+from heapfit.comparison.row import Row, energies_over_least
 from heapfit.plan.energy import Sram, load_sram
 
 Cell: TypeAlias = Callable[[Row], str]

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import BesideResult
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.row import Row, energies_over_least
-from heapfit.compare.work import Work
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.row import Row, energies_over_least
+from heapfit.comparison.work import Work
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 

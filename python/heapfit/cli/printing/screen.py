@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import said_of
-from heapfit.compare.margin import ENOUGH_OF_SMALL, SMALL_PEAK
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fit_result import Answer, BesideRow, Fit, Held, Standing
 from heapfit.report.saving import saving_told
 

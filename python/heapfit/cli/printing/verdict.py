@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.cli.printing.parts import Fields, Line, Part
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.row import Row
-from heapfit.compare.verdict import chosen_row, further_sentences, searched_further, verdict
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import chosen_row, further_sentences, searched_further, verdict
 from heapfit.design.effort import MEANING, Effort
 from heapfit.fit_result import Answer
 

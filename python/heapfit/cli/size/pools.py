@@ -36,9 +36,9 @@ from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.run_out import RUN_OUT, between
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
-from heapfit.sizing.alone import AlonePool, AlonePools
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.pools import PoolOptions, PoolSizing, SizedPool, size_pools
+from heapfit.sizing.separate_pools import AlonePool, AlonePools
 from heapfit.sizing.settings import share_told
 from heapfit.sizing.unseen import Chance, Unseen
 from heapfit.sweep import Sweep

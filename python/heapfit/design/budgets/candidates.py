@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.compare.candidate import Candidate, NotApplicable, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, once
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import Patience, certified_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method

@@ -28,7 +28,7 @@ from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, 
 from heapfit.design.placement.remembered import Remembered, RememberedTrial
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
-from heapfit.sweep.ahead import with_following
+from heapfit.sweep.lookahead import with_following
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import classes_of_sizes
 from heapfit.plan.plan import Plan
-from heapfit.sweep.ahead import Ahead
+from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
 

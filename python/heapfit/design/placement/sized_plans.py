@@ -6,7 +6,7 @@ Placement is learned as that of `tailored` is: its size classes are the same.
 
 from __future__ import annotations
 
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, learn_placement
 from heapfit.design.placement.tailored_plans import better
 from heapfit.plan.plan import Plan

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.placement.learned import (
     LEAST_EVENTS,

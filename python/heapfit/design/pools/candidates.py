@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from heapfit.compare.candidate import Candidate, NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.plan.allocators import find_allocators, takes_shared

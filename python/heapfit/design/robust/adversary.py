@@ -19,11 +19,11 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.compare.comparison import Comparison, measure, refuse_nothing
-from heapfit.compare.jobs import Contestants
-from heapfit.compare.measuring import Precision
-from heapfit.compare.row import Row
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.comparison.comparison import Comparison, measure, refuse_nothing
+from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.measuring import Precision
+from heapfit.comparison.row import Row
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.margin import HeapSize, Known, heap_size
-from heapfit.compare.verdict import are_worth_it
-from heapfit.compare.work import NO_WORK, Work, work_of
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.margin import HeapSize, Known, heap_size
+from heapfit.comparison.verdict import are_worth_it
+from heapfit.comparison.work import NO_WORK, Work, work_of
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Replays, Runs, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective

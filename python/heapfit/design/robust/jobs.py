@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
-from heapfit.compare.candidate import Portfolio
-from heapfit.compare.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
-from heapfit.compare.trial import runs_from_file, serves_from
-from heapfit.compare.work import NO_WORK, Work
+from heapfit.comparison.candidate import Portfolio
+from heapfit.comparison.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
+from heapfit.comparison.trial import runs_from_file, serves_from
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -26,9 +26,9 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.kept.answers import Answers, key_of
-from heapfit.trace.kept.fleet import KeptFleet
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.replay_cache.answers import Answers, key_of
+from heapfit.trace.replay_cache.fleet import KeptFleet
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 

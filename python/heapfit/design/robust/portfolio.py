@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.compare.margin import kind_of
+from heapfit.comparison.margin import kind_of
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 

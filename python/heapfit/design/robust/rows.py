@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TypeVar
 
-from heapfit.compare.candidate import Candidate, NotApplicable
-from heapfit.compare.margin import Known, heap_size, kind_of
+from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.margin import Known, heap_size, kind_of
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
 from heapfit.design.robust.objective import Objective

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.check.run import run_on
-from heapfit.compare.today.heaps import parse_system_heap
+from heapfit.checks.run import run_on
+from heapfit.comparison.incumbents.heaps import parse_system_heap
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit

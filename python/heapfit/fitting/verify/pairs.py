@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.compare.margin import enough_recordings
-from heapfit.compare.today.comparison import HeapCost, Pair, Today
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.compare.today.needs import memories_needed
-from heapfit.compare.today.requests import requests_of
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.margin import enough_recordings
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Runs

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.front.design_front import Configuration, Front
-from heapfit.front.measures import ABOUT, Measure
-from heapfit.front.pareto import Standing
+from heapfit.comparison.costs.measures import ABOUT, Measure
+from heapfit.design.front.design_front import Configuration, Front
+from heapfit.design.front.pareto import Standing
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
 from heapfit.report.drawing.number_text import count, figure_text, rate
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.compare.verdict import further_sentences, verdict
+from heapfit.comparison.costs.instruction_model import Off
+from heapfit.comparison.costs.measures import ABOUT, Measure
+from heapfit.comparison.verdict import further_sentences, verdict
+from heapfit.design.front.axes import AXES
+from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
+from heapfit.design.front.pareto import Standing
 from heapfit.fit_result import Answer
-from heapfit.front.axes import AXES
-from heapfit.front.design_front import Configuration, Front, cost_of_choice, verdict_of
-from heapfit.front.instruction_model import Off
-from heapfit.front.measures import ABOUT, Measure
-from heapfit.front.pareto import Standing
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NOT_MEASURED, count, percent, rate

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.check.check import Check, Checked, Source
-from heapfit.check.margin import planned_peak
-from heapfit.compare.trial import need_of
+from heapfit.checks.check import Check, Checked, Source
+from heapfit.checks.margin import planned_peak
+from heapfit.comparison.trial import need_of
 from heapfit.importers import opened_trace
 from heapfit.importers.site_names import site_names
 from heapfit.plan.allocators import find_allocators

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.check.run import Run
-from heapfit.compare.jobs import Source
-from heapfit.compare.matrix import Matrix
-from heapfit.compare.verdict import chosen_row
+from heapfit.checks.run import Run
+from heapfit.comparison.jobs import Source
+from heapfit.comparison.matrix import Matrix
+from heapfit.comparison.verdict import chosen_row
 from heapfit.importers.site_names import site_names
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.case import Case, drawn_case

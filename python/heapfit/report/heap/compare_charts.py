@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from heapfit.compare.matrix import Matrix
-from heapfit.compare.row import Row
+from heapfit.comparison.matrix import Matrix
+from heapfit.comparison.row import Row
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace, marked_line
 
 _MOST_CURVES = 7

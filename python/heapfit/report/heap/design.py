@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import measure
-from heapfit.compare.measuring import Precision
-from heapfit.compare.verdict import chosen_row
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import measure
+from heapfit.comparison.measuring import Precision
+from heapfit.comparison.verdict import chosen_row
 from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import RobustRow

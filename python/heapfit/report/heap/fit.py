@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+from heapfit.design.front.preference import Preference
 from heapfit.fit_result import Fit
-from heapfit.front.preference import Preference
 from heapfit.importers.site_names import site_names
 from heapfit.report.case import Case
 from heapfit.report.drawing import rendering

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.compare.row import Row
-from heapfit.compare.today.heaps import SystemHeap, heap_4
-from heapfit.compare.today.requests import Requests, as_served, requests_of
+from heapfit.comparison.incumbents.heaps import SystemHeap, heap_4
+from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of
+from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.report.case import Case

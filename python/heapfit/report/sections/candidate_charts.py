@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heapfit.compare.row import Row
+from heapfit.comparison.row import Row
 from heapfit.report.drawing.figure import (
     ACCENT,
     OTHERS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.row import Row
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.row import Row
 from heapfit.report.case import Case
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import size

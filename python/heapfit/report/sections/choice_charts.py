@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.compare.row import Row
-from heapfit.front.measures import measures_of
+from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.row import Row
 from heapfit.plan.energy import load_sram
 from heapfit.report.case import Case
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis

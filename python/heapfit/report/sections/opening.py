@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from heapfit.compare.row import Row
-from heapfit.compare.verdict import pools_warning, verdict
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import pools_warning, verdict
 from heapfit.report.case import Case
 from heapfit.report.drawing.number_text import count, percent, ratio, size
 from heapfit.report.sections.content import Figure, Opening, kind_of, pointers_told, source_of

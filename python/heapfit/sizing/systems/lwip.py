@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from heapfit.compare.today.heaps import (
+from heapfit.comparison.incumbents.heaps import (
     LARGEST_SHORT,
     LEAST,
     LONG_HEADER,

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.compare.candidate import NotApplicable
-from heapfit.compare.comparison import Comparison, refuse_nothing
-from heapfit.compare.jobs import (
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import Comparison, refuse_nothing
+from heapfit.comparison.jobs import (
     Contestants,
     PlanMaker,
     Prepared,
@@ -17,7 +17,7 @@ from heapfit.compare.jobs import (
     measured_rows,
     preparation,
 )
-from heapfit.compare.row import Row
+from heapfit.comparison.row import Row
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import numbered

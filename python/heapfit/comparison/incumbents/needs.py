@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit import _engine
-from heapfit.compare.today.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
-from heapfit.compare.today.requests import Requests, as_served, without
+from heapfit.comparison.incumbents.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
+from heapfit.comparison.incumbents.requests import Requests, as_served, without
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.operations import is_allocation
 

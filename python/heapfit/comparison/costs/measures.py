@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Final
 
 from heapfit import _engine
-from heapfit.compare.row import Row
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.comparison.costs.instruction_model import Off
+from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError, meant
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import measured_codes
-from heapfit.front.instruction_model import Off
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.measuring import Ground, beaten
-from heapfit.compare.row import Row
-from heapfit.compare.work import Work
-from heapfit.front.code_label import code_label
-from heapfit.front.code_table import measured_codes
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.comparison.measuring import Ground, beaten
+from heapfit.comparison.row import Row
+from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
 

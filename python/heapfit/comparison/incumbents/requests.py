@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.compare.today.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
+from heapfit.comparison.incumbents.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from heapfit import _engine
-from heapfit.compare.today.heaps import SystemHeap
-from heapfit.compare.today.requests import as_served, requests_of
-from heapfit.compare.trial import least_size, plain_replay
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.requests import as_served, requests_of
+from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from heapfit.compare.margin import Known, enough_recordings, heap_size, kind_of
-from heapfit.compare.row import Row
-from heapfit.compare.today.comparison import HeapCost, Pair, Today
-from heapfit.compare.today.heaps import SystemHeap, parse_system_heap
-from heapfit.compare.today.needs import Needs, needs_of
-from heapfit.compare.today.requests import requests_of
+from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.needs import Needs, needs_of
+from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.margin import Known, enough_recordings, heap_size, kind_of
+from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
 from heapfit.fitting.choice import Choice
-from heapfit.front.measures import measures_of
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress
 from heapfit.trace.stored import Trace

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heapfit import _engine
-from heapfit.compare.margin import HeapSize
-from heapfit.compare.row import Row
-from heapfit.compare.today.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
-from heapfit.compare.today.needs import Needs, memories_needed
-from heapfit.compare.today.requests import requests_of
+from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
+from heapfit.comparison.incumbents.needs import Needs, memories_needed
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.margin import HeapSize
+from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import BesideRow, Standing
 from heapfit.fitting.choice import Choice
-from heapfit.front.measures import measures_of
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress

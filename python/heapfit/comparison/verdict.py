@@ -7,8 +7,8 @@ name one plan and one region. What one of them searched further is told apart.
 
 from __future__ import annotations
 
-from heapfit.compare.comparison import Comparison
-from heapfit.compare.row import Row
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.row import Row
 
 # A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
 # closes less of the gap between a heap without pools and U_max is no reason to have them.

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, comparison_of, ground_of, to_look_at_closer
-from heapfit.compare.measuring import (
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import Comparison, comparison_of, ground_of, to_look_at_closer
+from heapfit.comparison.measuring import (
     EXACT,
     STANDARD_PRECISION,
     Ground,
     Precision,
     measure_candidate,
 )
-from heapfit.compare.row import Row, ranked, with_work_of
+from heapfit.comparison.row import Row, ranked, with_work_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep

@@ -11,20 +11,20 @@ from typing import Final
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate, Portfolio
-from heapfit.compare.comparison import Comparison, refuse_nothing
-from heapfit.compare.jobs import Prepared, measured_rows, prepared_of
-from heapfit.compare.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
-from heapfit.compare.row import Row, ranked
-from heapfit.compare.verdict import chosen_row
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import Comparison, refuse_nothing
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.measures import ABOUT, Measure, Measures, measures_of
+from heapfit.comparison.jobs import Prepared, measured_rows, prepared_of
+from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.comparison.row import Row, ranked
+from heapfit.comparison.verdict import chosen_row
+from heapfit.design.front.axes import place
+from heapfit.design.front.pareto import Place, Standing, places
+from heapfit.design.front.preference import Preference
+from heapfit.design.front.pruning import Rivals
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
-from heapfit.front.axes import place
-from heapfit.front.code_label import code_label
-from heapfit.front.left import Rivals
-from heapfit.front.measures import ABOUT, Measure, Measures, measures_of
-from heapfit.front.pareto import Place, Standing, places
-from heapfit.front.preference import Preference
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import TrainedOn, save_plan
 from heapfit.progress import Progress, no_progress

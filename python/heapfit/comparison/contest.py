@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.margin import Known, heap_size, kind_of, largest_r_safe
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.margin import Known, heap_size, kind_of, largest_r_safe
 from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 

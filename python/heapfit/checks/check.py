@@ -21,9 +21,9 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.check.growth import Changes, Holdings, changes, holdings_of
-from heapfit.check.margin import margin_eaten
-from heapfit.check.run import Run, refuse_other_kind, run_on
+from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
+from heapfit.checks.margin import margin_eaten
+from heapfit.checks.run import Run, refuse_other_kind, run_on
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.kept.answers import Answers, key_of
+from heapfit.trace.replay_cache.answers import Answers, key_of
 
 _NUMBERS = 3  # of an answer: whether it runs, its reach, its events
 _LARGEST = 1 << 63

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.compare.candidate import Candidate
-from heapfit.compare.row import Row
-from heapfit.compare.work import Work
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.row import Row
+from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
 from heapfit.progress import Progress, no_progress
 

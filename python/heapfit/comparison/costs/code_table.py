@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from heapfit.front.instruction_model import InstructionModel, Line, Off
+from heapfit.comparison.costs.instruction_model import InstructionModel, Line, Off
 
 _CODES: Final = "codes.csv"
 _INSTRUCTIONS: Final = "instructions.csv"
@@ -58,7 +58,7 @@ def _off(mean: str, worst: str) -> Off | None:
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
-    text = (files("heapfit") / "front" / name).read_text(encoding="utf-8")
+    text = (files("heapfit") / "comparison" / "costs" / name).read_text(encoding="utf-8")
     yield from csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
 
 

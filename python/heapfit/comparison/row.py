@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.compare.margin import HeapSize, Known, heap_size, kind_of
-from heapfit.compare.work import NO_WORK, Work
+from heapfit.comparison.margin import HeapSize, Known, heap_size, kind_of
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan

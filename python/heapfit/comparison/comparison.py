@@ -13,9 +13,9 @@ from typing import NoReturn
 import pyarrow as pa
 
 from heapfit.bounds.trace_bounds import BesideResult, QuickBounds, quick_bounds
-from heapfit.compare.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.compare.contest import Contest, cheapest_first
-from heapfit.compare.measuring import (
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
+from heapfit.comparison.contest import Contest, cheapest_first
+from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
     Ground,
     Precision,
@@ -23,11 +23,11 @@ from heapfit.compare.measuring import (
     measure_candidate,
     replay_in,
 )
-from heapfit.compare.row import Row, ranked, row_table, with_work_of
-from heapfit.compare.work import NO_WORK, Work, work_of
+from heapfit.comparison.row import Row, ranked, row_table, with_work_of
+from heapfit.comparison.work import NO_WORK, Work, work_of
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, no_progress
-from heapfit.sweep.ahead import Ahead
+from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table, paragraph
-from heapfit.compare.today.comparison import HeapCost, Pair, Today
-from heapfit.compare.today.needs import Permanent
+from heapfit.comparison.incumbents.needs import Permanent
+from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
 
 _UNKNOWN = "not measured"
 
