@@ -60,6 +60,7 @@ style: $(environment) ## layout and lint of Python and C
 	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
+	$(PYTHON) scripts/check_language.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
