@@ -73,7 +73,7 @@ def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
         replay = PoolReplay(drawn_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
-        found = replay.run(np.array([pool.count for pool in sizing.pools])).together()
+        found = replay.run(np.array([pool.count for pool in sizing.pools])).sum_pools()
         refused, requests = refused + found.refused.sum(), requests + found.requests.sum()
     chance = sizing.unseen.overall
     assert sizing.unseen.evidence is Evidence.SEEDS and sizing.unseen.draws == 8
