@@ -27,7 +27,6 @@ from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED, EVENTS, WORKL
 
 
 def example(_: Laboratory) -> PaperFigure:
-    """Figure 3."""
     walk = example_walk()
     events = list(range(1, len(walk.used) + 1))
     at_peak, fitting = int(walk.live[int(walk.used.argmax())][0]), walk.greedy()[0]

@@ -89,21 +89,18 @@ def deviating(one: Spread) -> str:
 
 
 def live_half(runs: ReportRuns) -> Finding:
-    """Row 1."""
     live = spread([run.counts.live_blocks for run in runs.version_2[SIZES]])
     facts = f"{deviating(live)} of {REPORT_SLOTS}"
     return near("000-1", "live", live.mean / REPORT_SLOTS, facts=facts)
 
 
 def almost_all_freed(runs: ReportRuns) -> Finding:
-    """Row 1."""
     calls = runs.version_2[SIZES][0].counts
     freed = calls.free.calls / calls.alloc.calls
     return holds("000-1", "freed", freed > 0.99, f"{freed:.2%} of the blocks are freed")
 
 
 def drawn_sizes(_: Laboratory) -> NDArray[np.uint64]:
-    """Of figure 1."""
     return draw_sizes(_DRAWN, SAMPLES)
 
 
@@ -147,7 +144,6 @@ def short_run(_: Laboratory) -> Outputs:
 
 
 def four_outputs(outputs: Outputs) -> list[Finding]:
-    """Row 4."""
     run, listed = outputs.run, outputs.listed
     calls = run.counts.alloc.calls + run.counts.free.calls
     agree = (
@@ -170,20 +166,17 @@ def header(runs: ReportRuns) -> Finding:
 
 
 def alignment(runs: ReportRuns) -> Finding:
-    """Row 5."""
     is_so = all(bool((run.free_sizes % 8 == 0).all()) for run in _first(runs))
     return near("000-5", "alignment", 8.0 if is_so else 1.0)
 
 
 def constant_free(runs: ReportRuns) -> Finding:
-    """Row 5."""
     worst = {max(run.counts.free.worst for run in runs.version_1[slots]) for slots in BUFFERS}
     facts = f"at most {max(worst)} accesses to metadata in any free, for every buffer"
     return holds("000-5", "constant", len(worst) == 1, facts)
 
 
 def small_blocks(runs: ReportRuns) -> Finding:
-    """Row 6."""
     shares = [float((run.free_sizes <= SMALL).mean()) for run in _first(runs)]
     middle = median(float(median(run.free_sizes.tolist())) for run in _first(runs))
     facts = (
@@ -194,7 +187,6 @@ def small_blocks(runs: ReportRuns) -> Finding:
 
 
 def out_of_memory(runs: ReportRuns) -> Finding:
-    """Row 7."""
     loops = {slots: _loops(runs.version_1[slots]) for slots in BUFFERS}
     facts = ", ".join(f"{slots}: {deviating(loops[slots])}" for slots in BUFFERS)
     its = figure("000-7", "loops")
@@ -203,7 +195,6 @@ def out_of_memory(runs: ReportRuns) -> Finding:
 
 
 def slow_change(runs: ReportRuns) -> Finding:
-    """Row 8."""
     first, last = (_loops(runs.version_1[slots]).mean for slots in (BUFFERS[0], BUFFERS[-1]))
     factor = BUFFERS[-1] // BUFFERS[0]
     facts = f"{last / first - 1:+.0%} while the buffer grows {factor} times"
@@ -211,14 +202,12 @@ def slow_change(runs: ReportRuns) -> Finding:
 
 
 def unused(runs: ReportRuns) -> Finding:
-    """Row 9."""
     share = spread([run.share_unused for run in _first(runs)])
     why = f"MAX {STANDARD_MOST} B was chosen by it."
     return near("000-9", "share", share.mean, why, f"{share.mean:.1%} ± {share.deviation:.1%}")
 
 
 def free_at_the_end(runs: ReportRuns) -> Finding:
-    """Row 10."""
     free = {
         slots: spread([run.free_bytes for run in runs.version_1[slots]]).mean / 1024
         for slots in BUFFERS
@@ -229,7 +218,6 @@ def free_at_the_end(runs: ReportRuns) -> Finding:
 
 
 def sixteen_bytes(runs: ReportRuns) -> Finding:
-    """Row 10."""
     refused = [run.counts.refused or 0 for run in _first(runs)]
     enough = [int((run.free_sizes >= 16).sum()) for run in _first(runs)]
     return holds(

@@ -109,19 +109,16 @@ class Times:
 
 
 def models(laboratory: Laboratory) -> Models:
-    """Of row 10."""
     described = laboratory.map("blocks split and joined", described_of, _seeds(laboratory))
     return Models(laboratory.once(costs), described)
 
 
 def both_mixes(laboratory: Laboratory) -> Mixes:
-    """Of row 12."""
     alike = laboratory.map("other sizes alike", alike_costs_of, _seeds(laboratory))
     return Mixes(laboratory.once(costs), alike)
 
 
 def times(laboratory: Laboratory) -> Times:
-    """Of row 11."""
     return Times(laboratory.once(costs), queue_instructions())
 
 
@@ -142,7 +139,6 @@ def over_requested(some: Sequence[Mapping[str, Cost]], name: str) -> float:
 
 
 def linux_model(measured: Models) -> list[Finding]:
-    """Row 10."""
     model, lea = (over_requested(measured.fitted, name) for name in (MODEL, "lea"))
     described = mean(one.footprint / one.requested for one in measured.described) - 1
     return [
@@ -197,7 +193,6 @@ def execution_time(measured: Times) -> list[Finding]:
 
 
 def footprints(measured: Mixes) -> list[Finding]:
-    """Row 12."""
     fitted = measured.fitted
     pools, model = mean_cost(fitted, POOLS), mean_cost(fitted, MODEL)
     requested, ours, linux = (
@@ -223,7 +218,6 @@ def footprints(measured: Mixes) -> list[Finding]:
 
 
 def accesses(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
-    """Row 13."""
     each = {name: mean_cost(measured, name).accesses for name in (POOLS, STACK, "lea", "tlsf")}
     facts = (
         f"per operation {each[POOLS]:.1f}, with a stack {each[STACK]:.1f}; lea {each['lea']:.1f}, "
@@ -250,7 +244,6 @@ def energy(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
 
 
 def steadiness(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
-    """Row 15."""
     varies = {
         name: pstdev([one[name].accesses for one in measured]) / mean_cost(measured, name).accesses
         for name in (POOLS, STACK, "lea")
@@ -267,12 +260,10 @@ def steadiness(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
 
 
 def pools_code(_: Laboratory) -> code_sizes.Weighed:
-    """Of row 16."""
     return code_sizes.weigh([POOLS])
 
 
 def object_code(weighed: code_sizes.Weighed) -> list[Finding]:
-    """Row 16."""
     if weighed.missing:
         return [unknown("001-16", "code", f"Not weighed: {weighed.missing}.")]
     size = weighed.sizes[POOLS]
@@ -289,14 +280,12 @@ class Delegated:
 
 
 def delegated(_: Laboratory) -> Delegated:
-    """Of row 17."""
     alone = Plan(POOLS, pools=(Pool(40, 4, True),))
     beside = Plan(POOLS, pools=(Pool(40, 4, True),), shared=Plan("tlsf"))
     return Delegated(*(refusals(plan, [40, 4000], 1 << 14) for plan in (alone, beside)))
 
 
 def delegation(refused: Delegated) -> list[Finding]:
-    """Row 17."""
     facts = f"of 40 and 4000 B, pools alone refuse {refused.alone}, with TLSF {refused.beside}"
     return [holds("001-17", "rest", refused == Delegated(1, 0), facts)]
 

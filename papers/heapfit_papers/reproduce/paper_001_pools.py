@@ -60,7 +60,6 @@ def mixes(laboratory: Laboratory) -> list[Mix]:
 
 
 def packet_sizes(drawn: Sequence[Mix]) -> list[Finding]:
-    """Row 1."""
     count = len(drawn)
     ack = sum(one.ack[-1] for one in drawn) / count
     mtu = sum(one.mtu[-1] for one in drawn) / count
@@ -87,7 +86,6 @@ def packet_sizes(drawn: Sequence[Mix]) -> list[Finding]:
 
 
 def stability(drawn: Sequence[Mix]) -> list[Finding]:
-    """Row 2."""
     moved = [
         max(means) - min(means)
         for shares in ([one.ack for one in drawn], [one.mtu for one in drawn])
@@ -107,7 +105,6 @@ def payloads(_: Laboratory) -> float:
 
 
 def fragments(exact: float) -> list[Finding]:
-    """Row 3."""
     packets = math.ceil(exact)
     return [near("001-3", "packets", float(packets), facts=f"{exact:.3f}, so {packets}")]
 
@@ -120,7 +117,6 @@ def chosen_pools(_: Laboratory) -> list[int]:
 
 
 def selection(sizes: Sequence[int]) -> list[Finding]:
-    """Row 4."""
     return [near("001-4", "sizes", tuple(float(size) for size in sizes))]
 
 
@@ -140,7 +136,6 @@ def fixed_blocks(_: Laboratory) -> Refused:
 
 
 def neither_split_nor_joined(refused: Refused) -> list[Finding]:
-    """Row 5."""
     facts = (
         f"a block of 1024 B serves {2 - refused.of_two_small} of two requests of 100 B; 16 blocks "
         f"of 64 B serve {1 - refused.of_one_large} of one of 1000 B"
@@ -197,7 +192,6 @@ def example_calls(_: Laboratory) -> Example:
 
 
 def example(calls: Example) -> list[Finding]:
-    """Row 8."""
     third = 2.0 + calls.served
     is_mtu = calls.refused_by_mtu == (0, 1)
     return [
@@ -223,7 +217,6 @@ def queue_calls(_: Laboratory) -> Calls:
 
 
 def queue(calls: Calls) -> list[Finding]:
-    """Row 9."""
     both = float(calls.allocations if calls.allocations == calls.frees else 0)
     facts = f"{calls.allocations:,} and {calls.frees:,}"
     return [near("001-9", "calls", both, facts=facts)]

@@ -74,7 +74,6 @@ def two_roads(study: Study) -> list[Finding]:
 
 
 def pools(_: Laboratory) -> Pools:
-    """Of figure 5."""
     schemes = scenario_of("figure-5").points[0].schemes
     return Pools(
         {one.name: one.capacity() for one in schemes}, {one.name: one.region for one in schemes}
@@ -82,17 +81,14 @@ def pools(_: Laboratory) -> Pools:
 
 
 def fixed_bytes(measured: Pools) -> list[Finding]:
-    """Row 2."""
     return [near("002-2", "bytes", float(measured.capacity[FIXED]))]
 
 
 def variable_bytes(measured: Pools) -> list[Finding]:
-    """Row 3."""
     return [near("002-3", "bytes", float(measured.capacity[CHAINED]))]
 
 
 def equal_memory(measured: Pools) -> list[Finding]:
-    """Row 4."""
     fixed, variable = measured.region[FIXED], measured.region[CHAINED]
     why = "36 B a partition and 16 B a buffer were chosen so."
     is_so = abs(fixed / variable - 1) < 0.01
@@ -120,7 +116,6 @@ def metrics(study: Study) -> list[Finding]:
 
 
 def figure_5(experiment: Curves) -> list[Finding]:
-    """Row 6."""
     at = experiment.axis.index(0.003)
     fixed, together, chained = (experiment.values(name)[at] for name in (FIXED, TOGETHER, CHAINED))
     return [
@@ -132,7 +127,6 @@ def figure_5(experiment: Curves) -> list[Finding]:
 
 
 def figure_6(experiment: Curves) -> list[Finding]:
-    """Row 7."""
     fixed, chained = experiment.values(FIXED), experiment.values(CHAINED)
     crossings = [_crossing(experiment, metric) for metric in (ADMISSION, MEMORY)]
     facts = ", in utilisation ".join(f"between {low:g} and {high:g} B" for low, high in crossings)
@@ -146,7 +140,6 @@ def figure_6(experiment: Curves) -> list[Finding]:
 
 
 def figure_7(experiment: Curves) -> list[Finding]:
-    """Row 8."""
     fixed = experiment.values(FIXED)
     its = figure("002-8", "fixed")
     farthest = max(fixed, key=lambda one: abs(one - its.number))
@@ -178,14 +171,12 @@ class PartitionSizes:
 
 
 def partition_sizes(laboratory: Laboratory) -> PartitionSizes:
-    """Of row 9."""
     return PartitionSizes(
         *(curves_of(f"figure-8-same-{what}")(laboratory) for what in ("total", "number"))
     )
 
 
 def figure_8(found: PartitionSizes) -> list[Finding]:
-    """Row 9."""
     total, number = found.same_total, found.same_number
     return [_smaller(total), _drop(total), _more_of_the_same(number)]
 
@@ -201,7 +192,6 @@ def overhead_curves(_: Laboratory) -> dict[str, list[float]]:
 
 
 def overheads(curves: Mapping[str, Sequence[float]]) -> list[Finding]:
-    """Row 10."""
     smaller = all(_falls_always(curve) for curve in curves.values())
     fixed = all(
         theirs < ours
@@ -239,7 +229,6 @@ def portable_code(_: Laboratory) -> dict[str, code_sizes.Weighed]:
 
 
 def portable(weighed: Mapping[str, code_sizes.Weighed]) -> list[Finding]:
-    """Row 12."""
     linked = [board for board, one in weighed.items() if all(one.sizes.get(n, 0) for n in _WEIGHED)]
     missing = [one.missing for one in weighed.values() if one.missing]
     first = weighed[_BOARDS[0]]
@@ -262,7 +251,6 @@ def list_and_bits(_: Laboratory) -> dict[str, float]:
 
 
 def better_structure(each: Mapping[str, float]) -> list[Finding]:
-    """Row 13."""
     bits, links = each["bits"], each["list"]
     facts = f"{bits:.2f} B a partition with two bits each, {links:.2f} B with a linked list"
     return [holds("002-13", "structure", bits < links < _PUBLISHED_OVERHEAD, facts)]

@@ -65,7 +65,6 @@ class Dedicated:
 
 
 def two_buckets(_: Laboratory) -> Dedicated:
-    """Of row 1."""
     alone = Plan("budgeted", pools=_PAIR)
     shared = Plan("budgeted", pools=_PAIR, shared=Plan("tlsf"))
     replay = _engine.Replay(alone.engine(), alone.engine().smallest_region)
@@ -107,7 +106,6 @@ def freed_blocks(_: Laboratory) -> Freed:
 
 
 def free_by_range(found: Freed) -> list[Finding]:
-    """Row 2."""
     facts = (
         f"of both blocks freed and asked for again, {found.own} are refused; of 1040 B after a "
         f"free of 528 B, {found.other}"
@@ -144,7 +142,6 @@ class Profiled:
 
 
 def profile(_: Laboratory) -> Profiled:
-    """Of row 4."""
     walk = capped_walk(_sizes(4), _LIMIT, _EVENTS, 1)
     series = _engine.SizeSeries(_sizes(4), _EVENTS)
     series.feed(walk.events)
@@ -187,7 +184,6 @@ class Equations:
 
 
 def equations(laboratory: Laboratory) -> Equations:
-    """Of row 5."""
     found = []
     for walk in _table_2_walks():
         budgets = walk.greedy()
@@ -198,7 +194,6 @@ def equations(laboratory: Laboratory) -> Equations:
 
 
 def constraints(found: Equations) -> list[Finding]:
-    """Row 5."""
     kept = all(
         one.raised <= one.u_max
         and all(n <= peak for n, peak in zip(one.budgets, one.peaks, strict=True))
@@ -250,7 +245,6 @@ class Example:
 
 
 def example_budgets(_: Laboratory) -> Example:
-    """Of row 6."""
     walk = example_walk()
     at_peak = int(walk.live[int(walk.used.argmax())][0])
     smaller = walk.greedy()[0]
@@ -259,7 +253,6 @@ def example_budgets(_: Laboratory) -> Example:
 
 
 def example(found: Example) -> list[Finding]:
-    """Row 6."""
     facts = (
         f"U_max {found.u_max} B; N_1 = {found.at_peak} makes U^B_max {found.raised} B, "
         f"N_1 = {found.smaller} makes it {found.kept} B"
@@ -278,7 +271,6 @@ class Greedy:
 
 
 def greedy_runs(laboratory: Laboratory) -> Greedy:
-    """Of row 7."""
     seeds = range(1, 4 if laboratory.is_small else 21)
     walks = [walk for seed in seeds for walk in _table_2_walks(seed)]
     counted = {
@@ -293,7 +285,6 @@ def greedy_runs(laboratory: Laboratory) -> Greedy:
 
 
 def greedy(found: Greedy) -> list[Finding]:
-    """Row 7."""
     total = len(found.budgets)
     same = sum(one == other for one, other in found.budgets)
     each = [steps / n for n, steps in found.running.items()]
@@ -323,7 +314,6 @@ class Exhaustive:
 
 
 def exhaustive_runs(laboratory: Laboratory) -> Exhaustive:
-    """Of row 8."""
     larger = [one for one in laboratory.once(budgeting) if one.shape.row is None]
     return Exhaustive({n: enumerated(Shape(n, _LIMIT)) for n in FEW}, larger)
 
@@ -348,7 +338,6 @@ def exhaustive(found: Exhaustive) -> list[Finding]:
 
 
 def table_1(budgeted: Sequence[Budgeting]) -> list[Finding]:
-    """Row 9."""
     shapes = [one for one in budgeted if one.shape.row is not None]
     ratios = tuple(one.ratio for one in shapes)
     ratio_told = ", ".join(f"{one.ratio:.1%} (worst {one.worst_ratio:.1%})" for one in shapes)

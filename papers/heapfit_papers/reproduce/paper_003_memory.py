@@ -64,13 +64,11 @@ class Workloads:
 
 
 def workload_sizes(laboratory: Laboratory) -> Workloads:
-    """Of row 10."""
     peaks = [peak for one in laboratory.once(table_2) for peak in one.peaks]
     return Workloads({number: _workload_sizes(number) for number in WORKLOADS}, peaks)
 
 
 def workloads(found: Workloads) -> list[Finding]:
-    """Row 10."""
     each = [near("003-10", f"w{number}", sizes) for number, sizes in found.sizes.items()]
     return [*each, near("003-10", "limit", float(max(found.peaks)))]
 
@@ -82,12 +80,10 @@ def known_allocators(_: Laboratory) -> list[str]:
 
 
 def allocators(found: Sequence[str]) -> list[Finding]:
-    """Row 11."""
     return [near("003-11", "count", float(len(found)), facts=", ".join(found))]
 
 
 def static(found: Sequence[Measured]) -> list[Finding]:
-    """Row 12."""
     over = max(abs(one.region(STATIC) / one.worst_case - 1) for one in found)
     first = [one for one in found if one.case.seed == found[0].case.seed]
     facts = ", ".join(f"w{one.case.workload} {one.region(STATIC):,}" for one in first)
@@ -103,7 +99,6 @@ def trials(laboratory: Laboratory) -> dict[int, Shrunk]:
 
 
 def trial(found: Mapping[int, Shrunk]) -> list[Finding]:
-    """Row 13."""
     close = all(abs(one.reached - one.r_safe) <= one.step for one in found.values())
     facts = "; ".join(
         f"w{number} {one.reached:,} B by 8 B, {one.r_safe:,} B by steps of {one.step:,} B"
@@ -132,14 +127,12 @@ class Figure5:
 
 
 def figure_5_runs(laboratory: Laboratory) -> Figure5:
-    """Of row 14."""
     return Figure5(
         laboratory.once(table_2), laboratory.once(other_models), laboratory.once(other_lengths)
     )
 
 
 def figure_5(found: Figure5) -> list[Finding]:
-    """Row 14."""
     bars = found.bars()
     return [
         _always_least(found, bars),
@@ -163,7 +156,6 @@ def with_shared(weighed: code_sizes.Weighed) -> dict[str, int]:
 
 
 def code(weighed: code_sizes.Weighed) -> list[Finding]:
-    """Row 15."""
     if weighed.missing:
         return [unknown("003-15", "large", f"Not weighed: {weighed.missing}.")]
     sizes = with_shared(weighed)
@@ -192,7 +184,6 @@ class Figure7:
 
 
 def figure_7_runs(laboratory: Laboratory) -> Figure7:
-    """Of row 16."""
     weighed = laboratory.once(all_code)
     if weighed.missing:
         return Figure7({}, weighed)
@@ -217,7 +208,6 @@ def figure_7_runs(laboratory: Laboratory) -> Figure7:
 
 
 def figure_7(found: Figure7) -> list[Finding]:
-    """Row 16."""
     totals = found.totals()
     if not totals:
         why = f"Not weighed: {found.weighed.missing}."
@@ -266,7 +256,6 @@ def _is_beaten(mine: Mapping[str, float], name: str) -> bool:
 
 
 def saving(found: Figure5) -> list[Finding]:
-    """Row 17."""
     [_, most] = _less_than_lea(found)
     is_so = most.verdict == holds("003-14", "lea_most", True, "").verdict
     return [holds("003-17", "saving", is_so, most.ours, most.why)]
