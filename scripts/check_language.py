@@ -29,7 +29,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 PARTICIPLES = _words(
-    "bought bound broken brought built chosen drawn driven fed found given gone got grown held "
+    "bought broken brought built chosen drawn driven fed found given gone got grown held "
     "hidden kept known laid left lost made meant met mistaken paid said seen sent shown sold "
     "spent spoken stood stuck taken taught thought thrown told understood worn written"
 )

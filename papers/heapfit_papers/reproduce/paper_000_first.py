@@ -73,7 +73,7 @@ def report_runs(laboratory: Laboratory) -> ReportRuns:
     return measure_report(laboratory.progress)
 
 
-def judged(*judges: Judge) -> Callable[[ReportRuns], list[Finding]]:
+def judge_runs(*judges: Judge) -> Callable[[ReportRuns], list[Finding]]:
     """What judges a row that the report's runs decide."""
     return lambda runs: [judge(runs) for judge in judges]
 
@@ -100,7 +100,7 @@ def almost_all_freed(runs: ReportRuns) -> Finding:
     return holds("000-1", "freed", freed > 0.99, f"{freed:.2%} of the blocks are freed")
 
 
-def drawn_sizes(_: Laboratory) -> NDArray[np.uint64]:
+def draw_law(_: Laboratory) -> NDArray[np.uint64]:
     return draw_sizes(_DRAWN, SAMPLES)
 
 
@@ -117,7 +117,7 @@ def size_law(sizes: NDArray[np.uint64]) -> list[Finding]:
 
 
 def free_lists(_: Laboratory) -> FreeLists:
-    """Of version 1 with two slots of 8 B, before anything and after the first pree."""
+    """Free lists of version 1 with two slots of 8 B, before anything and after the first pree."""
     workload = _engine.SlotWorkload(2, 8, 8, 1)
     buffer = _engine.SlotBuffer(report_version(1).engine(), REPORT_REGION, workload)
     whole = buffer.free_sizes().tolist()
@@ -126,7 +126,7 @@ def free_lists(_: Laboratory) -> FreeLists:
     return FreeLists(whole, buffer.free_sizes().tolist())
 
 
-def seen_free_list(lists: FreeLists) -> list[Finding]:
+def judge_free_list(lists: FreeLists) -> list[Finding]:
     """Row 3: the block freed last is in front of the list of version 1."""
     whole, after = len(lists.before), lists.after
     facts = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
@@ -134,7 +134,7 @@ def seen_free_list(lists: FreeLists) -> list[Finding]:
 
 
 def short_run(_: Laboratory) -> Outputs:
-    """Of version 1, with its dist.dat read back."""
+    """A run of version 1, with its dist.dat read back."""
     run = run_slotbuf(SlotbufSpec(50, 1000, report_version(1)))
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         path = Path(folder) / "dist.dat"
@@ -186,7 +186,7 @@ def small_blocks(runs: ReportRuns) -> Finding:
     return holds("000-6", "small", min(shares) > 0.5, facts)
 
 
-def out_of_memory(runs: ReportRuns) -> Finding:
+def judge_end_of_memory(runs: ReportRuns) -> Finding:
     loops = {slots: _loops(runs.version_1[slots]) for slots in BUFFERS}
     facts = ", ".join(f"{slots}: {deviating(loops[slots])}" for slots in BUFFERS)
     its = figure("000-7", "loops")
@@ -201,7 +201,7 @@ def slow_change(runs: ReportRuns) -> Finding:
     return holds("000-8", "change", abs(last / first - 1) < 0.25, facts)
 
 
-def unused(runs: ReportRuns) -> Finding:
+def judge_unused(runs: ReportRuns) -> Finding:
     share = spread([run.share_unused for run in _first(runs)])
     why = f"MAX {STANDARD_MOST} B was chosen by it."
     return near("000-9", "share", share.mean, why, f"{share.mean:.1%} ± {share.deviation:.1%}")
@@ -233,7 +233,7 @@ def sixteen_bytes(runs: ReportRuns) -> Finding:
 
 JUDGES: tuple[Judge, ...] = (
     *(live_half, almost_all_freed, header, alignment, constant_free, small_blocks),
-    *(out_of_memory, slow_change, unused, free_at_the_end, sixteen_bytes),
+    *(judge_end_of_memory, slow_change, judge_unused, free_at_the_end, sixteen_bytes),
 )
 
 _CALIBRATED = (
@@ -243,21 +243,23 @@ _CALIBRATED = (
 
 ROWS: Rows = {
     "000-1": Row(
-        report_runs, judged(live_half, almost_all_freed), "the run of section 4; blocks left stay"
+        report_runs,
+        judge_runs(live_half, almost_all_freed),
+        "the run of section 4; blocks left stay",
     ),
-    "000-2": Row(drawn_sizes, size_law, _CALIBRATED),
-    "000-3": Row(free_lists, seen_free_list, "one count for each size, no bins"),
+    "000-2": Row(draw_law, size_law, _CALIBRATED),
+    "000-3": Row(free_lists, judge_free_list, "one count for each size, no bins"),
     "000-4": Row(short_run, four_outputs, "free space is what blocks could serve, headers apart"),
     "000-5": Row(
         report_runs,
-        judged(header, alignment, constant_free),
+        judge_runs(header, alignment, constant_free),
         "last freed first; split whenever 24 + 8 B are left; the front is returned",
     ),
-    "000-6": Row(report_runs, judged(small_blocks), f"buffers {BUFFERS}, each to its end"),
-    "000-7": Row(report_runs, judged(out_of_memory), _CALIBRATED),
-    "000-8": Row(report_runs, judged(slow_change)),
-    "000-9": Row(report_runs, judged(unused), _CALIBRATED),
-    "000-10": Row(report_runs, judged(free_at_the_end, sixteen_bytes)),
+    "000-6": Row(report_runs, judge_runs(small_blocks), f"buffers {BUFFERS}, each to its end"),
+    "000-7": Row(report_runs, judge_runs(judge_end_of_memory), _CALIBRATED),
+    "000-8": Row(report_runs, judge_runs(slow_change)),
+    "000-9": Row(report_runs, judge_runs(judge_unused), _CALIBRATED),
+    "000-10": Row(report_runs, judge_runs(free_at_the_end, sixteen_bytes)),
 }
 
 

@@ -10,7 +10,7 @@ from statistics import mean
 from heapfit_papers.reproduce.finding import Finding, holds, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_000_first import JUDGES as FIRST
-from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judged, report_runs
+from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judge_runs, report_runs
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.row import Row, Rows
 from heapfit_papers.slotbuf.benchmark import (
@@ -111,15 +111,15 @@ def overhead(runs: ReportRuns) -> Finding:
 
 
 def list_length(runs: ReportRuns) -> Finding:
-    return _of_version_2(runs, "blocks", " blocks", _lengths)
+    return _compare_version_2(runs, "blocks", " blocks", _lengths)
 
 
 def mean_block(runs: ReportRuns) -> Finding:
-    return _of_version_2(runs, "mean", " B", _means)
+    return _compare_version_2(runs, "mean", " B", _means)
 
 
 def free_space(runs: ReportRuns) -> Finding:
-    return _of_version_2(runs, "free", " KiB", _free_kib)
+    return _compare_version_2(runs, "free", " KiB", _free_kib)
 
 
 def large_blocks(runs: ReportRuns) -> Finding:
@@ -183,24 +183,24 @@ _JUDGES: tuple[Judge, ...] = (
 )
 
 ROWS: Rows = {
-    "000-11": Row(report_runs, judged(merging)),
+    "000-11": Row(report_runs, judge_runs(merging)),
     "000-12": Row(readings, list_readings, "16 lists; the general list before larger exact ones"),
-    "000-13": Row(report_runs, judged(internal, overhead)),
+    "000-13": Row(report_runs, judge_runs(internal, overhead)),
     "000-14": Row(
         report_runs,
-        judged(list_length, mean_block, free_space),
+        judge_runs(list_length, mean_block, free_space),
         "the sizes of row 2; 16 to 300 B beside, which come out alike; 16 lists make the number "
         "of blocks; 10 seeds",
     ),
-    "000-15": Row(report_runs, judged(large_blocks), f"very big is above {VERY_BIG:,} B"),
-    "000-16": Row(report_runs, judged(two_thousand), "a buffer passes if 3 seeds of 3 do"),
+    "000-15": Row(report_runs, judge_runs(large_blocks), f"very big is above {VERY_BIG:,} B"),
+    "000-16": Row(report_runs, judge_runs(two_thousand), "a buffer passes if 3 seeds of 3 do"),
     "000-17": Row(
-        report_runs, judged(utilisation, services), "steps are loads and stores of metadata"
+        report_runs, judge_runs(utilisation, services), "steps are loads and stores of metadata"
     ),
 }
 
 
-def _of_version_2(
+def _compare_version_2(
     runs: ReportRuns, name: str, unit: str, figures: Callable[[Sequence[Slotbuf]], list[float]]
 ) -> Finding:
     """A figure of section 4: theirs is one run, so it holds within two deviations of ours."""
