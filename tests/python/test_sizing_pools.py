@@ -16,7 +16,7 @@ from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import TraceInfo, write_trace
-from heapfit.workloads.synthetic import drawn_events, generate_workload, parse_workload, spec_of
+from heapfit.workloads.synthetic import generate_events, generate_workload, parse_workload, spec_of
 
 CAMPUS = "campus:packets=50000"
 
@@ -72,7 +72,7 @@ def test_of_all_requests_together_less_memory_does_and_large_ones_are_refused_mo
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
-        replay = PoolReplay(drawn_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
+        replay = PoolReplay(generate_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
         found = replay.run(np.array([pool.count for pool in sizing.pools])).sum_pools()
         refused, requests = refused + found.refused.sum(), requests + found.requests.sum()
     chance = sizing.unseen.overall

@@ -32,7 +32,7 @@ from heapfit.fit_result import Answer, FitOptions
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, Whole, no_progress
 from heapfit.sweep import Sweep, usable_cores
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
@@ -75,7 +75,7 @@ def choose_for_one(
     read = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, read.profile.u_max)
     loaded = replace(read, threads=threads)
-    with meanwhile(threads, lambda: quick_bounds(loaded)) as until_found:
+    with run_beside_body(threads, lambda: quick_bounds(loaded)) as until_found:
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN

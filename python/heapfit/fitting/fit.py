@@ -32,7 +32,7 @@ from heapfit.progress import Progress, Whole, no_progress
 from heapfit.report.heap.code_zip import zipped
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep, usable_cores
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import different_names, source_name
@@ -338,7 +338,7 @@ def _code(
         generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
         return zipped(paths.code)
 
-    return meanwhile(threads, write_code)
+    return run_beside_body(threads, write_code)
 
 
 def _warnings(recordings: Sequence[_Recording], choice: Choice) -> list[str]:

@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice
 from heapfit.progress import Progress, by_steps
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import DrawnRun, draw_run
 from heapfit.workloads.model import Model, fit_model
@@ -56,7 +56,7 @@ def held_by(
         run = draw_run(drawing.model, drawing.seed)
         return _judged(_tried(choice, run), sizes, len(run))
 
-    for one in in_threads(threads, judge, _drawings(traces)):
+    for one in map_in_threads(threads, judge, _drawings(traces)):
         judged.append(one)
         progress(_STEP, len(judged) / DRAWN)
     progress(_STEP, 1.0)

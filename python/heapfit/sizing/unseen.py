@@ -25,7 +25,7 @@ from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_run
 from heapfit.workloads.model import fit_model
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, spec_of
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
 
 STANDARD_SEEDS = 8
 _STEP = "other draws"
@@ -152,7 +152,7 @@ class _Draws:
         """The events of each draw: the seeds that follow the workload's own, or traces drawn."""
         if self.spec is not None:
             for i in self.numbers:
-                yield drawn_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
+                yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
             return
         trace = Trace.open(recorded[0])
         model = fit_model(trace)

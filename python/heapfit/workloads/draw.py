@@ -35,7 +35,7 @@ class DrawnRun:
     copied: Integers  # the recording's event that each copies; _FREED: none
 
     def __len__(self) -> int:
-        """Events."""
+        """The number of events."""
         return len(self.objects)
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -85,7 +85,7 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
 
 
 def is_drawn(info: TraceInfo) -> bool:
-    """Whether a trace is drawn: no evidence of another run."""
+    """True if a trace is resampled from another and so no evidence of another run."""
     return info.source.startswith(_DRAWN_FROM)
 
 
@@ -107,7 +107,7 @@ def _draw(model: Model, seed: int) -> _Drawn:
 
 
 def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
-    """Of each event in order its object, and the recording's event that it copies; _FREED: none.
+    """The object of each event in order, and the recording's event that it copies; _FREED: none.
 
     Between two requests stand the events that precede the second, as they followed each other in
     the recording.
@@ -142,7 +142,7 @@ def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
 
 
 def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
-    """Of the new objects: which, its resize's event in the recording, and requests before it."""
+    """New objects that are resized, each resize's recorded event, and requests before it."""
     counts = np.diff(model.first_resize)[source]
     resized = np.repeat(np.arange(len(source)), counts)
     firsts = np.repeat(model.first_resize[source] - (np.cumsum(counts) - counts), counts)

@@ -35,12 +35,12 @@ class WorkloadSpec:
 
     @property
     def label(self) -> str:
-        """As one would type it: "t2_w1", or "t2_w1:limit=3"."""
+        """The workload as one would type it: "t2_w1", or "t2_w1:limit=3"."""
         given = ",".join(f"{name}={value}" for name, value in self.parameters.items())
         return f"{self.name}:{given}" if given else self.name
 
     def source(self) -> _engine.WorkloadSource:
-        """Its events; HeapfitError where there is no such workload, parameter or value."""
+        """The workload's events; HeapfitError for an unknown workload, parameter or value."""
         try:
             return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
         except HeapfitError:
@@ -48,7 +48,7 @@ class WorkloadSpec:
             raise
 
     def _refuse_unknown(self) -> None:
-        """As the engine does, but tells which name may be meant."""
+        """Refuses an unknown name as the engine does, and suggests the one that may be meant."""
         known = {info.name: info for info in _engine.workloads()}
         if self.name not in known:
             raise HeapfitError(f"workload: none is named '{self.name}' ({meant(self.name, known)})")
@@ -113,7 +113,7 @@ def spec_of(info: TraceInfo) -> WorkloadSpec | None:
     return spec
 
 
-def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
+def generate_events(spec: WorkloadSpec) -> _engine.EventArray:
     """The workload's events, in memory alone."""
     events = _engine.EventArray()
     for columns in _batches(spec.source()):
