@@ -13,7 +13,7 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
-from heapfit.plugin.faults import ATTACKS, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
+from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
 from heapfit.plugin.running import Answer, Process, started
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import profile_trace
@@ -114,7 +114,7 @@ class _Ground:
 
 def _ends(fault: Fault | None, answer: Answer) -> bool:
     """Whether nothing that comes after can be trusted: not of an init that crashes in little."""
-    return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
+    return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
 
 
 def measure(
