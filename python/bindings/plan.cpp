@@ -163,15 +163,20 @@ void bind_allocators(nb::module_ &module) {
             "takes_tags",
             [](const hfit_allocator &allocator) { return allocator.alloc_at != nullptr; },
             "True if blocks may be placed by the tag of the call site, too.")
-        .def_prop_ro("worst_case",
-                     [](const hfit_allocator &allocator) { return allocator.account.worst_case; })
-        .def_prop_ro("block_bytes",
-                     [](const hfit_allocator &allocator) { return allocator.account.block_bytes; })
+        // Texts of the account are None where the descriptor leaves them out.
         .def_prop_ro(
-            "fragmentation",
-            [](const hfit_allocator &allocator) { return allocator.account.fragmentation; })
-        .def_prop_ro("layout",
-                     [](const hfit_allocator &allocator) { return allocator.account.layout; })
+            "worst_case",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.worst_case); })
+        .def_prop_ro(
+            "block_bytes",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.block_bytes); })
+        .def_prop_ro("fragmentation",
+                     [](const hfit_allocator &allocator) {
+                         return text_of(allocator.account.fragmentation);
+                     })
+        .def_prop_ro(
+            "layout",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.layout); })
         .def_prop_ro("axes", &axes_of, nb::rv_policy::reference,
                      "In the order of hfit_axes (hfit/descriptor.h).")
         .def_prop_ro("grid", &grid_of, "Values of tunables worth trying.")

@@ -8,7 +8,8 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.design.front.axes import AXES, UNKNOWN, place
+from heapfit.design.front.axes import AXES, place
+from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
 
 INFOS = {info.name: info for info in _engine.allocators()}
