@@ -60,7 +60,8 @@ typedef struct hfit_tunable {
             offsetof(hfit_pools_plan, shared), 0, 0, 0, HFIT_CHOICE                                \
     }
 
-/* What an allocator costs, in sentences for a page; measured figures are elsewhere. */
+/* What an allocator costs, in sentences for a page; measured figures are elsewhere. Texts that are
+ * NULL are unknown. */
 typedef struct hfit_account {
     const char *worst_case;    /* steps of alloc and of free at worst, and what they grow with */
     const char *block_bytes;   /* bytes a block takes beyond its request */
@@ -143,6 +144,8 @@ typedef struct hfit_reach {
                      * allocators that know room_alike. */
 } hfit_reach;
 
+/* An allocator must give its names, tunables, plan_size and operations. What else it leaves out is
+ * NULL or 0, and unknown: pages say so, nothing is proven of it, and its margin is the largest. */
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
     const char *title;  /* a few words for a table */
@@ -215,7 +218,7 @@ typedef struct hfit_allocator {
      * of requests that are live at most, and fewer than the region has. */
     bool (*holes)(const hfit_plan *plan, size_t live, hfit_holes *holes);
     const hfit_operations *operations;
-    const hfit_operations *unlocked; /* for a heap behind another heap */
+    const hfit_operations *unlocked; /* for a heap behind another heap; NULL: it cannot be one */
 } hfit_allocator;
 
 /* The registered allocators in the order of allocators.def; stores how many there are. */
