@@ -68,6 +68,7 @@ def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
     assert kind_of(Plan("first_fit", {"list": 1}), is_trained=False) is MarginKind.BY_ADDRESS
     assert kind_of(Plan("segregated_fit"), is_trained=False) is MarginKind.LISTED
     assert kind_of(Plan("tlsf"), is_trained=False) is MarginKind.PLAIN
+    assert kind_of(Plan("sized"), is_trained=False) is MarginKind.PLAIN
     assert kind_of(Plan("class_pools"), is_trained=False) is MarginKind.PLAIN
     assert kind_of(Plan("tailored"), is_trained=True) is MarginKind.PLACED
 
