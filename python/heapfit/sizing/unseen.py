@@ -97,7 +97,7 @@ class Judge:
         sweep: Sweep | None = None,
     ) -> Unseen:
         """By so many draws; without a number by 8 seeds of a workload, else by halves."""
-        spec = spec_of(self.trace.info)
+        spec = spec_of(self.trace)
         if spec is None and draws is None:
             return self._by_halves(progress)
         number = draws or STANDARD_SEEDS
