@@ -157,6 +157,7 @@ class BesideRow:
     longest: float | None  # likewise of the longest call of the recording
     flash: int | None  # bytes of code
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
+    is_in_saving: bool = False  # many have it: the saving is told against it if no heap is today's
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 """Counts of pools that help each other out, against the allocator and against draws unseen."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
 from heapfit.sweep import Sweep
-from heapfit.trace.stored import TraceInfo, write_trace
+from heapfit.trace.origin import Maker, Origin
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_events, generate_workload, parse_workload, spec_of
 
 CAMPUS = "campus:packets=50000"
@@ -185,12 +187,23 @@ def test_a_goal_is_of_all_requests_or_of_each_pools_own(is_overall, is_met):
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])
 def test_a_stored_workload_tells_how_it_was_drawn(tmp_path, text):
     trace = generate_workload(parse_workload(text, 5), tmp_path / "t")
-    spec = spec_of(trace.info)
+    spec = spec_of(trace)
     again = generate_workload(spec, tmp_path / "again")
     assert spec.seed == 5
     assert again.info.source == trace.info.source
     assert again.events().sizes().tolist() == trace.events().sizes().tolist()
-    assert spec_of(TraceInfo(source="synthetic workload none_such, seed 1: ")) is None
-    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packet=5")) is None
-    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packets")) is None
-    assert spec_of(TraceInfo(source="a recording")) is None
+    assert spec_of(Trace.open(trace.path)) == spec
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        Origin(Maker.RESAMPLING, 1),
+        Origin(Maker.WORKLOAD, 1, "none_such"),
+        Origin(Maker.WORKLOAD, 1, "campus", {"packet": 5}),
+    ],
+)
+def test_what_no_workload_makes_is_none(tmp_path, origin):
+    trace = generate_workload(parse_workload("t2_w1:limit=3"), tmp_path / "t")
+    assert spec_of(replace(trace, origin=origin)) is None

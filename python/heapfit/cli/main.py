@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +51,6 @@ GROUP_OF_OTHERS = "The papers"
 COMMANDS_OF_OTHERS = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
-_DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
 
 _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
@@ -240,11 +238,10 @@ def typed_name(module: str) -> str:
 
 
 def _summary(module: str) -> str:
-    """The first line of the docstring of a module's function `command`, read and not run."""
-    spec = find_spec(module)
-    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    docstring = _DOCSTRING.search(source)
-    return docstring[1].removesuffix('"""') if docstring else ""
+    """What a module's command does, as the package around it says; "" where it does not."""
+    package, _, name = module.rpartition(".")
+    summaries: Mapping[str, str] = getattr(import_module(package), "SUMMARIES", {})
+    return summaries.get(name, "")
 
 
 def make_app() -> typer.Typer:

@@ -23,7 +23,15 @@ from heapfit.trace.stored import Trace
 
 def heap_of_today(options: FitOptions) -> SystemHeap | None:
     """The heap that the options name; HeapfitError if there is no such."""
-    return None if options.now is None else parse_system_heap(options.now, options.alignment)
+    return None if options.now is None else heap_by_option(options.now, options.alignment)
+
+
+def heap_by_option(now: str, alignment: int) -> SystemHeap:
+    """The heap that --now names; HeapfitError, with the option's name, if there is no such."""
+    try:
+        return parse_system_heap(now, alignment)
+    except HeapfitError as error:
+        raise HeapfitError(f"--now: {error}") from error
 
 
 def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) -> Needs:

@@ -44,7 +44,7 @@ def heaps_beside(
         others.append(_rule(traces, size, progress))
     if TLSF not in (known, choice.winner.name):
         others.append(_tlsf(choice, traces, progress))
-    rows += [row for row, _ in others if row is not None]
+    rows += [replace(row, is_in_saving=True) for row, _ in others if row is not None]
     rows += _counted(choice)
     return tuple(rows), events + sum(more for _, more in others)
 

@@ -15,6 +15,7 @@ from heapfit.plan.plan import Plan
 
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
+UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
-from heapfit.plugin.faults import ATTACKS, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
+from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
 from heapfit.plugin.running import Answer, Process, start_process
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import profile_trace
@@ -113,10 +113,8 @@ class _Ground:
 
 
 def _ends(fault: Fault | None, answer: Answer) -> bool:
-    """True if nothing that comes after can be trusted: not of an init that crashes in little
-    memory.
-    """
-    return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
+    """True if nothing that comes after can be trusted: not of an init that crashes in little."""
+    return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
 
 
 def measure(

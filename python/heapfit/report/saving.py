@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.fit_result import Fit, Standing
+from heapfit.fit_result import Fit
 
 
 def saving_told(fit: Fit) -> Iterator[str]:
@@ -16,7 +16,7 @@ def saving_told(fit: Fit) -> Iterator[str]:
     region = fit.answer.size.region
     if fit.looked_at is not None:  # the others' were not seen on all of it
         return
-    found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
+    found = [row for row in fit.beside if row.is_in_saving]
     told = [_beside(region, row.region, row.title) for row in found if row.region]
     if told:
         each = ", each" if len(told) > 1 else ""

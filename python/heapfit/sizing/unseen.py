@@ -99,7 +99,7 @@ class Judge:
         """Judges counts on so many draws; without a number on 8 seeds of a workload, else by
         halves.
         """
-        spec = spec_of(self.trace.info)
+        spec = spec_of(self.trace)
         if spec is None and draws is None:
             return self._judge_halves(progress)
         number = draws or STANDARD_SEEDS

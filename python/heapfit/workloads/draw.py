@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.trace.chains import Sites, tags_of
 from heapfit.trace.operations import FREE
+from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, REPLAYED, Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
 Integers = NDArray[np.int64]
 
-_DRAWN_FROM = "drawn from "
 _FREED = -1
 
 
@@ -75,18 +75,19 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
     """Stores the run drawn with this seed at `path`; `info` is that of the recording."""
     drawn_info = TraceInfo(
         program=info.program,
-        source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
+        source=f"drawn from {info.source or 'a recording'}, seed {seed}",
         pointer_bits=info.pointer_bits,
         kind=info.kind,
         queue=info.queue,
     )
     batches = draw_run(model, seed).batches(tuple(COLUMNS))
-    return write_trace(path, batches, drawn_info, lambda: model.chains)
+    origin = Origin(Maker.RESAMPLING, seed)
+    return write_trace(path, batches, drawn_info, lambda: model.chains, origin)
 
 
-def is_drawn(info: TraceInfo) -> bool:
+def is_drawn(trace: Trace) -> bool:
     """True if a trace is resampled from another and so no evidence of another run."""
-    return info.source.startswith(_DRAWN_FROM)
+    return trace.origin is not None and trace.origin.maker is Maker.RESAMPLING
 
 
 @dataclass(frozen=True, slots=True)

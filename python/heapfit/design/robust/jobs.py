@@ -103,7 +103,7 @@ def make_folds(
 def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         traces = [Trace.open(path) for path in paths]
-        runs = tuple(trace for trace in traces if not is_drawn(trace.info))
+        runs = tuple(trace for trace in traces if not is_drawn(trace))
         joined = join_traces(Path(folder) / "joined.parquet", traces)
         if not joined.fits_in_memory:
             raise HeapfitError(
