@@ -26,8 +26,8 @@ COMMANDS = {
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
     "size": "size small.heap",
-    "size settings": "size settings lwip small.heap",
-    "size traffic": "size traffic small.toml --admission 0.9 --exact --workers 1",
+    "size of traffic": "size small.toml --admission 0.9 --closed-forms --workers 1",
+    "settings": "settings lwip small.heap",
 }
 
 

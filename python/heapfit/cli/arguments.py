@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -110,7 +111,7 @@ Workers: TypeAlias = Annotated[
         "--workers",
         min=1,
         max=1024,
-        help="Number of processes that share the work [one for each core].",
+        help="Number of processes or threads that share the work [one for each core].",
     ),
 ]
 ClusterAddress: TypeAlias = Annotated[
@@ -163,6 +164,13 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 def typed_command() -> str:
     """What was typed, to be typed again."""
     return shlex.join(["heapfit", *sys.argv[1:]])
+
+
+def refuse_options(given: Mapping[str, object], why: str) -> None:
+    """Wrong usage if one of the options has a value: `why` says what has no use for it."""
+    used = [name for name, value in given.items() if value]
+    if used:
+        raise typer.BadParameter(f"{used[0]} says nothing here: {why}")
 
 
 def import_options(

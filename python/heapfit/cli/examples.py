@@ -59,16 +59,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "allocators": ("heapfit allocators", "heapfit allocators tlsf"),
         "size": (
-            "heapfit size run.heap",
             "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
+            "heapfit size scenario.toml --admission 0.9",
         ),
-        "size settings": (
-            "heapfit size settings lwip run.heap",
-            "heapfit size settings freertos run.heap --assume alignment=4",
-        ),
-        "size traffic": (
-            "heapfit size traffic scenario.toml --admission 0.9",
-            "heapfit size traffic scenario.toml --json",
+        "settings": (
+            "heapfit settings lwip run.heap",
+            "heapfit settings freertos run.heap --assume alignment=4",
         ),
         "simulate": (
             "heapfit simulate scenario.toml",

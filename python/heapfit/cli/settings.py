@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit size settings`: what users of lwIP, Zephyr, OpenThread and FreeRTOS set by hand."""
+"""`heapfit settings`: what users of lwIP, Zephyr, OpenThread and FreeRTOS set by hand."""
 
 from __future__ import annotations
 
