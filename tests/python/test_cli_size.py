@@ -35,8 +35,8 @@ def capture(tmp_path):
     return "c.pcap"
 
 
-def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
-    done = heapfit("size", traffic, "--closed-forms", "--overhead", 36, folder=tmp_path)
+def test_traffic_is_sized_at_once_where_closed_form_answer(tmp_path, traffic):
+    done = heapfit("size", traffic, "--closed-form", "--overhead", 36, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "traffic.toml: least memory that admits 0.999 of the bytes"
@@ -49,7 +49,7 @@ def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     page = ("--report", "page.html")
     content = heapfit_json(
-        "size", traffic, "--closed-forms", "--unit", "requests", *page, folder=tmp_path
+        "size", traffic, "--closed-form", "--unit", "requests", *page, folder=tmp_path
     )
     fixed = next(one for one in content["schemes"] if one["scheme"] == "fixed_pool")
     assert fixed["plan"]["blocks"] == 555
@@ -154,14 +154,14 @@ def test_freertos_gets_its_heap_from_a_heap_trace(tmp_path):
 
 def test_traffic_is_known_by_its_content(tmp_path, traffic):
     (tmp_path / traffic).rename(tmp_path / "offered")
-    done = heapfit("size", "offered", "--closed-forms", folder=tmp_path)
+    done = heapfit("size", "offered", "--closed-form", folder=tmp_path)
     assert done.stdout.startswith("offered: least memory that admits 0.999 of the bytes")
 
 
 def test_a_page_is_complete_in_itself(tmp_path, traffic):
     table2(tmp_path / "t.txt")
     heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
-    heapfit("size", traffic, "--closed-forms", "--report", "traffic.html", folder=tmp_path)
+    heapfit("size", traffic, "--closed-form", "--report", "traffic.html", folder=tmp_path)
     for name, words in (
         ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --admission 0.999")),
         ("traffic.html", ("chained_pool 64 B", "heapfit size traffic.toml", "exact")),
@@ -205,8 +205,8 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
         (("size",), "Missing argument"),
         (("size", "t.txt", "traffic.toml"), "unexpected extra argument"),
         (
-            ("size", "t.txt", "--closed-forms"),
-            "--closed-forms says nothing here: t.txt is no TOML file",
+            ("size", "t.txt", "--closed-form"),
+            "--closed-form says nothing here: t.txt is no TOML file",
         ),
         (("size", "t.txt", "--sent"), "No such option: --sent"),
         (

@@ -38,7 +38,6 @@ RUNS = {
     "generate": "plan.toml -o code",
     "simulate": "scenario.toml",
     "allocators": "tlsf",
-    "league": "small.heap --allocators tlsf --alignment 8 --no-designs -o league",
     "reproduce": "000-1 --small",
     "slotbuf": "10 10",
 }

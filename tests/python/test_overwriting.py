@@ -50,7 +50,7 @@ REPEATED = {"report.html", "tlsf.toml", "front.html", "slotbuf.html"}  # each co
 # Neither is run here: an attack that finds something takes long, firmware needs a compiler.
 OTHERS = {
     ("adversary", "output"),
-    ("league", "output"),
+    ("compare", "output"),
     ("verify", "output"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Container
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -166,11 +166,12 @@ def typed_command() -> str:
     return shlex.join(["heapfit", *sys.argv[1:]])
 
 
-def refuse_options(given: Mapping[str, object], why: str) -> None:
-    """Wrong usage if one of the options has a value: `why` says what has no use for it."""
-    used = [name for name, value in given.items() if value]
-    if used:
-        raise typer.BadParameter(f"{used[0]} says nothing here: {why}")
+def refuse_options(context: typer.Context, names: Container[str], why: str) -> None:
+    """Wrong usage if one of the parameters was typed: `why` says what has no use for it."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{param.opts[-1]} says nothing here: {why}")
 
 
 def import_options(

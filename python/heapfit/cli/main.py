@@ -36,7 +36,6 @@ GROUPS = {
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
     "Compare, search and prove": (
         "compare",
-        "league",
         "design",
         "front",
         "bounds",
@@ -48,6 +47,7 @@ GROUPS = {
 COMMANDS = tuple(module for group in GROUPS.values() for module in group)
 # What was typed before, and what does it now.
 REPLACED = {
+    "league": "compare RECORDING... --output FOLDER",
     "size traffic": "size FILE",
     "size settings": "settings",
 }

@@ -38,6 +38,9 @@ from heapfit.sweep import Sweep, usable_cores
 
 # What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
+# Parameters that only one kind of source has a use for.
+_OF_RECORDINGS = ("sizes", "overall", "draw", "queue", "drop_unknown", "pointer_bits", "cluster")
+_OF_TRAFFIC = ("unit", "overhead", "buffer", "closed_form", "replications", "seed")
 
 
 class Unit(StrEnum):
@@ -90,10 +93,10 @@ _Buffer: TypeAlias = Annotated[
         help="Of traffic: bytes of each fixed buffer [the largest request].",
     ),
 ]
-_ClosedForms: TypeAlias = Annotated[
+_ClosedForm: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--closed-forms", help="Of traffic: closed forms alone, at once, and nothing simulated."
+        "--closed-form", help="Of traffic: closed forms alone, at once, and nothing simulated."
     ),
 ]
 _Replications: TypeAlias = Annotated[
@@ -112,6 +115,7 @@ _Report: TypeAlias = Annotated[
 
 
 def command(
+    context: typer.Context,
     source: _Source,
     admission: Admission = 0.999,
     sizes: _Sizes = None,
@@ -120,7 +124,7 @@ def command(
     unit: _Unit = None,
     overhead: _Overhead = 0,
     buffer: _Buffer = None,
-    closed_forms: _ClosedForms = False,
+    closed_form: _ClosedForm = False,
     replications: _Replications = None,
     seed: Seed = 1,
     queue: QueueOfCapture = None,
@@ -132,25 +136,21 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Size pools to admit a share of requests, and show how often they run out."""
-    of_recording = {"--sizes": sizes, "--overall": overall, "--draw": draw, "--queue": queue}
-    of_recording |= {"--drop-unknown": drop_unknown, "--pointer-bits": pointer_bits}
-    of_traffic = {"--unit": unit, "--overhead": overhead, "--buffer": buffer}
-    of_traffic |= {"--closed-forms": closed_forms, "--replications": replications}
     if is_traffic(source):
-        refuse_options(of_recording | {"--cluster": cluster}, f"{source.name} is traffic")
+        refuse_options(context, _OF_RECORDINGS, f"{source.name} is traffic")
         aim = Aim(
             admission,
             (unit or Unit.BYTES).value,
             overhead,
             buffer,
-            closed_forms,
+            closed_form,
             replications or STANDARD_REPLICATIONS,
             seed,
             curve=report is not None,
         )
         parts = _for_traffic(source, aim, workers or usable_cores(), report)
     else:
-        refuse_options(of_traffic, f"{source.name} is no TOML file with [traffic]")
+        refuse_options(context, _OF_TRAFFIC, f"{source.name} is no TOML file with [traffic]")
         importing = import_options(queue, drop_unknown, pointer_bits)
         asked = _Asked(source, admission, PoolOptions(_numbers(sizes), overall, draw), importing)
         parts = _for_recording(asked, Sweep(workers, cluster), report)
@@ -218,6 +218,6 @@ def _typed_for_traffic(path: Path, aim: Aim) -> str:
     words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
     words += ["--unit", aim.by, "--overhead", str(aim.overhead)]
     words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []
-    words += ["--closed-forms"] if aim.exact_alone else []
+    words += ["--closed-form"] if aim.exact_alone else []
     words += ["--replications", str(aim.replications), "--seed", str(aim.seed)]
     return shlex.join(words)
