@@ -8,7 +8,7 @@ _heapfit() {
         "reproduce "*) words="--all --report --small --workers --cluster --json --force" ;;
         "generate "*) words="--output --prefix --language --for --counts --region --amalgamate --prove --json --force" ;;
         "workload "*) words="--output --like --seed --json --force t2_w1 t2_w2 t2_w3 t2_w4 t2_w5 queue_fill queue_slide slotbuf poisson_500 poisson_2000 djgpp_test zg_mean zg_cdf zg_size zg_markov zg_time phases_w1 phases_w2 phases_w3 phases_w4 phases_w5 phases_x16 phase_shift phase_shift_small campus" ;;
-        "settings "*) words="--admission --assume --name --sent --queue --drop-unknown --pointer-bits --json lwip zephyr openthread freertos" ;;
+        "settings "*) words="--admission --assume --sent --queue --drop-unknown --pointer-bits --json lwip zephyr openthread freertos" ;;
         "simulate "*) words="--exact --output --report --workers --cluster --seed --half-width --json --force" ;;
         "profile "*) words="--series --queue --drop-unknown --pointer-bits --json --force" ;;
         "compare "*) words="--allocators --workloads --seed --plan --alignment --output --exact --granularity --plugin --crates --cflags --bits --board --events --designs --sram --report --program --queue --drop-unknown --pointer-bits --workers --cluster --json --force first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc sys_heap static_pools" ;;
@@ -21,7 +21,7 @@ _heapfit() {
         "check "*) words="--plan --base --growth --strict --measure --markdown --report --program --base-program --queue --drop-unknown --pointer-bits --workers --cluster --json --force" ;;
         "sites "*) words="--program --plan --json" ;;
         "front "*) words="--by --prefer --output --sram --effort --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc sys_heap static_pools" ;;
-        "size "*) words="--admission --sizes --overall --draw --unit --overhead --buffer --closed-form --replications --seed --queue --report --drop-unknown --pointer-bits --workers --cluster --json --force" ;;
+        "size "*) words="--admission --pool-sizes --overall --admission-by --overhead --buffer --closed-form --replications --seed --queue --report --drop-unknown --pointer-bits --workers --cluster --json --force" ;;
         "fit "*) words="--output --peak --margin --pools --each --now --all --verbose --program --prefer --effort --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --cache --json --force" ;;
         *) words="fit check verify generate record import workload profile sites compare design front bounds adversary allocators size settings simulate reproduce slotbuf" ;;
     esac

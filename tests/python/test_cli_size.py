@@ -49,7 +49,7 @@ def test_traffic_is_sized_at_once_where_closed_form_answer(tmp_path, traffic):
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     page = ("--report", "page.html")
     content = heapfit_json(
-        "size", traffic, "--closed-form", "--unit", "requests", *page, folder=tmp_path
+        "size", traffic, "--closed-form", "--admission-by", "requests", *page, folder=tmp_path
     )
     fixed = next(one for one in content["schemes"] if one["scheme"] == "fixed_pool")
     assert fixed["plan"]["blocks"] == 555
@@ -68,7 +68,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert [line.split()[0] for line in lines[2:7]] == ["=528", "=1040", "=1978", "=2952", "all"]
     assert lines[2].split()[:3] == ["=528", "6", "3,168"]
     assert max(map(len, lines[:7])) <= 80
-    arguments = ("--sizes", "1040,2952", "--admission", "0.98")
+    arguments = ("--pool-sizes", "1040,2952", "--admission", "0.98")
     content = heapfit_json("size", "t.txt", *arguments, folder=tmp_path)
     assert [pool["size"] for pool in content["pools"]] == [1040, 2952]
     assert all(10 < pool["alone"]["count"] <= 20 for pool in content["pools"])
@@ -81,7 +81,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     ("options", "evidence", "words"),
     [
         ((), "halves", "counts of each half of the trace ("),
-        (("--draw", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
+        (("--replications", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
     ],
 )
 def test_a_recording_is_judged_by_its_other_half_or_by_draws(tmp_path, options, evidence, words):
@@ -98,7 +98,7 @@ def test_a_workload_is_judged_by_other_seeds(tmp_path):
     heapfit("workload", "campus:packets=5000", "--seed", 7, "-o", "c.parquet", folder=tmp_path)
     arguments = ("size", "c.parquet", "--admission", 0.5)
     assert "on 8 other seeds" in heapfit(*arguments, folder=tmp_path).stdout
-    content = heapfit_json(*arguments, "--draw", 2, "--overall", folder=tmp_path)
+    content = heapfit_json(*arguments, "--replications", 2, "--overall", folder=tmp_path)
     assert content["unseen"]["evidence"] == "seeds" and content["unseen"]["draws"] == 2
     assert content["overall"] and content["refused"] <= 0.5
 
@@ -146,7 +146,7 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
 
 def test_freertos_gets_its_heap_from_a_heap_trace(tmp_path):
     table2(tmp_path / "t.txt")
-    arguments = ("settings", "freertos", "t.txt", "--name", "2952=MY_BLOCKS")
+    arguments = ("settings", "freertos", "t.txt", "--assume", "2952=MY_BLOCKS")
     content = heapfit_json(*arguments, "--assume", "alignment=4", folder=tmp_path)
     assert [one["name"] for one in content["settings"]] == ["MY_BLOCKS", "configTOTAL_HEAP_SIZE"]
     assert {one["name"]: one["value"] for one in content["assumptions"]}["alignment"] == 4
@@ -177,12 +177,15 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
     [
         (("size", "t.txt", "--admission", "1"), "admission: 1 must be above 0 and below 1"),
         (("size", "t.txt", "--admission", "nan"), "admission: nan must be above 0 and below 1"),
-        (("size", "t.txt", "--sizes", "64;512"), "sizes: 64;512 is not SIZE,SIZE,... in bytes"),
-        (("size", "t.txt", "--sizes", "64"), "above the largest pool of 64"),
-        (("settings", "lwip", "t.txt", "--assume", "mtu"), "assume: mtu is not NAME=NUMBER"),
+        (
+            ("size", "t.txt", "--pool-sizes", "64;512"),
+            "--pool-sizes: 64;512 is not SIZE,SIZE,... in bytes",
+        ),
+        (("size", "t.txt", "--pool-sizes", "64"), "above the largest pool of 64"),
+        (("settings", "lwip", "t.txt", "--assume", "mtu"), "--assume mtu: is neither NAME=NUMBER"),
         (("settings", "lwip", "t.txt", "--assume", "x=1"), "lwip has no assumption named 'x'"),
-        (("settings", "lwip", "t.txt", "--name", "528=a-b"), "528=a-b is not SIZE=SETTING"),
-        (("settings", "lwip", "t.txt", "--name", "0=A"), "0 bytes are no size of a block"),
+        (("settings", "lwip", "t.txt", "--assume", "528=a-b"), "528=a-b: is neither NAME=NUMBER"),
+        (("settings", "lwip", "t.txt", "--assume", "0=A"), "0 bytes are no size of a block"),
         (("settings", "openthread", "t.txt"), "OpenThread's messages are packets"),
         (("size", "none.toml"), "none.toml: no such file"),
         (("size", "wrong.toml"), "traffic.arrivals.interval: must be a number"),

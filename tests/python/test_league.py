@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit compare --output`, the league: what its rows are, what is measured again, and what it writes."""
+"""The league of `heapfit compare --output`: its rows, what is measured again, what it writes."""
 
 import json
 from dataclasses import replace

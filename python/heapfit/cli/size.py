@@ -19,6 +19,7 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     QueueOfCapture,
+    ReportPage,
     Seed,
     Workers,
     import_options,
@@ -39,8 +40,8 @@ from heapfit.sweep import Sweep, usable_cores
 # What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 # Parameters that only one kind of source has a use for.
-_OF_RECORDINGS = ("sizes", "overall", "draw", "queue", "drop_unknown", "pointer_bits", "cluster")
-_OF_TRAFFIC = ("unit", "overhead", "buffer", "closed_form", "replications", "seed")
+_OF_RECORDINGS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
+_OF_TRAFFIC = ("admission_by", "overhead", "buffer", "closed_form", "seed")
 
 
 class Unit(StrEnum):
@@ -58,22 +59,14 @@ _Source: TypeAlias = Annotated[
     ),
 ]
 _Sizes: TypeAlias = Annotated[
-    str | None, typer.Option("--sizes", help="Sizes of the pools, as 64,512,1520.")
+    str | None, typer.Option("--pool-sizes", help="Sizes of the pools, as 64,512,1520.")
 ]
 _Overall: TypeAlias = Annotated[
     bool, typer.Option("--overall", help="Admit a share of all requests, not of each pool's own.")
 ]
-_Draw: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--draw",
-        min=2,
-        max=1000,
-        help="Number of runs drawn from this one, or seeds, that judge the counts.",
-    ),
-]
-_Unit: TypeAlias = Annotated[
-    Unit | None, typer.Option("--unit", help="Of traffic: what is counted of it [bytes].")
+_By: TypeAlias = Annotated[
+    Unit | None,
+    typer.Option("--admission-by", help="Of traffic: what is counted of it [bytes]."),
 ]
 _Overhead: TypeAlias = Annotated[
     int,
@@ -105,12 +98,8 @@ _Replications: TypeAlias = Annotated[
         "--replications",
         min=2,
         max=10_000,
-        help=f"Of traffic: of each simulation [{STANDARD_REPLICATIONS}].",
+        help="Number of simulated or resampled runs that judge the sizes.",
     ),
-]
-_Report: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--report", help="Write a page with memory over other admissions, too."),
 ]
 
 
@@ -120,15 +109,14 @@ def command(
     admission: Admission = 0.999,
     sizes: _Sizes = None,
     overall: _Overall = False,
-    draw: _Draw = None,
-    unit: _Unit = None,
+    admission_by: _By = None,
     overhead: _Overhead = 0,
     buffer: _Buffer = None,
     closed_form: _ClosedForm = False,
     replications: _Replications = None,
     seed: Seed = 1,
     queue: QueueOfCapture = None,
-    report: _Report = None,
+    report: ReportPage = None,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     workers: Workers = None,
@@ -140,7 +128,7 @@ def command(
         refuse_options(context, _OF_RECORDINGS, f"{source.name} is traffic")
         aim = Aim(
             admission,
-            (unit or Unit.BYTES).value,
+            (admission_by or Unit.BYTES).value,
             overhead,
             buffer,
             closed_form,
@@ -152,7 +140,9 @@ def command(
     else:
         refuse_options(context, _OF_TRAFFIC, f"{source.name} is no TOML file with [traffic]")
         importing = import_options(queue, drop_unknown, pointer_bits)
-        asked = _Asked(source, admission, PoolOptions(_numbers(sizes), overall, draw), importing)
+        asked = _Asked(
+            source, admission, PoolOptions(_numbers(sizes), overall, replications), importing
+        )
         parts = _for_recording(asked, Sweep(workers, cluster), report)
     out_result(parts, as_json)
 
@@ -198,7 +188,7 @@ def _numbers(text: str | None) -> list[int]:
         return []
     parts = text.split(",")
     if not all(part.isdecimal() and part.isascii() and len(part) < 12 for part in parts):
-        raise HeapfitError(f"sizes: {text} is not SIZE,SIZE,... in bytes")
+        raise HeapfitError(f"--pool-sizes: {text} is not SIZE,SIZE,... in bytes")
     return [int(part) for part in parts]
 
 
@@ -206,9 +196,9 @@ def _typed_for_pools(asked: _Asked) -> str:
     """The command that gives this, with all that decides it."""
     options, queue = asked.options, asked.importing.queue
     words = ["heapfit", "size", str(asked.source), "--admission", f"{asked.admission:.15g}"]
-    words += ["--sizes", ",".join(map(str, options.sizes))] if options.sizes else []
+    words += ["--pool-sizes", ",".join(map(str, options.sizes))] if options.sizes else []
     words += ["--overall"] if options.is_overall else []
-    words += ["--draw", str(options.draws)] if options.draws else []
+    words += ["--replications", str(options.draws)] if options.draws else []
     words += ["--queue", queue] if queue else []
     return shlex.join(words)
 
@@ -216,7 +206,7 @@ def _typed_for_pools(asked: _Asked) -> str:
 def _typed_for_traffic(path: Path, aim: Aim) -> str:
     """Likewise, of traffic."""
     words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
-    words += ["--unit", aim.by, "--overhead", str(aim.overhead)]
+    words += ["--admission-by", aim.by, "--overhead", str(aim.overhead)]
     words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []
     words += ["--closed-form"] if aim.exact_alone else []
     words += ["--replications", str(aim.replications), "--seed", str(aim.seed)]
