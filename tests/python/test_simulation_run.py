@@ -146,7 +146,7 @@ def test_refusals_are_told_by_size(found):
     assert shares[-1] > shares[0]
 
 
-def test_closed_forms_stand_beside_and_alone(scenario, found):
+def test_closed_form_stand_beside_and_alone(scenario, found):
     alone = solve(scenario).results
     assert [one.exact for one in alone] == [one.exact for one in found.results]
     assert [bool(one.exact) for one in alone] == [True, True, False] * 2

@@ -23,7 +23,6 @@ SUMMARIES: Final = MappingProxyType(
         "sites": "Show the call sites of a recording: what each asks for, how long it lives, where "
         "it is.",
         "compare": "Rank allocators and plans by the smallest region in which each serves a trace.",
-        "league": "Measure all allocators over a set of recordings: tables and a page to quote.",
         "design": "Make every candidate plan for the traces, measure it, and write it as a plan "
         "file.",
         "front": "Measure every configuration, find the Pareto front, write its plans and a page.",
@@ -33,6 +32,8 @@ SUMMARIES: Final = MappingProxyType(
         "worst.",
         "allocators": "List the allocators: origin, tunables, worst case, bytes a block, smallest "
         "region.",
+        "size": "Size pools to admit a share of requests, and show how often they run out.",
+        "settings": "Print a system's settings to copy, each with its chance to run out.",
         "simulate": "Simulate a scenario's traffic on its schemes, with confidence intervals and "
         "closed forms.",
     }
