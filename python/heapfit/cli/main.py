@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -105,8 +106,7 @@ class CommandGroup(TyperGroup):
         if cmd_name not in self.modules:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        # The one command that is asked for: all of them together load everything there is.
-        module = import_module(self.modules[cmd_name])
+        module = _loaded(self.modules[cmd_name])
         alone.command(cmd_name)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
@@ -246,8 +246,13 @@ def typed_name(module: str) -> str:
 def _summary(module: str) -> str:
     """What a module's command does, as the package around it says; "" where it does not."""
     package, _, name = module.rpartition(".")
-    summaries: Mapping[str, str] = getattr(import_module(package), "SUMMARIES", {})
+    summaries: Mapping[str, str] = getattr(_loaded(package), "SUMMARIES", {})
     return summaries.get(name, "")
+
+
+def _loaded(name: str) -> ModuleType:
+    # The command or package that is asked for: all together load everything there is.
+    return import_module(name)
 
 
 def make_app() -> typer.Typer:
