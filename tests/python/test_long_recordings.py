@@ -18,7 +18,7 @@ from heapfit.fitting import long
 from heapfit.fitting.fit import WORK, Place, find, fit
 from heapfit.fitting.fitted_heap import FittedHeap
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import Whole, no_progress
+from heapfit.progress import WeightedProgress, no_progress
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import joined
@@ -73,7 +73,7 @@ def only_the_beginning(found, events, more=()):
 
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     """As `fit`, but no report is written."""
-    fitted, _ = find(sources, Place(folder, folder), OPTIONS, Whole(no_progress, WORK))
+    fitted, _ = find(sources, Place(folder, folder), OPTIONS, WeightedProgress(no_progress, WORK))
     return fitted
 
 

@@ -39,7 +39,7 @@ from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
@@ -165,7 +165,7 @@ def command(
     counted = None if board is None else _board_of(board, foreign)
     contestants = Contestants(tuple(named), plan_files, int(alignment), precision_of(exact))
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with whole_bar(_WORK) as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
+    with progress_bar(_WORK) as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
         traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]
         compared = _labelled(sources, traces, specs)
         matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)

@@ -42,7 +42,7 @@ from heapfit.cli.printing.parts import (
     paragraph,
     shown_if,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import meanings, ranked_rows
 from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
@@ -196,12 +196,12 @@ def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
     """One after the other, so that each can be printed as soon as it is there."""
     sources, output = wanted.sources, wanted.output
     if not wanted.each or len(sources) == 1:
-        with whole_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
+        with progress_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
             outcome = fit(sources, folder_for(sources, output), options, progress, sweep)
         yield outcome
         return
     for source, folder in zip(sources, folders_apart(sources, output), strict=True):
-        with whole_bar() as progress:
+        with progress_bar() as progress:
             tried = try_fit(source, folder, options, progress)
         yield tried
 

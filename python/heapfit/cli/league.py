@@ -23,7 +23,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.league import (
     League,
     LeagueOptions,
@@ -121,7 +121,7 @@ def command(
         board=NO_BOARD if board is None else read_board(board),
     )
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers) as sweep,
         tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
     ):

@@ -25,7 +25,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
@@ -105,7 +105,7 @@ def command(
     options = VerifyOptions(
         times, tuple(recordings or ()), prefix, tuple(platforms or ()), now, build_now
     )
-    with whole_bar() as progress:
+    with progress_bar() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
     if not result.is_settled:

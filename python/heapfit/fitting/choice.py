@@ -30,7 +30,7 @@ from heapfit.design.space import portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Answer, FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.sweep.threads import meanwhile
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -71,7 +71,7 @@ def choose_for_one(
 
     Any number of threads finds the same.
     """
-    whole = Whole(progress, _ONE)
+    whole = WeightedProgress(progress, _ONE)
     read = load_trace(trace, options.alignment, whole.part("read", steps=2))
     _require_allocations(name, read.profile.u_max)
     loaded = replace(read, threads=threads)
@@ -124,7 +124,7 @@ def choose_for_several(
         is_for_choice=not options.whole,
         kept=options.kept,
     )
-    whole = Whole(progress, _SEVERAL)
+    whole = WeightedProgress(progress, _SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         designs = design_robust(traces, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)

@@ -18,7 +18,7 @@ from heapfit.comparison.work import Work
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
-from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.fitting.folder import paths_in, staged_results
 from heapfit.fitting.holdout import held_by
 from heapfit.fitting.incumbent import beside_today, heap_of_today, kept, needed_today
 from heapfit.fitting.long import LongChoice, choose_of_long, is_long, of_excerpt
@@ -28,7 +28,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning, save_plan
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.report.heap.code_zip import zipped
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep, usable_cores
@@ -74,11 +74,11 @@ def fit(
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
-    whole = Whole(progress, WORK)
-    with results_aside(folder) as aside:
-        asked = _Asked(Place(folder, aside), options or FitOptions(), sweep)
+    whole = WeightedProgress(progress, WORK)
+    with staged_results(folder) as staging:
+        asked = _Asked(Place(folder, staging), options or FitOptions(), sweep)
         decided = _decide(sources, asked, whole)
-        paths, tell = decided.paths_in(aside), whole.part("write")
+        paths, tell = decided.paths_in(staging), whole.part("write")
         with _code(decided.choice.plan_file, paths, asked.threads) as until_written:
             fitted, shown = _judge(decided, whole)
             tell(_WRITE, 0.0)
@@ -92,7 +92,7 @@ class Place:
     """Where results go."""
 
     folder: Path  # where they will lie
-    aside: Path  # where imported traces lie until then
+    staging: Path  # where imported traces lie until then
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Decided:
 
 
 def find(
-    sources: Sequence[Path], place: Place, options: FitOptions, whole: Whole
+    sources: Sequence[Path], place: Place, options: FitOptions, whole: WeightedProgress
 ) -> tuple[Fit, LoadedTrace]:
     """A fit of which only the imported traces are written, aside, and what it shows.
 
@@ -148,7 +148,7 @@ def find(
     return _judge(_decide(sources, _Asked(place, options, None), whole), whole)
 
 
-def _decide(sources: Sequence[Path], asked: _Asked, whole: Whole) -> _Decided:
+def _decide(sources: Sequence[Path], asked: _Asked, whole: WeightedProgress) -> _Decided:
     options, place = asked.options, asked.place
     heap = heap_of_today(options)  # a name that there is not is refused before any work
     opened = _opened(sources, asked, whole.part("import"))
@@ -166,7 +166,7 @@ def _decide(sources: Sequence[Path], asked: _Asked, whole: Whole) -> _Decided:
     return _Decided(name, asked, recordings, repeats, long, needs, today, choice)
 
 
-def _judge(decided: _Decided, whole: Whole) -> tuple[Fit, LoadedTrace]:
+def _judge(decided: _Decided, whole: WeightedProgress) -> tuple[Fit, LoadedTrace]:
     """The answer with what stands beside it, and the recording that is shown."""
     choice, long, asked = decided.choice, decided.long, decided.asked
     traces, searched, needs = decided.traces, decided.searched, decided.needs
@@ -243,7 +243,7 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
 def _opened(sources: Sequence[Path], asked: _Asked, progress: Progress) -> list[_Recording]:
     """Every source as a trace, imported aside where it is none yet."""
     named = list(zip(sources, different_names(sources), strict=True))
-    traces = open_all(named, asked.options.importing, asked.place.aside, asked.sweep, progress)
+    traces = open_all(named, asked.options.importing, asked.place.staging, asked.sweep, progress)
     return [
         _Recording(name, source, trace) for (source, name), trace in zip(named, traces, strict=True)
     ]
@@ -261,7 +261,7 @@ def _require_apart(recordings: Sequence[_Recording], folder: Path) -> None:
 
 def _placed(trace: Trace, place: Place) -> Trace:
     """The trace as it will lie in the folder, if it was imported; else where it is."""
-    is_imported = trace.path.parent == place.aside
+    is_imported = trace.path.parent == place.staging
     return replace(trace, path=place.folder / trace.path.name) if is_imported else trace
 
 
@@ -278,7 +278,7 @@ def _long_choice(
         return _chosen([replace(one, trace=trace) for one, trace in looked_at], asked, progress)
 
     traces = {one.name: one.trace for one in recordings}
-    return choose_of_long(traces, asked.place.aside, options, search, progress)
+    return choose_of_long(traces, asked.place.staging, options, search, progress)
 
 
 def _replayed(long: LongChoice | None) -> int:

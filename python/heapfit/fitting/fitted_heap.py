@@ -20,9 +20,9 @@ from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.fit import WORK, Place, find, write
-from heapfit.fitting.folder import paths_in, results_aside
+from heapfit.fitting.folder import paths_in, staged_results
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -115,13 +115,13 @@ class FittedHeap(Tabular):
         edited.
         """
         folder = Path(folder)
-        with results_aside(folder) as aside:
+        with staged_results(folder) as staging:
             placed = self._placed(folder)
             for one in self.found.paths.traces:
                 if one.parent == self.home:
-                    shutil.copyfile(one, aside / one.name)
+                    shutil.copyfile(one, staging / one.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
-            write(placed, aside, shown, progress)
+            write(placed, staging, shown, progress)
         return placed.paths
 
     def _placed(self, folder: Path) -> Fit:
@@ -149,7 +149,7 @@ def fit_heap(
     paths = [one.path if isinstance(one, Trace) else one for one in sources_of(sources)]
     home = Path(tempfile.mkdtemp(prefix="heapfit-"))
     try:
-        whole = Whole(progress, WORK)
+        whole = WeightedProgress(progress, WORK)
         found, _ = find(paths, Place(home, home), options or FitOptions(), whole)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)

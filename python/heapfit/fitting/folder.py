@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.fit_result import FitPaths
 from heapfit.generate.folder import require_replaceable as require_our_code
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import require_our_entry
 
 _PLAN, _CODE = "plan.toml", "code"
@@ -22,9 +22,9 @@ def paths_in(folder: Path, traces: tuple[Path, ...], *, has_plan: bool) -> FitPa
     return FitPaths(folder, traces, folder / _PLAN, folder / _CODE, report)
 
 
-def results_aside(folder: Path) -> AbstractContextManager[Path]:
-    """As `folder_aside`; a plan and code of an earlier fit go even if there are no new ones."""
-    return folder_aside(folder, _require_ours, (_PLAN, _CODE, "report.html"))
+def staged_results(folder: Path) -> AbstractContextManager[Path]:
+    """As `staged_folder`; a plan and code of an earlier fit go even if there are no new ones."""
+    return staged_folder(folder, _require_ours, (_PLAN, _CODE, "report.html"))
 
 
 def _require_ours(entry: Path) -> None:

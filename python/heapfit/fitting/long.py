@@ -25,7 +25,7 @@ from heapfit.fit_result import BesideRow, FitOptions, LookedAt, Standing
 from heapfit.fitting.choice import Choice, raised, rivals, size_of, with_rival
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import SeenTrace
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.trace.excerpt import Survey, Window, save_excerpt, survey, windows_of
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
@@ -100,7 +100,7 @@ def choose_of_long(
 
     `traces` by name, one at least of them long.
     """
-    whole, events = Whole(progress, _WORK), options.most_events // _PART
+    whole, events = WeightedProgress(progress, _WORK), options.most_events // _PART
     look, replay = whole.part("look"), whole.part("replay")
     recordings = [
         _Recording(name, one, survey(one, look) if is_long(one, options) else None, one)

@@ -32,7 +32,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.run_out import RUN_OUT, between
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
@@ -81,7 +81,7 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     options = PoolOptions(_sizes(pools), overall, draw)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, importing, progress) as trace,
     ):

@@ -13,7 +13,7 @@ import typer
 
 from heapfit.cli.arguments import Admission, AsJson, Seed
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.traffic import load_traffic
 from heapfit.sizing.from_traffic import (
@@ -74,7 +74,7 @@ def command(
     """Size schemes so that a share of offered traffic is admitted, least memory first."""
     has_curve = curve or report is not None
     aim = Aim(admission, by.value, overhead, buffer, exact, replications, seed, has_curve)
-    with whole_bar() as progress:
+    with progress_bar() as progress:
         sizing = size_for(load_traffic(traffic), aim, workers or usable_cores(), progress)
     if report is not None:
         from heapfit.report.sizing import write_traffic_page  # jinja2 takes long to load

@@ -31,7 +31,7 @@ from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import Judge, all_rows, rows_for_choice, worth_replaying
 from heapfit.errors import HeapfitError
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import (
     PlanFile,
     SeenTrace,
@@ -234,9 +234,9 @@ def save_robust_plans(
     """
     trained_on = trained_on_traces(designs, name, names)
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in designs.rows)
-    with folder_aside(folder, require_unedited) as aside:
+    with staged_folder(folder, require_unedited) as staging:
         for row, path in zip(designs.rows, paths, strict=True):
-            save_plan(aside / path.name, robust_plan_file(row, designs, trained_on))
+            save_plan(staging / path.name, robust_plan_file(row, designs, trained_on))
     return paths
 
 
