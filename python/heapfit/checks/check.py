@@ -289,7 +289,7 @@ def _failures(run: Run, growth: float | None, asked: _Asked) -> tuple[Finding, .
 
 def _needed(loaded: LoadedTrace, plan: PlanFile, run: Run, progress: Progress) -> Needed:
     """By a search that knows of the plan's region, if that was too small."""
-    base_alignment = max(plan.base_alignment, loaded.trace.largest_alignment)
+    base_alignment = loaded.trace.base_alignment_for(plan.base_alignment)
     trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
     search = trial.scan(
         progress=lambda done, total: progress("search R", done / max(total, 1)),

@@ -114,6 +114,10 @@ class Trace(Tabular):
         """The largest alignment any request asks for; 0 where none does."""
         return self.info.largest_alignment
 
+    def base_alignment_for(self, least: int) -> int:
+        """What a region's start is aligned to where a plan asks for `least`."""
+        return max(least, self.largest_alignment)
+
     @property
     def fits_in_memory(self) -> bool:
         """Whether commands hold it whole; else it is read batch by batch, or refused."""
