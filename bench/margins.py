@@ -65,7 +65,7 @@ class Program:
         key = run, repr(plan)
         if key not in self._regions:
             loaded = self.runs[run]
-            base = max(loaded.trace.largest_alignment, plan.alignment)
+            base = loaded.trace.base_alignment_for(plan.alignment)
             found = _engine.Trial(plan.engine(), loaded.events_for(plan), base).scan().r_safe
             self._regions[key] = math.inf if found is None else found
         return self._regions[key]
@@ -87,9 +87,9 @@ class Program:
     def _joined(self, known: Sequence[int], folder: Path) -> LoadedTrace:
         if len(known) == 1:
             return self.runs[known[0]]
-        traces = tuple(self.runs[run].trace for run in known)
-        joined = load_trace(join_traces(folder / "joined.parquet", traces), self.alignment)
-        return replace(joined, runs=traces)
+        runs = tuple(self.runs[run] for run in known)
+        stored = join_traces(folder / "joined.parquet", [run.trace for run in runs])
+        return replace(load_trace(stored, self.alignment), runs=runs)
 
     def needs(self, known: Sequence[int]) -> Iterator[Need]:
         """Of every plan near the best, on every run that is not known."""

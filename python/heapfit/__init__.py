@@ -18,7 +18,7 @@ _OFFERED: Final = {
     "heapfit.comparison.row": ("Row",),
     "heapfit.design.plan_options": ("PlanOptions",),
     "heapfit.errors": ("HeapfitError",),
-    "heapfit.fit_result": ("FitOptions",),
+    "heapfit.fitting.options": ("FitOptions",),
     "heapfit.fitting.fitted_heap": ("FittedHeap",),
     "heapfit.front_door": (
         "check",

@@ -19,7 +19,7 @@ from heapfit.cli.printing.parts import (
     object_of,
     out_result,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.sweep import Sweep
 from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
@@ -56,7 +56,7 @@ def command(
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = select_rows(papers or [])
-    with whole_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
+    with progress_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
         laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
         if report is not None:

@@ -21,8 +21,8 @@ from heapfit.cli.printing.parts import (
     object_of,
     out_result,
 )
-from heapfit.cli.printing.progress import progress_bars
-from heapfit.outputs.folder import folder_aside
+from heapfit.cli.printing.progress import step_bar
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -120,13 +120,13 @@ def command(
         raise typer.BadParameter("a plan file already names the allocator and its tunables")
     chosen = load_plan(plan).plan if plan is not None else plan_of(allocator, tunables)
     spec = SlotbufSpec(buffer, iterations, chosen, least, most, region, seed)
-    with progress_bars() as progress:
+    with step_bar() as progress:
         run = run_slotbuf(spec, progress)
         report = measure_report(progress) if claims else None
         if trace is not None:
             store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
-    with folder_aside(output) as aside:
+    with staged_folder(output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
         write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}

@@ -17,7 +17,7 @@ from pyarrow import csv
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -129,7 +129,7 @@ def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
         "upper": lifetimes.ends,
         "size": lifetimes.sizes,
     }
-    with file_aside(path) as aside, aside.open("wb") as file:
+    with staged_file(path) as staging, staging.open("wb") as file:
         file.write((",".join(columns) + "\n").encode())
         csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False))
     return len(lifetimes)

@@ -23,7 +23,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import left_out
 from heapfit.comparison.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
@@ -79,7 +79,7 @@ def command(
     folder = output or Path("out") / name / "adversary"
     options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):

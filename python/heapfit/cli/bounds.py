@@ -24,7 +24,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
@@ -69,7 +69,7 @@ def command(
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)

@@ -29,7 +29,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
@@ -99,7 +99,7 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
-    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
         check = check_recordings(sources, load_plan(plan), options, progress, sweep)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))

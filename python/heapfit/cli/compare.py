@@ -40,7 +40,7 @@ from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
@@ -276,7 +276,7 @@ class _Ranking:
             raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
-        with whole_bar(_WORK) as progress, sweep, ExitStack() as opened:
+        with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
                 opened.enter_context(opened_trace(one, self.importing, progress))
                 for one in self.sources

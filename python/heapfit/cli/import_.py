@@ -19,7 +19,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import import_file
 from heapfit.importers.many import Import, import_files
 from heapfit.importers.source import STANDARD_QUEUE
@@ -54,14 +54,14 @@ def command(
     options = import_options(queue, drop_unknown, pointer_bits)
     if len(files) == 1:
         target = output or Path(f"{source_name(files[0])}.parquet")
-        with whole_bar() as progress:
+        with progress_bar() as progress:
             trace = import_file(files[0], target, options, progress)
         out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
         return
     folder = output or Path()
     named = zip(files, different_names(files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
-    with whole_bar() as progress, Sweep(workers) as sweep:
+    with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)
     out_result(_several(traces), as_json)
 

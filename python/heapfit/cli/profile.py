@@ -27,7 +27,7 @@ from heapfit.cli.printing.parts import (
     Table,
     out_result,
 )
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
@@ -63,7 +63,7 @@ def command(
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        progress_bars() as progress,
+        step_bar() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)

@@ -13,7 +13,7 @@ import typer
 
 from heapfit.cli.arguments import AsJson, InstructionCount, Machine
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
@@ -105,7 +105,7 @@ def command(
     target = output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | Recording
-    with progress_bars() as progress:
+    with step_bar() as progress:
         if file is not None:
             recorded = TargetRecording(import_frames(file, target, progress), "whole")
         elif serial is not None:

@@ -19,7 +19,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
@@ -62,7 +62,7 @@ def command(
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
         simulated = solve(loaded) if exact else simulate(loaded, sweep, progress)
     _write(simulated, output, report)
     out_result(_parts(simulated), as_json)

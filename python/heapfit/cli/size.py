@@ -26,7 +26,7 @@ from heapfit.cli.arguments import (
     refuse_options,
 )
 from heapfit.cli.printing.parts import Part, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
 from heapfit.errors import HeapfitError
@@ -160,7 +160,7 @@ class _Asked:
 def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator[Part]:
     source, importing = asked.source, asked.importing
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         sweep,
         opened_trace(source, importing, progress) as trace,
     ):
@@ -174,7 +174,7 @@ def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator
 
 
 def _for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
-    with whole_bar() as progress:
+    with progress_bar() as progress:
         sizing = size_for(load_traffic(path), aim, threads, progress)
     if report is not None:
         from heapfit.report.sizing import write_traffic_page  # jinja2 takes long to load

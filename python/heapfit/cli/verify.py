@@ -25,12 +25,13 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.names import source_name
 
 _FAILED = 3
@@ -102,10 +103,9 @@ def command(
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
-    options = VerifyOptions(
-        times, tuple(recordings or ()), prefix, tuple(platforms or ()), now, build_now
-    )
-    with whole_bar() as progress:
+    known, forms = tuple(recordings or ()), tuple(platforms or ())
+    options = VerifyOptions(times, known, prefix, forms, now, build_now, write_report)
+    with progress_bar() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
     if not result.is_settled:

@@ -25,7 +25,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import opened_trace
 from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
@@ -67,7 +67,7 @@ def command(
 
 def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
     spec = parse_workload(workload, seed)
-    with progress_bars() as progress:
+    with step_bar() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
     yield Fields({"trace": trace.path, **asdict(trace.info)})
     yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
@@ -77,7 +77,7 @@ def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
 
 def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with progress_bars() as progress, opened_trace(source, ImportOptions(), progress) as trace:
+    with step_bar() as progress, opened_trace(source, ImportOptions(), progress) as trace:
         drawn = draw_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})

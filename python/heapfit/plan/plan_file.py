@@ -17,7 +17,7 @@ import tomli_w
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
@@ -92,8 +92,8 @@ def plan_text(plan_file: PlanFile) -> str:
 
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
-    with file_aside(Path(path), require_unedited) as aside:
-        aside.write_text(plan_text(plan_file), encoding="utf-8")
+    with staged_file(Path(path), require_unedited) as staging:
+        staging.write_text(plan_text(plan_file), encoding="utf-8")
 
 
 def require_unedited(path: Path) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -117,6 +117,10 @@ class Trace(Tabular):
     def largest_alignment(self) -> int:
         """The largest alignment any request asks for; 0 where none does."""
         return self.info.largest_alignment
+
+    def base_alignment_for(self, least: int) -> int:
+        """What a region's start is aligned to where a plan asks for `least`."""
+        return max(least, self.largest_alignment)
 
     @property
     def fits_in_memory(self) -> bool:
@@ -221,8 +225,8 @@ def write_trace(
     """
     check = TraceCheck()
     largest_alignment = 0
-    with file_aside(path) as aside:
-        with _writer(aside) as writer:
+    with staged_file(path) as staging:
+        with _writer(staging) as writer:
             for columns in _checked(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(columns[name]) for name in COLUMNS]

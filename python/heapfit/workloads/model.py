@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import REPLAYED, Trace
 from heapfit.workloads.phases import phase_starts
 
 Integers = NDArray[np.int64]
@@ -70,6 +71,16 @@ def fit_model(trace: Trace) -> Model:
     """The model of a trace; HeapfitError if it is too short."""
     batches = list(trace.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
+    return _model(columns, trace)
+
+
+def fit_model_of(loaded: LoadedTrace) -> Model:
+    """As `fit_model`, of a recording in memory; runs drawn from it have no threads."""
+    (columns,) = loaded.batches((*REPLAYED, "site"))
+    return _model(columns, loaded.trace)
+
+
+def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
     is_birth = is_allocation(columns["op"])
     births = np.flatnonzero(is_birth)
     if len(births) < LEAST_REQUESTS:

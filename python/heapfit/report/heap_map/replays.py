@@ -192,7 +192,7 @@ def planned(name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]) 
 def _todays(case: Case) -> list[Subject]:
     """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    requests, base = requests_of(shown.trace), shown.trace.largest_alignment
+    requests, base = requests_of(shown), shown.largest_alignment
     plan = heap.plan.engine()
     try:
         served = as_served(heap, requests)
