@@ -111,6 +111,15 @@ typedef enum hfit_limit {
     HFIT_LIMIT_POWERS,     /* a free chunk of the next power of two; free neighbours are joined */
 } hfit_limit;
 
+/* How free blocks are kept. How much more memory another run of a program may need depends on it
+ * (docs/margin.md): which block is found first in one list of all sizes changes with every run. */
+typedef enum hfit_free_lists {
+    HFIT_FREE_LISTS_UNKNOWN,
+    HFIT_FREE_LISTS_NONE,    /* pools of equal blocks each, nothing to search */
+    HFIT_FREE_LISTS_CLASSES, /* apart by size: a list a size class, or an index by size */
+    HFIT_FREE_LISTS_SINGLE,  /* all in one list, tree or map, or all but small ones */
+} hfit_free_lists;
+
 /* The chunks of a plan, for HFIT_LIMIT_HOLES. */
 typedef struct hfit_holes {
     uint32_t header;         /* bytes before each block */
@@ -197,6 +206,10 @@ typedef struct hfit_allocator {
     hfit_account account;
     hfit_axes axes;
     hfit_grid_line grid[HFIT_GRID_LINES]; /* all combined; lines beyond the last are empty */
+    hfit_free_lists free_lists;
+    /* With HFIT_FREE_LISTS_SINGLE: the tunable whose values other than 0 make the lowest block that
+     * is large enough serve; NULL if there is none. */
+    const char *address_order;
     hfit_limit limit;
     /* With HFIT_LIMIT_HOLES, else NULL: false if under this plan nothing is proven. `live`: bytes
      * of requests that are live at most, and fewer than the region has. */
