@@ -54,9 +54,9 @@ whose free blocks are found by their bits (`search = 1`) is refused: the proof i
     scripts/prove.py --mutants 20   20 drawn changes of the text: none may be proven
 
 Outside this proof: the cast of the region's bytes to words (`load_word`, `store_word`), `volatile`,
-the way from an address to a block's number, the rules that lead a size to its pool, blocks that a
-pool gets from the shared heap later, that init's loop leaves what `begins_in_order` asks, and the
-step from single calls to sequences of them, which is induction on paper.
+the way from an address to a block's number, the rules that lead a size to its pool, that init's
+loop leaves what `begins_in_order` asks, and the step from single calls to sequences of them, which
+is induction on paper.
 
 ## Bounded: sequences
 

@@ -305,15 +305,12 @@ const std::optional<Plan> &Plan::shared() const {
 }
 
 bool Plan::ignores_region_end() const {
-    const hfit_pools_plan *const pools = pools_plan();
-    return pools == nullptr ? allocator().ignores_region_end
-                            : pools->growth == 0 && shared() && shared()->ignores_region_end();
+    return pools_plan() == nullptr ? allocator().ignores_region_end
+                                   : shared() && shared()->ignores_region_end();
 }
 
 const Plan &Plan::at_region_end() const {
-    const hfit_pools_plan *const pools = pools_plan();
-    const bool is_behind = pools != nullptr && pools->growth == 0 && shared();
-    return is_behind ? *shared() : *this;
+    return pools_plan() != nullptr && shared() ? *shared() : *this;
 }
 
 std::optional<hfit_holes> Plan::holes(Bytes live) const {

@@ -139,7 +139,7 @@ def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     if _never_run_out(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
         return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
-    if plan.shared is None or engine.scalars.get("growth", 0) > 0:
+    if plan.shared is None:
         return None
     left = limits if engine.tries_other_pools else _left_over(engine, limits)
     room = _room_of(plan.shared, left)
