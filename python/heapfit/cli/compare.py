@@ -48,6 +48,7 @@ from heapfit.errors import HeapfitError, meant
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
@@ -64,7 +65,8 @@ _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
 _KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(_KNOWN)
+_OFFERED = [info.name for info in find_allocators()]
+_NAMES = ", ".join(_OFFERED)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -155,7 +157,7 @@ def command(
     Exit status 3 if a plug-in has faults.
     """
     sources, named = _sorted_out(words or [])
-    named += all_or_named(allocators or [], _KNOWN)
+    named += all_or_named(allocators or [], _OFFERED)
     specs = parse_workloads(workloads or [], seed)
     _refuse_usage(bool(sources or specs), report is not None and bool(plugins))
     step = None if granularity is None else _step(granularity)
