@@ -48,7 +48,7 @@ blocks are live than the pool has, the next is served.
 `heapfit generate PLAN --prove` proves a folder's own copy, and of each pool of its tables, as a
 goal of its own, that its list, used bits, base, size and count are such as the contracts are of.
 A plan
-whose free blocks are found by their bits (`search = 1`) is refused: the proof is not about it.
+whose free blocks are found by their bits (`search = 0`) is refused: the proof is not about it.
 
     scripts/prove.py                core
     scripts/prove.py --mutants 20   20 drawn changes of the text: none may be proven
