@@ -9,8 +9,8 @@ environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
-c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders) proofs)
+c_folders := $(wildcard core baselines papers/include papers/src recorder engine python/bindings)
+native := CMakeLists.txt $(wildcard papers/*.*) $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 

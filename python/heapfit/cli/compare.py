@@ -49,6 +49,7 @@ from heapfit.errors import HeapfitError, meant
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
@@ -74,7 +75,8 @@ _OF_RANKINGS = (
 )
 _OF_LEAGUES = ("events", "has_designs")
 _KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(_KNOWN)
+_OFFERED = [info.name for info in find_allocators()]
+_NAMES = ", ".join(_OFFERED)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -411,7 +413,7 @@ def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], li
         if not source.exists():
             alike = meant(source.name.partition(":")[0], _KNOWN)
             raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
-    return sources, [*named, *all_or_named(allocators, _KNOWN)]
+    return sources, [*named, *all_or_named(allocators, _OFFERED)]
 
 
 def _step(granularity: str) -> int:

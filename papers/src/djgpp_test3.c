@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four classes in each power of two, and a break that comes down. See baselines/djgpp_test3.h. */
-#include "baselines/djgpp_test3.h"
+/* Four classes in each power of two, and a break that comes down. See papers/djgpp_test3.h. */
+#include "papers/djgpp_test3.h"
 
 #include "hfit/descriptor.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both tags, storage block by block. See baselines/djgpp_test6.h. */
-#include "baselines/djgpp_test6.h"
+/* Both tags, storage block by block. See papers/djgpp_test6.h. */
+#include "papers/djgpp_test6.h"
 
 #include "hfit/descriptor.h"
 

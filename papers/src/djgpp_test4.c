@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both tags, fixed pieces of storage. See baselines/djgpp_test4.h. */
-#include "baselines/djgpp_test4.h"
+/* Both tags, fixed pieces of storage. See papers/djgpp_test4.h. */
+#include "papers/djgpp_test4.h"
 
 #include "hfit/descriptor.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As test4, with a map of the lists. See baselines/djgpp_test5.h. */
-#include "baselines/djgpp_test5.h"
+/* As test4, with a map of the lists. See papers/djgpp_test5.h. */
+#include "papers/djgpp_test5.h"
 
 #include "hfit/compiler.h"
 #include "hfit/descriptor.h"
