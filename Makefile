@@ -162,8 +162,6 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
-	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
-	$(PYTHON) scripts/man_page.py bash >build/page && mv build/page docs/heapfit.bash
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
