@@ -5,9 +5,9 @@
   scripts/build_packages.py FOLDER
 
 The wheel is tagged manylinux by auditwheel, for the oldest C library that serves it here, and one
-ABI serves every Python from 3.11 on. It installs a manual page and bash completion, made here of the
-commands that are installed. The list (SPDX 2.3) has each file with its hashes, and the
-packages that pip installs with it, in the versions of requirements.lock, by which the tests ran.
+ABI serves every Python from 3.11 on. It installs a manual page and bash completion, made here of
+the commands. The list (SPDX 2.3) has each file with its hashes, and the packages that pip installs
+with it, in the versions of requirements.lock, by which the tests ran.
 The sources have what git knows, examples and tests included.
 """
 

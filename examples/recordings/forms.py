@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the other forms of the recordings in traces/, and their table into README.md.
 
-The repository keeps neither form: both follow from the Parquet. text/NAME.txt.gz has all that the Parquet has but the call sites of frees. rep/NAME.rep.gz, the form
-of the CS:APP malloc lab, leaves out alignments, times, threads and call sites, and has zeroed
-requests as others.
+The repository keeps neither form: both follow from the Parquet. text/NAME.txt.gz has all that the
+Parquet has but the call sites of frees. rep/NAME.rep.gz, the form of the CS:APP malloc lab, leaves
+out alignments, times, threads and call sites, and has zeroed requests as others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a heap is set to: the arithmetic, and that more evidence never asks for more."""
 
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from heapfit.compare.margin import (
@@ -17,6 +21,8 @@ from heapfit.compare.margin import (
 )
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
+ROOT = Path(__file__).parents[2]
+TABLES = SimpleNamespace(**runpy.run_path(str(ROOT / "bench/page_tables.py")))
 SIZES = (1 << 10, 100 << 10, 300 << 10, 8 << 20)
 
 
@@ -62,3 +68,13 @@ def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
     assert kind_of(Plan("segregated_fit"), is_trained=False) == LISTED
     assert kind_of(Plan("tlsf"), is_trained=False) == PLAIN
     assert kind_of(Plan("tailored"), is_trained=True) == PLACED
+
+
+@pytest.mark.parametrize("known", (1, 2))
+def test_no_margin_is_below_what_was_measured(known):
+    rows = TABLES.read_result(f"needs-from-{known}").rows
+    assert len(rows) > 15
+    for _, kind, peak, _, most, *_ in rows:
+        peaks = TABLES.PEAKS.values() if peak == "any" else [TABLES.PEAKS[peak]]
+        margins = [margin_for(Known(known, u_max, kind)) for u_max in peaks]
+        assert max(margins) >= float(most), (kind, peak)

@@ -66,9 +66,7 @@ def test_the_table_says_what_the_recordings_are(forms: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", TRIED)
-def test_the_text_form_has_all_that_the_table_has(
-    name: str, written: Path, tmp_path: Path
-) -> None:
+def test_the_text_form_has_all_that_the_table_has(name: str, written: Path, tmp_path: Path) -> None:
     stored = Trace.open(TRACES[name])
     text = open_any(written / f"text/{name}.txt.gz", ImportOptions(), tmp_path)
     assert text.info.pointer_bits == stored.info.pointer_bits
