@@ -168,4 +168,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    import bootstrap  # by whose name workers know what they run
+
+    bootstrap.main()

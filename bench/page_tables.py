@@ -49,8 +49,8 @@ class Result:
     """A table, and in one phrase by what it was measured."""
 
     by: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    columns: list[str]
+    rows: list[list[str]]
 
     def sentence(self) -> str:
         when = sorted({row[-1] for row in self.rows})
@@ -88,17 +88,21 @@ def read_result(name: str) -> Result:
 
 
 def write_result(name: str, columns: Sequence[str], rows: Sequence[Row], keys: int = 1) -> None:
-    """Rows replace those with the same first cells; the others stay."""
+    """Rows replace those with the same first cells; if others stay, so does what measured them."""
     path = RESULTS / f"{name}.csv"
     when = f"{datetime.date.today()} with heapfit {_engine.version}"
     words = [f"bench/{Path(sys.argv[0]).name}", *sys.argv[1:]]
-    kept = [list(map(str, row)) for row in read_result(name).rows] if path.exists() else []
-    by_key = {tuple(row[:keys]): row for row in kept}
-    by_key |= {tuple(map(str, row[:keys])): [*map(str, row), when] for row in rows}
+    by = f"`python {' '.join(one for one in words if one != '--write')}`"
+    found = [[*map(str, row), when] for row in rows]
+    table = {tuple(row[:keys]): row for row in found}
+    if path.exists():
+        known = read_result(name)
+        before = {tuple(row[:keys]): row for row in known.rows}
+        by = known.by if before.keys() - table.keys() else by
+        table = before | table
     with path.open("w", newline="") as file:
-        file.write(f"# by `python {' '.join(one for one in words if one != '--write')}`\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([[*columns, MEASURED], *by_key.values()])
+        file.write(f"# by {by}\n")
+        csv.writer(file, lineterminator="\n").writerows([[*columns, MEASURED], *table.values()])
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

@@ -490,7 +490,8 @@ def recording_rows(folder: Path, programs: Sequence[str]) -> Iterator[tuple[obje
             traces = traces_of(folder, one["name"])
             peaks = [profile_trace(trace).u_max for trace in traces]
             events = [trace.info.events for trace in traces]
-            yield one["name"], one["about"], one["second"], *events, *peaks
+            none = [""] * (3 - len(traces))
+            yield one["name"], one["about"], one["second"], *events, *none, *peaks, *none
 
 
 def measure_verdict(asked: argparse.Namespace, folder: Path, programs: Sequence[str]) -> None:
