@@ -140,7 +140,10 @@ def main() -> None:
         found = rows(heaps)
         console.out_table(("heap", "region", "ratio", "one step above"), found, width=console.WIDE)
         if options.write:
-            table = [(options.system, name, *figures[:2]) for name, *figures in found]
+            table = [
+                (options.system, name, region.replace(",", ""), ratio)
+                for name, region, ratio, _ in found
+            ]
             columns = ("system", "heap", "region, B", "over its own")
             write_result("firmware", columns, table, keys=2)
 

@@ -97,6 +97,7 @@ def write_result(name: str, columns: Sequence[str], rows: Sequence[Row], keys: i
     table = {tuple(row[:keys]): row for row in found}
     if path.exists():
         known = read_result(name)
+        assert known.columns == [*columns, MEASURED], f"{path}: other columns"
         before = {tuple(row[:keys]): row for row in known.rows}
         by = known.by if before.keys() - table.keys() else by
         table = before | table
