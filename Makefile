@@ -53,13 +53,14 @@ test: style types | test-packages ## set up, then run every check and test
 native:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
 
-style: $(environment) ## layout and lint of Python and C
+style: $(extension) ## layout and lint of Python and C, and how large the package is
 	$(VENV)/bin/ruff format --check $(python_files)
 	$(VENV)/bin/ruff check $(python_files)
 	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
 	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
+	$(PYTHON) scripts/surface.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
@@ -160,6 +161,7 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
+	$(PYTHON) scripts/surface.py --renew
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
