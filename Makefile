@@ -163,6 +163,7 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/surface.py --renew
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
 	$(PYTHON) scripts/man_page.py bash >build/page && mv build/page docs/heapfit.bash

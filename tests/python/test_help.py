@@ -106,8 +106,8 @@ def made_by(*words: str) -> str:
 
 
 def test_the_man_page_and_the_completion_are_those_of_the_code():
-    assert made_by() == (ROOT / "docs/heapfit.1").read_text()
-    assert made_by("bash") == (ROOT / "docs/heapfit.bash").read_text()
+    assert made_by() == (ROOT / "docs/heapfit.1").read_text(), "`make docs` renews it"
+    assert made_by("bash") == (ROOT / "docs/heapfit.bash").read_text(), "`make docs` renews it"
 
 
 def test_the_man_page_is_one():
@@ -119,7 +119,7 @@ def test_the_man_page_is_one():
     assert done.stderr == ""
     text = " ".join(re.sub(r".\x08|\x1b\[[0-9]*m", "", done.stdout).split())
     for name in NAMES:
-        assert f"heapfit {name}" in text
+        assert f"heapfit {name}" in text, "`make docs` renews docs/heapfit.1"
 
 
 @pytest.mark.parametrize(
