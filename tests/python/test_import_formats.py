@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import formats_page
-from heapfit.importers import ImportOptions, formats, import_file
+from heapfit.importers import FORMATS, ImportOptions, formats, import_file
 from heapfit.trace.stored import COLUMNS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
