@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from core_names import write_platform
 from generated_code import HERE, NO_MEMSET, PLANS, STRICT, compile_objects, plan_file
 
 from heapfit import _engine
@@ -38,7 +39,9 @@ def test_one_file_of_any_allocator_compiles_without_a_warning(
     generate(plan_file(WHOLE[name]), tmp_path / "code", options=ONE)
     assert [path.name for path in (tmp_path / "code").rglob("*.c")] == ["app_heap.c"]
     assert {path.name for path in (tmp_path / "code").rglob("*.h")} == {"app_heap.h"}
-    command = ["gcc", *STRICT, NO_MEMSET, *options, "-fsyntax-only", "app_heap.c"]
+    platform = write_platform(tmp_path / "platform")  # whose names are core's
+    lock = (f"-I{platform}", '-DAPP_HEAP_LOCK_FILE="user_lock.h"')
+    command = ["gcc", *STRICT, NO_MEMSET, *lock, *options, "-fsyntax-only", "app_heap.c"]
     subprocess.run(command, cwd=tmp_path / "code", check=True)
 
 

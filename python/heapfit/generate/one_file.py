@@ -69,7 +69,8 @@ def _section(texts: Mapping[str, str], source: str, common: dict[str, str]) -> s
     """An allocator, with names of its own for what it defines."""
     ours = _expanded(texts, source, common, set())
     place = f"_in_{source.rpartition('/')[2].removesuffix('.c')}"
-    fields = set(re.findall(r"\w+", "".join(common.values())))  # of structs that all know
+    known = _COMMENT.sub("", "".join(common.values()))
+    fields = set(re.findall(r"\w+", known))  # of structs that all know
     named = _PASTED.sub(rf"hfit_\1##operation##{place}", _renamed(ours, ours, place, fields))
     return "".join([_title(source), named, _ended(ours)])
 
