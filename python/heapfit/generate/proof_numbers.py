@@ -33,7 +33,7 @@ class LaidOut:
     def goal(self, number: int) -> str:
         """A function whose contract is what the proof asks of a pool."""
         return (
-            f"/*@ requires \\valid_read(run) && run->base == {self.base} &&\n"
+            f"/*@ requires \\valid_read(run) && run->base == {self.base} && run->bits == 0 &&\n"
             f"        run->count == {self.count} && run->first == {self.first};\n"
             f"    assigns \\nothing;\n"
             f"    ensures laid_out({self.list}, run, {self.size}); */\n"
