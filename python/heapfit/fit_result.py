@@ -34,7 +34,7 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
-    prefer: Preference = Preference.MEMORY  # what the winner has least of
+    prefer: Preference = Preference.RAM  # what the winner has least of
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen

@@ -122,7 +122,7 @@ def choose_of_long(
     ]
     if max(needs) == _most(choice):
         return _result(recordings, choice, max(needs), is_raised=False)
-    if len(recordings) == 1 and options.prefer is Preference.MEMORY:
+    if len(recordings) == 1 and options.prefer is Preference.RAM:
         choice, needs[0] = _least_of_whole(recordings[0], choice, needs[0], options, replay)
     is_raised = max(needs) > _most(choice)
     served = raised(choice, needs, options) if is_raised else choice
