@@ -25,6 +25,7 @@ NATIVE = ("core", "baselines", "recorder", "engine", "python/bindings")
 ALLOWED = {
     "list_commands": "click",
     "format_commands": "click",
+    "format_options": "click",
     "ctx": "click, which names its parameters",
     "resolve_command": "click",
     "display_type_rich": "typer, of a parameter in help",

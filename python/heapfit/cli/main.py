@@ -25,6 +25,7 @@ from typer.core import TyperGroup
 import heapfit
 from heapfit.cli.examples import examples_of
 from heapfit.cli.printing import console
+from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
@@ -62,7 +63,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 # Parameters of commands that name what is written.
-_WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
+_WRITTEN = {"output", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -105,13 +106,14 @@ class CommandGroup(TyperGroup):
         alone = typer.Typer(add_completion=False, **_STYLE)
         # The one command that is asked for: all of them together load everything there is.
         module = import_module(self.modules[cmd_name])
-        alone.command(cmd_name)(module.command)
+        alone.command(cmd_name, cls=HelpCommand)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
-            command.params.append(_force_option())
+            command.params.append(_option_of(_force))
             command.callback = _refusing_early(cmd_name, command.callback)
+        command.params.append(_option_of(_help_all))
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -194,10 +196,34 @@ def _force(
     raise AssertionError(force)
 
 
-def _force_option() -> Any:
+def _print_all_options(ctx: Any, is_asked: bool) -> None:
+    if is_asked:
+        ctx.command.shows_all = True
+        for line in ctx.get_help().splitlines():
+            console.out(line)
+        ctx.exit()
+
+
+def _help_all(
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=_print_all_options,
+            is_eager=True,
+            expose_value=False,
+            help="Show all options and exit.",
+        ),
+    ] = False,
+) -> None:
+    """The option of every command; no command asks for its value."""
+    raise AssertionError(show)
+
+
+def _option_of(declaration: Callable[..., None]) -> Any:
     alone = typer.Typer(add_completion=False)
-    alone.command()(_force)
-    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "force")
+    alone.command()(declaration)
+    (option,) = typer.main.get_command(alone).params
     return option
 
 
