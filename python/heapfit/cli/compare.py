@@ -41,11 +41,13 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_re
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import low_level, ranking
+from heapfit.comparison.incumbents.heaps import heap_names, is_heap
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, meant, no_such_file
 from heapfit.importers import opened_trace
+from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
 from heapfit.plan.energy import load_sram
@@ -294,13 +296,15 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
 
 def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
     """The traces and the allocators among the words; an allocator's name is no file's."""
-    named = [word for word in words if word.partition(":")[0] in _KNOWN]
-    sources = [Path(word) for word in words if word not in named]
-    for source in sources:
-        if not source.exists():
-            alike = meant(source.name.partition(":")[0], _KNOWN)
-            raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
-    return sources, named
+    named = [word for word in words if is_heap(word)]
+    others = [word for word in words if not is_heap(word)]
+    for word in others:
+        if not is_path(word):
+            alike = meant(word.partition(":")[0], heap_names())
+            raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
+        if not Path(word).exists():
+            raise HeapfitError(f"{word}: {no_such_file(Path(word))}")
+    return [require_kind(Path(word), Kind.RECORDING) for word in others], named
 
 
 def _step(granularity: str) -> int:

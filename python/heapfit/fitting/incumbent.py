@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.heaps import SystemHeap, find_heap
 from heapfit.comparison.incumbents.needs import Needs, needs_of
 from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
 from heapfit.comparison.incumbents.requests import requests_of
@@ -23,7 +23,7 @@ from heapfit.trace.stored import Trace
 
 def heap_of_today(options: FitOptions) -> SystemHeap | None:
     """The heap that the options name; HeapfitError if there is no such."""
-    return None if options.now is None else parse_system_heap(options.now, options.alignment)
+    return None if options.now is None else find_heap(options.now, options.alignment)
 
 
 def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) -> Needs:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_on
-from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
@@ -211,5 +211,5 @@ def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> F
     """HeapfitError, before any work, for a heap that there is not."""
     if options.now is None:
         return None
-    heap = parse_system_heap(options.now, load_plan(plan).plan.alignment)
+    heap = find_heap(options.now, load_plan(plan).plan.alignment)
     return FirmwareToday(heap, replace(firmware, build=options.build_now))
