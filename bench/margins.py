@@ -27,7 +27,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import ADDRESSED, LISTED, PLACED, PLAIN, kind_of
+from heapfit.comparison.margin import MarginKind, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks
@@ -46,7 +46,7 @@ class Need:
 
     program: str
     plan: str
-    kind: str
+    kind: MarginKind
     alignment: int
     u_max: int  # of the known runs
     percent: float  # beyond the growth of the load
@@ -65,7 +65,7 @@ class Program:
         key = run, repr(plan)
         if key not in self._regions:
             loaded = self.runs[run]
-            base = max(loaded.trace.largest_alignment, plan.alignment)
+            base = loaded.trace.base_alignment_for(plan.alignment)
             found = _engine.Trial(plan.engine(), loaded.events_for(plan), base).scan().r_safe
             self._regions[key] = math.inf if found is None else found
         return self._regions[key]
@@ -87,9 +87,9 @@ class Program:
     def _joined(self, known: Sequence[int], folder: Path) -> LoadedTrace:
         if len(known) == 1:
             return self.runs[known[0]]
-        traces = tuple(self.runs[run].trace for run in known)
-        joined = load_trace(join_traces(folder / "joined.parquet", traces), self.alignment)
-        return replace(joined, runs=traces)
+        runs = tuple(self.runs[run] for run in known)
+        stored = join_traces(folder / "joined.parquet", [run.trace for run in runs])
+        return replace(load_trace(stored, self.alignment), runs=runs)
 
     def needs(self, known: Sequence[int]) -> Iterator[Need]:
         """Of every plan near the best, on every run that is not known."""
@@ -119,9 +119,7 @@ def needs_of(folder: Path, word: str, known: int, alignment: int) -> Iterator[Ne
 
 def print_most(needs: Sequence[Need], known: int) -> None:
     rows = []
-    for kind, (above, below) in itertools.product(
-        (PLAIN, PLACED, ADDRESSED, LISTED), itertools.pairwise((0, *BELOW))
-    ):
+    for kind, (above, below) in itertools.product(MarginKind, itertools.pairwise((0, *BELOW))):
         some = [one for one in needs if one.kind == kind and above <= one.u_max < below]
         if some:
             most = max(some, key=lambda one: one.percent)

@@ -25,8 +25,8 @@ from heapfit.design.effort import Effort
 from heapfit.design.front.design_front import compare_all
 from heapfit.design.plan_files import design
 from heapfit.design.space import configurations
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -46,9 +46,9 @@ def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
 
 def line(trace: Trace, name: str, effort: Effort, folder: Path) -> list[str]:
     options = FitOptions(effort=effort).plans
-    choice = choose_for_one(trace, name, FitOptions(effort=effort))
-    designed = design(trace, name, folder, options).comparison
     loaded = load_trace(trace)
+    choice = choose_for_one(loaded, name, FitOptions(effort=effort))
+    designed = design(trace, name, folder, options).comparison
     front = compare_all(loaded, configurations(loaded, options), options.precision)
     named = [choice.winner, chosen_row(designed), chosen_row(front)]
     further = [*searched_further(designed), *searched_further(front)]

@@ -42,8 +42,8 @@ from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
 from heapfit.design.portfolio import named_portfolio
 from heapfit.design.robust.joined_trace import join_traces
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -112,7 +112,7 @@ class Row:
 
 def region(loaded: LoadedTrace, plan: Plan) -> float:
     """R_safe; infinite if there is none."""
-    base = max(loaded.trace.largest_alignment, plan.alignment)
+    base = loaded.trace.base_alignment_for(plan.alignment)
     found = _engine.Trial(plan.engine(), loaded.events_for(plan), base).scan().r_safe
     return float("inf") if found is None else float(found)
 
@@ -145,7 +145,7 @@ def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
         joined = load_trace(join_traces(Path(folder) / "joined.parquet", traces), ALIGNMENT)
         two_ends = chosen(joined, list(plain.values()))
         stacks: Plan | None = None
-        for one in tailored_candidates(replace(joined, runs=traces)):
+        for one in tailored_candidates(replace(joined, runs=tuple(runs.loaded))):
             if isinstance(one, Candidate) and one.name == STACKS:
                 stacks = one.plan
             elif isinstance(one, Candidate) and one.name not in plain and not one.plan.pools:
@@ -200,23 +200,23 @@ class Promise:
 
 def promises(folder: Path, name: str, known: int, options: FitOptions) -> list[Promise]:
     """Every choice of so many known runs, on each run that was left out; of one, run 1 alone."""
-    traces = [Trace.open(path) for path in sorted(folder.glob(f"{name}-[0-9].parquet"))]
-    choices = [(0,)] if known == 1 else list(itertools.combinations(range(len(traces)), known))
+    paths = sorted(folder.glob(f"{name}-[0-9].parquet"))
+    loaded = [load_trace(Trace.open(path), options.alignment) for path in paths]
+    choices = [(0,)] if known == 1 else list(itertools.combinations(range(len(loaded)), known))
     found = []
     for seen in choices:
-        choice = chosen_from(name, [traces[i] for i in seen], options)
-        for unseen in sorted(set(range(len(traces))) - set(seen)):
-            loaded = load_trace(traces[unseen], options.alignment)
-            found.append(promise(name, seen, unseen, choice, loaded))
+        choice = chosen_from(name, [loaded[i] for i in seen], options)
+        for unseen in sorted(set(range(len(loaded))) - set(seen)):
+            found.append(promise(name, seen, unseen, choice, loaded[unseen]))
     return found
 
 
-def chosen_from(name: str, traces: Sequence[Trace], options: FitOptions) -> Choice:
+def chosen_from(name: str, loaded: Sequence[LoadedTrace], options: FitOptions) -> Choice:
     """As the command does it."""
-    if len(traces) == 1:
-        return choose_for_one(traces[0], name, options)
-    names = [f"{name} {number}" for number in range(len(traces))]
-    return choose_for_several(traces, names, options)
+    if len(loaded) == 1:
+        return choose_for_one(loaded[0], name, options)
+    names = [f"{name} {number}" for number in range(len(loaded))]
+    return choose_for_several(loaded, names, options)
 
 
 def promise(
@@ -226,7 +226,7 @@ def promise(
     u_max, needed = loaded.profile.u_max, region(loaded, plan)
     grown = HeapSize(size.r_safe, size.u_max, max(u_max, size.u_max), 0)
     set_to = HeapSize(size.r_safe, size.u_max, grown.peak, size.margin).region
-    base = max(loaded.trace.largest_alignment, plan.alignment)
+    base = loaded.trace.base_alignment_for(plan.alignment)
     return Promise(
         name,
         tuple(number + 1 for number in seen),

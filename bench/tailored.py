@@ -89,7 +89,7 @@ def learned(
 ) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    candidates = tailored_candidates(replace(loaded, runs=(loaded.trace, loaded.trace)))
+    candidates = tailored_candidates(replace(loaded, runs=(loaded, loaded)))
     return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 

@@ -2,7 +2,13 @@
 """Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
-from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
+from heapfit.plan.allocators import (
+    ALIGNMENTS,
+    SMALL_REQUEST,
+    UNKNOWN,
+    find_allocators,
+    serving_region,
+)
 
 HEAD = f"""\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -40,10 +46,10 @@ def section(info: _engine.AllocatorInfo) -> str:
     lines = [f"### `{info.name}`", "", f"{title}. Origin: {info.origin}."]
     if info.ignores_region_end:
         lines.append("No placement depends on where the region ends.")
-    lines += ["", f"- worst case: {info.worst_case}"]
-    lines += [f"- bytes a block beyond the request: {info.block_bytes}"]
-    lines += [f"- fragmentation: {info.fragmentation}"]
-    lines += ["", "```text", info.layout, "```", ""]
+    lines += ["", f"- worst case: {info.worst_case or UNKNOWN}"]
+    lines += [f"- bytes a block beyond the request: {info.block_bytes or UNKNOWN}"]
+    lines += [f"- fragmentation: {info.fragmentation or UNKNOWN}"]
+    lines += ["", "```text", info.layout or UNKNOWN, "```", ""]
     lines += ["| tunable | meaning | range | standard |", "|---|---|---|---|"]
     lines += [tunable_row(tunable) for tunable in info.tunables]
     return "\n".join(lines)

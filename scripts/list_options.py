@@ -39,41 +39,41 @@ class OptionCounts:
     ambiguous: tuple[str, ...]  # names with two meanings
 
 
-def entries() -> Iterator[Entry]:
+def list_entries() -> Iterator[Entry]:
     """The options of all commands, without help."""
     group = CommandGroup()
     for command in group.modules:
         for param in group.get_command(None, command).params:
             name = max((*param.opts, *param.secondary_opts), key=len)
             if param.param_type_name == "option" and name not in HELP:
-                kind = kind_of(param.type_descriptor.annotation)
-                yield Entry(command, name, f"{kind} {param.metavar or ''} {help_of(param.help)}")
+                kind = name_kind(param.type_descriptor.annotation)
+                yield Entry(command, name, f"{kind} {param.metavar or ''} {trim_help(param.help)}")
 
 
-def help_of(text: str) -> str:
+def trim_help(text: str) -> str:
     """The part of an option's help that is to be the same in all commands.
 
-    >>> help_of("A plan file. Repeatable."), help_of("Where to write the C [code beside PLAN].")
+    >>> trim_help("A plan file. Repeatable."), trim_help("Where to write the C [code beside PLAN].")
     ('A plan file.', 'Where to write')
     """
     return OUTPUT_HELP if text.startswith(OUTPUT_HELP) else text.removesuffix(" Repeatable.")
 
 
-def kind_of(annotation: object) -> str:
+def name_kind(annotation: object) -> str:
     """The name of a type, whether or not there may be none or many.
 
-    >>> kind_of(list[int]), kind_of(int | None)
+    >>> name_kind(list[int]), name_kind(int | None)
     ('int', 'int')
     """
     inside = [one for one in get_args(annotation) if one is not type(None)]
     if isinstance(annotation, UnionType) or get_origin(annotation) is list:
-        return kind_of(inside[0])
+        return name_kind(inside[0])
     return str(getattr(annotation, "__name__", annotation))
 
 
 def count_options() -> OptionCounts:
     """The counts of the commands as they are."""
-    listed = list(entries())
+    listed = list(list_entries())
     meanings: dict[str, set[str]] = defaultdict(set)
     for one in listed:
         meanings[one.name].add(one.meaning)
@@ -84,7 +84,7 @@ def count_options() -> OptionCounts:
 def describe() -> Iterator[str]:
     """Each name with its commands, and each meaning where there are two."""
     by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for one in entries():
+    for one in list_entries():
         by_name[one.name][one.meaning].append(one.command)
     for name, meanings in sorted(by_name.items()):
         for meaning, commands in meanings.items():

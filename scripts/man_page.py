@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from heapfit import _engine
 from heapfit.cli.main import GROUP_OF_OTHERS, GROUPS, CommandGroup, typed_name
-from heapfit.cli.size.settings import System
+from heapfit.cli.settings import System
 
 ALLOCATORS = [info.name for info in _engine.allocators()]
 WORKLOADS = [info.name for info in _engine.workloads()]
@@ -20,7 +20,7 @@ WORDS = {
     "front": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
-    "size settings": [system.value for system in System],
+    "settings": [system.value for system in System],
 }
 EXIT_CODES = (
     ("0", "done"),

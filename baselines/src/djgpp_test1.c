@@ -76,6 +76,7 @@ const hfit_allocator hfit_djgpp_test1_allocator = {
             .order.text = "last freed first",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test1_operations,
     .unlocked = &hfit_djgpp_test1_unlocked,
 };

@@ -79,6 +79,7 @@ const hfit_allocator hfit_djgpp_test2_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test2_operations,
     .unlocked = &hfit_djgpp_test2_unlocked,
 };

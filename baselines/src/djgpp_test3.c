@@ -85,6 +85,7 @@ const hfit_allocator hfit_djgpp_test3_allocator = {
             .order.text = "last freed first",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test3_operations,
     .unlocked = &hfit_djgpp_test3_unlocked,
 };

@@ -84,6 +84,7 @@ const hfit_allocator hfit_djgpp_test4_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test4_operations,
     .unlocked = &hfit_djgpp_test4_unlocked,
 };

@@ -90,6 +90,7 @@ const hfit_allocator hfit_djgpp_test5_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test5_operations,
     .unlocked = &hfit_djgpp_test5_unlocked,
 };

@@ -86,6 +86,7 @@ const hfit_allocator hfit_djgpp_test6_allocator = {
             .order.text = "last freed first",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test6_operations,
     .unlocked = &hfit_djgpp_test6_unlocked,
 };

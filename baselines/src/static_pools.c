@@ -114,6 +114,7 @@ const hfit_allocator hfit_static_pools_allocator = {
             .order.text = "last freed first",
             .growth.text = "all set aside",
         },
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_SIZES,
     .operations = &hfit_static_pools_operations,
     .unlocked = &hfit_static_pools_unlocked,

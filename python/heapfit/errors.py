@@ -39,11 +39,11 @@ def why_unread(error: OSError) -> str:
     'no such file (check the path)'
     """
     if error.errno == errno.ENOENT and error.filename:
-        return no_such_file(Path(os.fsdecode(error.filename)))
+        return describe_missing_file(Path(os.fsdecode(error.filename)))
     return _PLAIN.get(error.errno or 0) or why_failed(error)
 
 
-def no_such_file(path: Path) -> str:
+def describe_missing_file(path: Path) -> str:
     """What to say of a file that is not there: the one beside it whose name is most like it."""
     beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     alike = difflib.get_close_matches(path.name, sorted(beside), 1, _ALIKE)

@@ -58,9 +58,7 @@ def _file(name: str) -> str:
     return f"{name.replace(' ', '-')}.md"
 
 
-def _page(
-    name: str, command: HelpCommand, shown: dict[str, str], examples: list[str]
-) -> str:
+def _page(name: str, command: HelpCommand, shown: dict[str, str], examples: list[str]) -> str:
     with command.make_context(f"heapfit {name}", [], resilient_parsing=True) as context:
         command.shows_all = True
         told = command.get_help(context)

@@ -43,11 +43,11 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
     core = core_objects(workbench, board, build, write_plan(design, folder))
-    memory = workbench.shared_object(board, build, "target/board/memory.c")
-    return weighed(workbench, board, [*core, memory], _functions(plan.allocator))
+    memory = workbench.build_shared_object(board, build, "target/board/memory.c")
+    return weigh_code(workbench, board, [*core, memory], _functions(plan.allocator))
 
 
-def weighed(
+def weigh_code(
     workbench: Workbench, board: Board, objects: Sequence[Path], kept: Sequence[str]
 ) -> CodeSize:
     """Links objects of whose functions only these, and what they call, are kept."""
@@ -72,10 +72,10 @@ def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
     here = sources.root()
     options = (f"-I{here / 'baselines/include'}", f"-I{here / 'baselines'}")
     objects = [
-        workbench.shared_object(board, build, sources.allocator_source(name), options),
-        workbench.shared_object(board, build, "target/board/memory.c"),
+        workbench.build_shared_object(board, build, sources.allocator_source(name), options),
+        workbench.build_shared_object(board, build, "target/board/memory.c"),
     ]
-    return weighed(workbench, board, objects, _functions(name)).total
+    return weigh_code(workbench, board, objects, _functions(name)).total
 
 
 def _functions(allocator: str) -> list[str]:

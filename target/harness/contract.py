@@ -47,7 +47,8 @@ def contract_image(
     suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "hooks"))
     own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools/pools.c")
     shared = [
-        workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
+        workbench.build_shared_object(board, build, source, options)
+        for source in (*core, *suite, *own)
     ]
     registries = [folder / "core.o", folder / "baselines.o"]
     for made in registries:

@@ -8,7 +8,8 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.design.front.axes import AXES, UNKNOWN, place
+from heapfit.design.front.axes import AXES, place
+from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
 
 INFOS = {info.name: info for info in _engine.allocators()}
@@ -25,10 +26,12 @@ def standard_plan(name):
 
 
 @pytest.mark.parametrize("name", INFOS)
-def test_every_registered_allocator_has_a_value_on_every_axis(name):
+def test_every_registered_allocator_has_a_value_on_every_axis_that_it_describes(name):
     found = place(standard_plan(name))
     assert tuple(found) == AXES
-    assert all(value and UNKNOWN not in value for value in found.values())
+    for value, axis in zip(found.values(), INFOS[name].axes, strict=True):
+        assert value
+        assert (UNKNOWN in value) == (not any((axis.text, *axis.texts)))
 
 
 @pytest.mark.parametrize("name", INFOS)
@@ -92,7 +95,7 @@ def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
     class Info:
         name, tunables, axes = "tailored", (Tunable,), (Axis,) * len(AXES)
 
-    for module in ("plan.allocators", "front.axes", "front.code_label"):
+    for module in ("plan.allocators", "design.front.axes", "comparison.costs.code_label"):
         monkeypatch.setattr(f"heapfit.{module}.find_allocators", lambda _: [Info])
     known, younger = (Plan("tailored", {"layout": value}) for value in (1, 7))
     assert set(place(known).values()) == {"known"}

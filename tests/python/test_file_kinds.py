@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
-from heapfit.importers.file_kind import Kind, kind_of_file, require_kind
+from heapfit.importers.file_kind import Kind, classify_file, require_kind
 
 TRACE = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
@@ -90,7 +90,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_kind_is_told_by_content(name, folder):
-    assert kind_of_file(folder / name) is KINDS[name]
+    assert classify_file(folder / name) is KINDS[name]
 
 
 @pytest.mark.parametrize(

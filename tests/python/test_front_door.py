@@ -16,8 +16,8 @@ import heapfit
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.incumbents.needs import needs_of
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
 from heapfit.trace.tabular import html_table
 
 ROOT = Path(__file__).resolve().parents[2]

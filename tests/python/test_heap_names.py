@@ -10,9 +10,9 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import (
     SYSTEM_HEAPS,
     find_heap,
-    heap_names,
     is_heap,
     is_simulated,
+    list_heap_names,
 )
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
@@ -97,7 +97,7 @@ def test_a_name_means_one_heap():
     registered = [info.name for info in _engine.allocators()]
     both = set(SYSTEM_HEAPS) & set(registered)
     assert both == {"sys_heap"}  # the very code, with what lies outside its region
-    assert len(heap_names()) == len(set(heap_names()))
+    assert len(list_heap_names()) == len(set(list_heap_names()))
     assert all(is_heap(name) for name in [*SYSTEMS, "lea:alignment=4", "dlmalloc"])
     assert [name for name in SYSTEMS if is_simulated(name)] == SYSTEMS
     assert not is_heap("run.heap")

@@ -16,8 +16,8 @@ from heapfit.design.front.design_front import compare_all
 from heapfit.design.plan_files import design
 from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.options import FitOptions
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -46,9 +46,9 @@ def named(row):
 def three(trace, folder, effort):
     """The comparisons that fit, design and front judge, and what fit chooses."""
     options = FitOptions(effort=effort)
-    choice = choose_for_one(trace, "a", options)
-    designed = design(trace, "a", folder, options.plans).comparison
     loaded = load_trace(trace)
+    choice = choose_for_one(loaded, "a", options)
+    designed = design(trace, "a", folder, options.plans).comparison
     space = configurations(loaded, options.plans)
     return choice, designed, compare_all(loaded, space, options.plans.precision)
 

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 import list_options
 from heapfit.cli.main import CommandGroup, make_app
-from heapfit.cli.printing.help_screen import group_of
+from heapfit.cli.printing.help_screen import find_group
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
-from list_options import count_options, entries, kind_of
+from list_options import count_options, list_entries, name_kind
 
 NAMES = list(CommandGroup().modules)
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
@@ -26,7 +26,7 @@ def printed(*words: str) -> str:
 
 def hidden(name: str) -> list[str]:
     params = CommandGroup().get_command(None, name).params
-    return [param.opts[0] for param in params if group_of(param)]
+    return [param.opts[0] for param in params if find_group(param)]
 
 
 def listed(text: str, option: str) -> bool:
@@ -56,7 +56,7 @@ def test_no_name_of_an_option_has_two_meanings():
     counts = count_options()
     assert counts.ambiguous == ()
     assert counts.names <= 90
-    assert (counts.commands, counts.entries) == (len(NAMES), len(list(entries())))
+    assert (counts.commands, counts.entries) == (len(NAMES), len(list(list_entries())))
 
 
 def test_a_second_meaning_is_noticed(monkeypatch):
@@ -83,7 +83,12 @@ def test_a_second_meaning_is_noticed(monkeypatch):
 
 
 def test_a_kind_is_the_same_for_none_and_many():
-    assert kind_of(int) == kind_of(int | None) == kind_of(list[int]) == kind_of(list[int] | None)
+    assert (
+        name_kind(int)
+        == name_kind(int | None)
+        == name_kind(list[int])
+        == name_kind(list[int] | None)
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from heapfit.comparison.incumbents.needs import memories_needed, permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
 from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 

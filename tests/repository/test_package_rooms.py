@@ -20,7 +20,7 @@ SOURCES = {".c", ".h", ".cpp", ".hpp", ".py"}
 TOPS = {
     "core/src": 9,
     "engine/src": 12,
-    "python/heapfit": 24,
+    "python/heapfit": 23,
     "papers/heapfit_papers": 8,
 }
 MOST_FILES = 20

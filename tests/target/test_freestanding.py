@@ -4,7 +4,7 @@
 import pytest
 
 from harness.board import BOARDS
-from harness.cases import shipped_allocators
+from harness.cases import list_shipped
 from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit.plan.plan import Plan, Pool
@@ -19,7 +19,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("optimisation", ["Os", "Og", "O2", "O0"])
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("allocator", list_shipped())
 @pytest.mark.parametrize("options", [(), ("-DHFIT_ANY_PLAN",)], ids=["own plan", "any plan"])
 def test_every_function_links_without_a_library(
     workbench: Workbench, allocator: str, optimisation: str, options: tuple[str, ...]

@@ -219,6 +219,7 @@ const hfit_allocator hfit_budgeted_allocator = {
             .growth.text = "all set aside",
         },
     .grid = {{"borrow", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_budgeted_operations,
     .unlocked = &hfit_budgeted_unlocked,

@@ -226,6 +226,7 @@ const hfit_allocator hfit_class_pools_allocator = {
                        .texts = {"all set aside"}},
         },
     .grid = {{"search", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_class_pools_operations,
     .unlocked = &hfit_class_pools_unlocked,

@@ -337,6 +337,7 @@ const hfit_allocator hfit_fixed_pool_allocator = {
             .order.text = "last freed first",
             .growth.text = "all set aside",
         },
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .limit = HFIT_LIMIT_BLOCKS,
     .operations = &hfit_fixed_pool_operations,
     .unlocked = &hfit_fixed_pool_unlocked,

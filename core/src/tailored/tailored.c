@@ -307,6 +307,7 @@ const hfit_allocator hfit_tailored_allocator = {
                        .texts = {NULL, "from the end of what is in use", "from both ends"}},
         },
     .grid = {{"layout", {0, 1}, 2}, {"index", {0, 1}, 2}, {"ends", {1, 2}, 2}},
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_tailored_operations,

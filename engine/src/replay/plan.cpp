@@ -236,6 +236,10 @@ void Plan::Parts::write_shared() {
                                " cannot be shared: it needs the sizes of blocks, which pools do "
                                "not hand on");
     }
+    if (shared->allocator().unlocked == nullptr) {
+        refuse(*allocator, std::string(shared->allocator().name) +
+                               " cannot be shared: its descriptor has no operations without lock");
+    }
     if (shared->alignment() != raw()->alignment) {
         refuse(*allocator, "alignment " + std::to_string(raw()->alignment) + " differs from " +
                                std::to_string(shared->alignment()) + " of the shared " +

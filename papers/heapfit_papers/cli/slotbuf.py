@@ -16,9 +16,9 @@ from heapfit.cli.arguments import (
     AsJson,
     PlanOption,
     Region,
-    in_help,
-    output_option,
-    size_type,
+    make_output_option,
+    show_in_help,
+    take_size,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -29,8 +29,8 @@ from heapfit.cli.printing.parts import (
     object_of,
     out_result,
 )
-from heapfit.cli.printing.progress import progress_bars
-from heapfit.outputs.folder import folder_aside
+from heapfit.cli.printing.progress import step_bar
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -75,15 +75,15 @@ _Allocator: TypeAlias = Annotated[
     ),
 ]
 _Least: TypeAlias = Annotated[
-    int, typer.Option("--min", help="Smallest request in bytes.", **size_type(1, _MOST))
+    int, typer.Option("--min", help="Smallest request in bytes.", **take_size(1, _MOST))
 ]
 _Most: TypeAlias = Annotated[
-    int, typer.Option("--max", help="Largest request in bytes.", **size_type(1, _MOST))
+    int, typer.Option("--max", help="Largest request in bytes.", **take_size(1, _MOST))
 ]
 _Claims: TypeAlias = Annotated[
     bool, typer.Option("--claims", help="Do the report's own runs as well and judge its claims.")
 ]
-_OutputFolder: TypeAlias = Annotated[Path, output_option("dist.dat and slotbuf.html")]
+_OutputFolder: TypeAlias = Annotated[Path, make_output_option("dist.dat and slotbuf.html")]
 
 
 def command(
@@ -94,7 +94,7 @@ def command(
     least: _Least = STANDARD_LEAST,
     most: _Most = STANDARD_MOST,
     region: Region = REPORT_REGION,
-    seed: Annotated[int, in_help(SEED)] = 1,
+    seed: Annotated[int, show_in_help(SEED)] = 1,
     claims: _Claims = False,
     output: _OutputFolder = _OUTPUT,
     as_json: AsJson = False,
@@ -104,18 +104,18 @@ def command(
         raise typer.BadParameter("a plan file already names the allocator and its tunables")
     chosen = load_plan(plan).plan if plan is not None else plan_of(allocator)
     spec = SlotbufSpec(buffer, iterations, chosen, least, most, region, seed)
-    with progress_bars() as progress:
+    with step_bar() as progress:
         run = run_slotbuf(spec, progress)
         report = measure_report(progress) if claims else None
     judged = judge(report) if report is not None else ()
-    with folder_aside(output) as aside:
+    with staged_folder(output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
-        write_slotbuf_page(aside / _PAGE, run, _typed(spec, plan, claims), report)
+        write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
     out_result(_parts(run, judged, paths), as_json)
 
 
-def _typed(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
+def _format_command(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
     """The command that gives this run, with all that decides it."""
     words = ["heapfit", "slotbuf", str(spec.slots), str(spec.iterations)]
     if plan is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import named_values
@@ -82,7 +82,7 @@ class Slotbuf:
 
     @property
     def mean_free(self) -> float:
-        """Of a free block."""
+        """Mean bytes of a free block."""
         return self.free_bytes / max(self.free_blocks, 1)
 
     @property
@@ -159,5 +159,5 @@ def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
 def write_distribution(path: Path, run: Slotbuf) -> None:
     """The report's dist.dat: a line for each size of free block, ascending, with their number."""
     lines = [f"{size} {count}\n" for size, count in run.distribution()]
-    with file_aside(path) as aside:
-        aside.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")
+    with staged_file(path) as staging:
+        staging.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")

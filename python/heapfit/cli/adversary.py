@@ -24,10 +24,10 @@ from heapfit.cli.arguments import (
     Source,
     Workers,
     import_options,
-    output_option,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import left_out
 from heapfit.comparison.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
@@ -49,7 +49,7 @@ def command(
     ] = None,
     plans: PlanPaths = None,
     output: Annotated[
-        Path | None, output_option("the requests that break a plan [out/NAME/adversary]")
+        Path | None, make_output_option("the requests that break a plan [out/NAME/adversary]")
     ] = None,
     region: RegionOption = None,
     search: Search = 20,
@@ -71,7 +71,7 @@ def command(
     folder = output or Path("out") / name / "adversary"
     options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):

@@ -29,11 +29,12 @@ from heapfit.comparison.incumbents.heaps import (
     find_heap,
     is_simulated,
 )
-from heapfit.importers.file_kind import Kind, is_path, require_kind
+from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
     ALIASES,
     ALIGNMENTS,
     SMALL_REQUEST,
+    UNKNOWN,
     find_allocators,
     serving_region,
 )
@@ -54,7 +55,7 @@ def command(
 ) -> None:
     """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
     for name in filter(is_path, names or ()):
-        require_kind(Path(name), Kind.UNKNOWN)
+        require_kind(Path(name))
     systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
     named = [name for name in names or () if name not in systems]
     infos = find_allocators(named) if named or not names else []
@@ -70,10 +71,10 @@ def _parts(
     yield Fields({"aliases": dict(ALIASES)})
     yield from map(Line, _in_full(infos) if is_in_full else _list(infos))
     if systems:
-        yield from map(Line, _systems(systems, is_first=not infos))
+        yield from map(Line, _describe_systems(systems, is_first=not infos))
 
 
-def _systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
+def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
     if not is_first:
         yield ""
     yield "systems' heaps: simulated from their algorithms (docs/now.md)"
@@ -82,10 +83,10 @@ def _systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
         yield f"{heap.name}: {heap.title}"
         yield from _labelled("checked against", heap.version)
         yield from _labelled("what users set", heap.setting)
-        yield from _labelled("places as", _label(heap.plan))
+        yield from _labelled("places as", _format_plan(heap.plan))
 
 
-def _label(plan: Plan) -> str:
+def _format_plan(plan: Plan) -> str:
     values = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
     return f"{plan.allocator}:{values}"
 
@@ -112,7 +113,7 @@ def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
             yield ""
         yield from _account(info)
         yield "  layout"
-        for line in info.layout.splitlines():
+        for line in (info.layout or UNKNOWN).splitlines():
             yield f"    {line}"
         yield "  tunables in words"
         for tunable in info.tunables:
@@ -130,12 +131,16 @@ def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
     yield from _labelled("smallest region", _smallest(info))
 
 
-def _labelled(label: str, text: str) -> Iterator[str]:
-    """The text beside its label, wrapped."""
+def _labelled(label: str, text: str | None) -> Iterator[str]:
+    """The text beside its label, wrapped; None is what the descriptor leaves out."""
     gap = " " * (2 + _LABELS)
     first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
     yield from textwrap.wrap(
-        text, console.WIDTH, initial_indent=first, subsequent_indent=gap, break_on_hyphens=False
+        text or UNKNOWN,
+        console.WIDTH,
+        initial_indent=first,
+        subsequent_indent=gap,
+        break_on_hyphens=False,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from copy import copy
 from enum import StrEnum
 from pathlib import Path
@@ -52,20 +52,20 @@ WORKERS = "Workers"
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
-def size_type(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
-    """What makes an option or argument take bytes: typer.Option("--peak", **size_type(1))."""
-    return {"metavar": "SIZE", "parser": _parser(parse_size, least, most)}
+def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
+    """What makes an option or argument take bytes: typer.Option("--peak", **take_size(1))."""
+    return {"metavar": "SIZE", "parser": _make_parser(parse_size, least, most)}
 
 
-def percent_type(least: float = 0, most: float = 9999) -> dict[str, Any]:
+def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
     """What makes an option take a percentage."""
-    return {"metavar": "PERCENT", "parser": _parser(parse_percent, least, most)}
+    return {"metavar": "PERCENT", "parser": _make_parser(parse_percent, least, most)}
 
 
 _Quantity = TypeVar("_Quantity", int, float)
 
 
-def _parser(
+def _make_parser(
     parse: Callable[[str], _Quantity], least: _Quantity, most: _Quantity
 ) -> Callable[[object], _Quantity]:
     """Reads a value within limits; what is wrong with it is a ValueError, as typer takes it."""
@@ -83,40 +83,40 @@ def _parser(
     return parse_within
 
 
-def in_help(option: OptionInfo) -> OptionInfo:
+def show_in_help(option: OptionInfo) -> OptionInfo:
     """An option that `--help` shows of this command, though of others `--help-all` alone does."""
     shown = copy(option)
     shown.rich_help_panel = None
     return shown
 
 
-def output_option(what: str) -> OptionInfo:
+def make_output_option(what: str) -> OptionInfo:
     """The option for where a command writes: each says what, and where it goes without one."""
     option: OptionInfo = typer.Option("-o", "--output", help=f"{OUTPUT_HELP} {what}.")
     return option
 
 
-def file_type(wanted: Kind) -> dict[str, Any]:
-    """What makes an option or argument take a file of this kind, and advise on others."""
-    return {"parser": lambda text: require_kind(Path(text), wanted)}
+def take_file(*wanted: Kind) -> dict[str, Any]:
+    """What makes an option or argument take files of these kinds, and advise on others."""
+    return {"parser": lambda text: require_kind(Path(text), *wanted)}
 
 
 Source: TypeAlias = Annotated[
     Path,
     typer.Argument(
         help="A stored trace, or a recording or capture to import first.",
-        **file_type(Kind.RECORDING),
+        **take_file(Kind.RECORDING),
     ),
 ]
 Sources: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
         help="Stored traces, or recordings or captures to import first.",
-        **file_type(Kind.RECORDING),
+        **take_file(Kind.RECORDING),
     ),
 ]
 PlanArgument: TypeAlias = Annotated[
-    Path, typer.Argument(help="A plan file, as fit writes it.", **file_type(Kind.PLAN))
+    Path, typer.Argument(help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
 ]
 AlignmentOption: TypeAlias = Annotated[
     Alignment, typer.Option("--alignment", help="Alignment of every block, in bytes.")
@@ -140,7 +140,7 @@ Admission: TypeAlias = Annotated[
     typer.Option(
         "--admission",
         metavar="SHARE",
-        parser=_parser(parse_share, 0.0, 1.0),
+        parser=_make_parser(parse_share, 0.0, 1.0),
         help="Share of requests that is to be admitted: 0.999 or 99.9%.",
     ),
 ]
@@ -239,7 +239,7 @@ _IMAGE = typer.Option(
     "--qemu",
     metavar="IMAGE",
     help="The Arm or RISC-V image, an ELF file, to run in QEMU.",
-    **file_type(Kind.IMAGE),
+    **take_file(Kind.IMAGE),
 )
 Image: TypeAlias = Annotated[Path, _IMAGE]
 ImageOption: TypeAlias = Annotated[Path | None, _IMAGE]
@@ -266,12 +266,12 @@ InstructionCount: TypeAlias = Annotated[
         rich_help_panel=FIRMWARE,
     ),
 ]
-_PLAN = typer.Option("--plan", help="A plan file, as fit writes it.", **file_type(Kind.PLAN))
+_PLAN = typer.Option("--plan", help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
 PlanPath: TypeAlias = Annotated[Path, _PLAN]
 PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
 PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
 _REGION = typer.Option(
-    "--region", help="The heap's region in bytes, in place of the plan's.", **size_type(1)
+    "--region", help="The heap's region in bytes, in place of the plan's.", **take_size(1)
 )
 Region: TypeAlias = Annotated[int, _REGION]
 RegionOption: TypeAlias = Annotated[int | None, _REGION]
@@ -294,7 +294,7 @@ Programs: TypeAlias = Annotated[
     typer.Option(
         "--program",
         help="The recorded program or its library, for functions of call sites.",
-        **file_type(Kind.PROGRAM),
+        **take_file(Kind.PROGRAM),
     ),
 ]
 Everything: TypeAlias = Annotated[
@@ -306,6 +306,14 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 def typed_command() -> str:
     """What was typed, to be typed again."""
     return shlex.join(["heapfit", *sys.argv[1:]])
+
+
+def refuse_options(context: typer.Context, names: Container[str], why: str) -> None:
+    """Wrong usage if one of the parameters was typed: `why` says what has no use for it."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{param.opts[-1]} says nothing here: {why}")
 
 
 def import_options(

@@ -21,10 +21,10 @@ from heapfit.cli.arguments import (
     Seed,
     Source,
     import_options,
-    output_option,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
@@ -51,7 +51,7 @@ def command(
     search: Search = 50,
     seed: Seed = 1,
     output: Annotated[
-        Path | None, output_option("the trace as minimalloc's CSV, times in events [nowhere]")
+        Path | None, make_output_option("the trace as minimalloc's CSV, times in events [nowhere]")
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -61,7 +61,7 @@ def command(
     """Show what any heap needs for a trace at least, and what some allocators need at most."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)

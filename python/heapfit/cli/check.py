@@ -25,15 +25,15 @@ from heapfit.cli.arguments import (
     ReportPage,
     Sources,
     Workers,
-    file_type,
     import_options,
-    percent_type,
+    take_file,
+    take_percent,
     typed_command,
 )
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.file_kind import Kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
@@ -43,7 +43,7 @@ _FAILED = 3
 _Bases: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
-        "--base", help="An earlier recording, to show what grew.", **file_type(Kind.RECORDING)
+        "--base", help="An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
     ),
 ]
 _Growth: TypeAlias = Annotated[
@@ -51,7 +51,7 @@ _Growth: TypeAlias = Annotated[
     typer.Option(
         "--growth",
         help="Fail where a peak is further above the base's highest (without --base: the plan's).",
-        **percent_type(),
+        **take_percent(),
     ),
 ]
 _Strict: TypeAlias = Annotated[
@@ -74,7 +74,7 @@ _BasePrograms: TypeAlias = Annotated[
         "--base-program",
         help="The program that the base recorded [those of --program].",
         rich_help_panel=OUTPUT,
-        **file_type(Kind.PROGRAM),
+        **take_file(Kind.PROGRAM),
     ),
 ]
 
@@ -110,7 +110,7 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
-    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
         check = check_recordings(sources, load_plan(plan), options, progress, sweep)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))

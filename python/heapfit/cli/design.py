@@ -34,7 +34,7 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.printing.class_table import class_table
 from heapfit.cli.printing.parts import Fields, Group, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.robust import robust_table
 from heapfit.cli.printing.verdict import said_of, verdict_first
@@ -208,7 +208,7 @@ def _for_one(
 ) -> Iterator[Part]:
     name = source_name(source)
     weights = _ONE | {"search budgets": _SEARCH * options.budgets.replayed_events / STANDARD_SEARCH}
-    with whole_bar(weights) as progress, opened_trace(source, importing, progress) as trace:
+    with progress_bar(weights) as progress, opened_trace(source, importing, progress) as trace:
         designs = design(trace, name, written.folder(name), options, progress)
         _write_page(designs, (trace,), (name,), options, written)
     yield from _parts(designs, options.effort)
@@ -264,7 +264,7 @@ class _Several:
 def _for_several(
     several: _Several, options: RobustOptions, importing: ImportOptions, sweep: Sweep
 ) -> Iterator[Part]:
-    with whole_bar(_SEVERAL) as progress, ExitStack() as opened:
+    with progress_bar(_SEVERAL) as progress, ExitStack() as opened:
         traces = [
             opened.enter_context(opened_trace(source, importing, progress))
             for source in several.sources

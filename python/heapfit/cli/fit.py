@@ -42,16 +42,19 @@ from heapfit.cli.printing.parts import (
     paragraph,
     shown_if,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import meanings, ranked_rows
 from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
-from heapfit.fit_result import Answer, Fit, FitOptions, Run
-from heapfit.fitting.fit import Failure, fit, folder_for, folders_apart, try_fit
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.fit import Failure, Resources, fit, folder_for, folders_apart, try_fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit, Run
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
 
 _Output: TypeAlias = Annotated[
@@ -196,13 +199,15 @@ def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
     """One after the other, so that each can be printed as soon as it is there."""
     sources, output = wanted.sources, wanted.output
     if not wanted.each or len(sources) == 1:
-        with whole_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
-            outcome = fit(sources, folder_for(sources, output), options, progress, sweep)
+        folder = folder_for(sources, output)
+        with progress_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
+            resources = Resources(sweep, write_report)
+            outcome = fit(sources, folder, options, progress, resources)
         yield outcome
         return
     for source, folder in zip(sources, folders_apart(sources, output), strict=True):
-        with whole_bar() as progress:
-            tried = try_fit(source, folder, options, progress)
+        with progress_bar() as progress:
+            tried = try_fit(source, folder, options, progress, Resources(write_page=write_report))
         yield tried
 
 
@@ -217,7 +222,7 @@ def _parts(outcome: Fit | Failure, told: Told = FIRST_SCREEN) -> Iterator[Part]:
         yield Line(
             f"{outcome.recalled:,} of {len(outcome.runs):,} recordings were known from before."
         )
-    yield from _answer(outcome.answer, outcome.firmer)
+    yield from _answer(outcome.answer, outcome.suggestions)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if told.every_row:
         yield Line("")
@@ -232,13 +237,15 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
     """Why this plan, what the figures mean, and what was left out."""
     yield from paragraph(outcome.verdict)
     yield from meanings(outcome.comparison, outcome.work)
-    if outcome.firmer:
-        yield from paragraph(f"What would make the answer firmer: {'; '.join(outcome.firmer)}.")
+    if outcome.suggestions:
+        yield from paragraph(
+            f"What would make the answer firmer: {'; '.join(outcome.suggestions)}."
+        )
     for path in outcome.paths.traces:
         yield Line(f"trace  {path}", is_copied=True)
 
 
-def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
+def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
     size = answer.size
     yield Fields(
         {
@@ -251,7 +258,7 @@ def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
                 "recordings": answer.known.runs,
                 "is_enough": answer.is_enough,
                 "sentences": answer.sentences(),
-                "firmer": firmer,
+                "firmer": suggestions,
             }
         }
     )

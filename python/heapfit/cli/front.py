@@ -29,7 +29,7 @@ from heapfit.cli.arguments import (
     import_options,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import LEFT_OUT
 from heapfit.cli.printing.verdict import verdict_first
 from heapfit.comparison.costs.instruction_model import Off
@@ -51,7 +51,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.space import named_configurations
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import require_our_entry
@@ -121,7 +121,7 @@ def command(
     )
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
         opened_trace(source, importing, progress) as trace,
     ):
@@ -135,7 +135,7 @@ def command(
     flags = {"--exact": exact, "--call-sites": call_sites, "--sized": sized}
     typed = _typed(source, allocators, given, [flag for flag, is_set in flags.items() if is_set])
     text = render(front, name, choice, typed, table)
-    with folder_aside(folder, require_our_entry) as aside:
+    with staged_folder(folder, require_our_entry) as aside:
         paths = save_front(front, aside, trained_on_trace(loaded, name))
         write_page(aside / _PAGE, text)
     placed = [folder / path.name for path in paths]

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, output_option
+from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, make_output_option
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
@@ -71,7 +71,9 @@ _Prove: TypeAlias = Annotated[
 
 def command(
     plan: PlanArgument,
-    output: Annotated[Path | None, output_option("the folder of the C [code beside PLAN]")] = None,
+    output: Annotated[
+        Path | None, make_output_option("the folder of the C [code beside PLAN]")
+    ] = None,
     prefix: Prefix = "app",
     language: _Language = Language.C,
     platforms: Platforms = None,

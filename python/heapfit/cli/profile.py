@@ -14,7 +14,7 @@ from heapfit.cli.arguments import (
     Queue,
     Source,
     import_options,
-    output_option,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -26,7 +26,7 @@ from heapfit.cli.printing.parts import (
     Table,
     out_result,
 )
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
@@ -51,7 +51,7 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 def command(
     source: Source,
     output: Annotated[
-        Path | None, output_option("U(t) and P_i(t) in full, a Parquet file [nowhere]")
+        Path | None, make_output_option("U(t) and P_i(t) in full, a Parquet file [nowhere]")
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -61,7 +61,7 @@ def command(
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        progress_bars() as progress,
+        step_bar() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)

@@ -18,15 +18,14 @@ from heapfit.cli.arguments import (
     InstructionCount,
     Machine,
     Seconds,
-    output_option,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import Kind, require_kind
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
-    INTERRUPTED,
     Emulation,
     TargetRecording,
     record_emulated,
@@ -44,7 +43,7 @@ Program: TypeAlias = Annotated[
     ),
 ]
 Output: TypeAlias = Annotated[
-    Path | None, output_option("the recording, a stored trace [PROGRAM's name.parquet]")
+    Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
 ]
 Children: TypeAlias = Annotated[
     bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
@@ -104,12 +103,12 @@ def command(
     if environment is not None:
         out_result(_environment(environment, program, site_depth), as_json)
         return
-    words = _runnable(program or (), qemu)
+    words = _require_runnable(program or (), qemu)
     source = _one_of(words, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | Recording
-    with progress_bars() as progress:
+    with step_bar() as progress:
         if serial is not None and serial.is_file():
             recorded = TargetRecording(import_frames(serial, target, progress), "whole")
         elif serial is not None:
@@ -130,11 +129,11 @@ def command(
 def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
     """Not over a serial line, where an interrupt is how a recording ends."""
     if isinstance(recorded, TargetRecording):
-        return recorded.ending == INTERRUPTED
+        return recorded.is_interrupted
     return recorded.status == -signal.SIGINT
 
 
-def _runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
+def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
     """A program with its arguments; those of an image are anything."""
     if words and image is None:
         require_kind(Path(words[0]), Kind.PROGRAM)

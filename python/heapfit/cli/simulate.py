@@ -16,9 +16,9 @@ from heapfit.cli.arguments import (
     ClusterAddress,
     ReportPage,
     Workers,
-    file_type,
-    in_help,
-    output_option,
+    make_output_option,
+    show_in_help,
+    take_file,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -29,7 +29,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.file_kind import Kind
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
@@ -46,17 +46,17 @@ def command(
         Path,
         typer.Argument(
             help="A scenario file; docs/scenario-schema.md describes it.",
-            **file_type(Kind.SCENARIO),
+            **take_file(Kind.SCENARIO),
         ),
     ],
     closed_form: ClosedForm = False,
     output: Annotated[
-        Path | None, output_option("the results as a Parquet table [nowhere]")
+        Path | None, make_output_option("the results as a Parquet table [nowhere]")
     ] = None,
     report: ReportPage = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
-    seed: Annotated[int | None, in_help(SEED)] = None,
+    seed: Annotated[int | None, show_in_help(SEED)] = None,
     half_width: Annotated[
         float | None,
         typer.Option(
@@ -67,7 +67,7 @@ def command(
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
+    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
         simulated = solve(loaded) if closed_form else simulate(loaded, sweep, progress)
     _write(simulated, output, report)
     out_result(_parts(simulated), as_json)
@@ -183,8 +183,8 @@ def _notes(simulated: SimulationResult) -> Iterator[str]:
             f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
             f"± at {run.confidence * 100:g} % confidence."
         )
-    if simulated.too_wide():
+    if simulated.count_wide_intervals():
         yield (
-            f"{simulated.too_wide()} intervals are wider than {run.half_width:g} after "
+            f"{simulated.count_wide_intervals()} intervals are wider than {run.half_width:g} after "
             f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )

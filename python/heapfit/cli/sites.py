@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from heapfit.cli.arguments import AsJson, PlanOption, Programs, Source, import_options
 from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
@@ -29,7 +29,7 @@ def command(
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
-        progress_bars() as progress,
+        step_bar() as progress,
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
         sites = call_sites(load_trace(trace, progress=progress))

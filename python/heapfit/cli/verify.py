@@ -20,8 +20,8 @@ from heapfit.cli.arguments import (
     Now,
     PlanArgument,
     Seconds,
-    file_type,
-    output_option,
+    make_output_option,
+    take_file,
 )
 from heapfit.cli.generate import Platforms, Prefix
 from heapfit.cli.printing.parts import (
@@ -35,13 +35,14 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.file_kind import Kind
 from heapfit.importers.target_log import Emulation
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.names import source_name
 
 _FAILED = 3
@@ -51,7 +52,7 @@ _Recordings: TypeAlias = Annotated[
     typer.Option(
         "--recording",
         help="A recording that the plan was made from: a new plan serves it, too.",
-        **file_type(Kind.RECORDING),
+        **take_file(Kind.RECORDING),
     ),
 ]
 _BuildNow: TypeAlias = Annotated[
@@ -95,7 +96,9 @@ def command(
     seconds: Seconds = None,
     output: Annotated[
         Path | None,
-        output_option("the settled plan, its C and what the rounds recorded [out/PLAN-verify]"),
+        make_output_option(
+            "the settled plan, its C and what the rounds recorded [out/PLAN-verify]"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,10 +111,9 @@ def command(
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
-    options = VerifyOptions(
-        times, tuple(recordings or ()), prefix, tuple(platforms or ()), now, build_now
-    )
-    with whole_bar() as progress:
+    known, forms = tuple(recordings or ()), tuple(platforms or ())
+    options = VerifyOptions(times, known, prefix, forms, now, build_now, write_report)
+    with progress_bar() as progress:
         result = verify(plan, firmware, folder, options, progress)
     out_result(_parts(result), as_json)
     if not result.is_settled:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import SEED, AsJson, in_help, output_option
+from heapfit.cli.arguments import SEED, AsJson, make_output_option, show_in_help
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import (
     Column,
@@ -25,7 +25,7 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import opened_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import ImportOptions
@@ -45,8 +45,8 @@ def command(
             "variant is resampled in blocks of its requests [a list of all].",
         ),
     ] = None,
-    output: Annotated[Path | None, output_option("the trace [NAME.parquet]")] = None,
-    seed: Annotated[int, in_help(SEED)] = 1,
+    output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None,
+    seed: Annotated[int, show_in_help(SEED)] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic workload as a stored trace: the same for a seed on every machine."""
@@ -61,7 +61,7 @@ def command(
 
 def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
     spec = parse_workload(workload, seed)
-    with progress_bars() as progress:
+    with step_bar() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
     yield Fields({"trace": trace.path, **asdict(trace.info)})
     yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
@@ -71,7 +71,7 @@ def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
 
 def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with progress_bars() as progress, opened_trace(source, ImportOptions(), progress) as trace:
+    with step_bar() as progress, opened_trace(source, ImportOptions(), progress) as trace:
         drawn = draw_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})

@@ -31,7 +31,7 @@ from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
 Source: TypeAlias = Trace | WorkloadSpec
 
@@ -126,14 +126,16 @@ def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Port
 
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:
-    events = _events(asked.candidate, asked.spec, paths)
+    events = _read_events(asked.candidate, asked.spec, paths)
     return measure_candidate(asked.candidate, events, asked.ground, asked.precision)
 
 
-def _events(one: Candidate, spec: WorkloadSpec | None, paths: Sequence[Path]) -> _engine.EventArray:
+def _read_events(
+    one: Candidate, spec: WorkloadSpec | None, paths: Sequence[Path]
+) -> _engine.EventArray:
     """Of a trace that is drawn anew or stored; as a system's heap gets them, if it is one."""
     if one.heap is None:  # drawn traces have no call sites
-        return drawn_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
+        return generate_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         drawn = Path(folder) / "drawn.parquet"
         trace = generate_workload(spec, drawn) if spec else Trace.open(paths[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import with_headers_for
+from heapfit.comparison.incumbents.needs import grow_headers
 from heapfit.comparison.incumbents.requests import as_served, requests_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
@@ -41,11 +41,11 @@ EXACT = Precision(every_size=True)
 WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 
-def events_of(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray:
+def find_events(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray:
     """What is replayed: the trace, with tags of call sites, or as a system's heap gets it."""
     if one.heap is None:
         return loaded.events_for(one.plan)
-    return as_served(one.heap, requests_of(loaded.trace)).engine()
+    return as_served(one.heap, requests_of(loaded)).engine()
 
 
 def measure_candidate(
@@ -61,7 +61,7 @@ def measure_candidate(
         return row
     heap = candidate.heap
     r_min, r_safe = (one and heap.memory(one) for one in (row.r_min, row.r_safe))
-    grown = with_headers_for(heap, [r_safe])
+    grown = grow_headers(heap, [r_safe])
     if grown != heap:
         longer = replace(candidate, heap=grown, plan=grown.plan)
         return measure_candidate(longer, events, ground, precision, progress)

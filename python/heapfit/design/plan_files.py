@@ -17,7 +17,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
 from heapfit.design.space import portfolio_of
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import (
     PlanFile,
     TrainedOn,
@@ -65,9 +65,9 @@ def design(
     comparison = compare(loaded, portfolio, compared, options.precision)
     trained_on = trained_on_trace(loaded, name)
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
-    with folder_aside(folder, require_unedited) as aside:
+    with staged_folder(folder, require_unedited) as staging:
         for row, path in zip(comparison.rows, paths, strict=True):
-            save_plan(aside / path.name, plan_file_of(row, comparison, trained_on))
+            save_plan(staging / path.name, plan_file_of(row, comparison, trained_on))
     return Designs(comparison, paths, best, _rule_classes(portfolio, loaded))
 
 

@@ -195,7 +195,7 @@ def sorted_out(made: Sequence[Made]) -> Portfolio:
 
 def _named(named: str, loaded: LoadedTrace) -> list[Made]:
     if is_simulated(named):
-        return [_system_heap(named, loaded)]
+        return [_make_system_heap(named, loaded)]
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
     allocator = info.name
@@ -209,11 +209,11 @@ def _named(named: str, loaded: LoadedTrace) -> list[Made]:
     return [_tuned(one, scalars) for one in _with_pools(allocator, loaded)]
 
 
-def _system_heap(named: str, loaded: LoadedTrace) -> Made:
+def _make_system_heap(named: str, loaded: LoadedTrace) -> Made:
     """A system's heap, unless it has not what the trace asks for."""
     heap = find_heap(named, loaded.alignment)
     try:
-        as_served(heap, requests_of(loaded.trace))
+        as_served(heap, requests_of(loaded))
     except HeapfitError as error:
         return NotApplicable(named, str(error))
     reason = f"{heap.title}, {SIMULATED}"

@@ -125,7 +125,7 @@ def _judged(one: Made, loaded: LoadedTrace) -> Made:
     events = len(loaded.events)
     if isinstance(one, NotApplicable) or events <= SHORT:
         return one
-    base = max(loaded.alignment, loaded.trace.largest_alignment)
+    base = loaded.trace.base_alignment_for(loaded.alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
     trial = _engine.Trial(one.plan.engine(), loaded.events, base)
     replayed = one.replayed + events  # at most

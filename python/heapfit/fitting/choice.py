@@ -20,7 +20,7 @@ from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
-    design_robust,
+    design_loaded,
     robust_plan_file,
     trained_on_traces,
 )
@@ -28,17 +28,17 @@ from heapfit.design.robust.objective import LARGEST
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.space import portfolio_of
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Answer, FitOptions
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, Whole, no_progress
-from heapfit.sweep import Sweep, usable_cores
-from heapfit.sweep.threads import meanwhile
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import Trace
+from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.sweep import Sweep
+from heapfit.sweep.threads import run_beside_body
+from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"read": 2, "make plans": 45, "compare": 53}
-_SEVERAL = {"design": 88, "read": 1, "compare": 11}
+_ONE = {"make plans": 45, "compare": 53}
+_SEVERAL = {"design": 88, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
 
@@ -61,21 +61,12 @@ class Choice:
 
 
 def choose_for_one(
-    trace: Trace,
-    name: str,
-    options: FitOptions,
-    progress: Progress = no_progress,
-    threads: int = 1,
+    loaded: LoadedTrace, name: str, options: FitOptions, progress: Progress = no_progress
 ) -> Choice:
-    """From one recording: no plan whose blocks were counted on it, unless asked for.
-
-    Any number of threads finds the same.
-    """
-    whole = Whole(progress, _ONE)
-    read = load_trace(trace, options.alignment, whole.part("read", steps=2))
-    _require_allocations(name, read.profile.u_max)
-    loaded = replace(read, threads=threads)
-    with meanwhile(threads, lambda: quick_bounds(loaded)) as until_found:
+    """From one recording: no plan whose blocks were counted on it, unless asked for."""
+    _require_allocations(name, loaded.profile.u_max)
+    whole = WeightedProgress(progress, _ONE)
+    with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
@@ -105,7 +96,7 @@ def choose_for_one(
 
 
 def choose_for_several(
-    traces: Sequence[Trace],
+    recordings: Sequence[LoadedTrace],
     names: Sequence[str],
     options: FitOptions,
     progress: Progress = no_progress,
@@ -124,13 +115,12 @@ def choose_for_several(
         is_for_choice=not options.whole,
         kept=options.kept,
     )
-    whole = Whole(progress, _SEVERAL)
+    whole = WeightedProgress(progress, _SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
-        designs = design_robust(traces, robust, whole.part("design", _DESIGN), workers)
+        designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
-    most = max(range(len(traces)), key=lambda i: row.regions[i] or 0)
-    shown = load_trace(traces[most], options.alignment, whole.part("read", steps=2))
-    shown = replace(shown, threads=usable_cores() if sweep is None else sweep.threads)
+    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
+    shown = recordings[most]
     portfolio = _portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)
@@ -156,7 +146,7 @@ def choose_for_several(
     )
 
 
-def raised(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
+def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     """The same plan, where recordings are known to need larger regions of it than were found.
 
     Less than these may do by chance; it is not known.
@@ -180,21 +170,21 @@ def raised(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     )
 
 
-def rivals(choice: Choice) -> list[Row]:
+def list_rivals(choice: Choice) -> list[Row]:
     """Other plans that the verdict of one recording may name, those that need least first.
 
     They are of the winner's kind: with blocks counted on the recording, or not.
     """
     winner = choice.winner
-    alike = [
+    rivals = [
         one
         for one in judged_rows(choice.comparison)
         if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
     ]
-    return sorted(alike, key=lambda one: one.r_safe is None)
+    return sorted(rivals, key=lambda one: one.r_safe is None)
 
 
-def with_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
+def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
     """`choice` of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
     alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())

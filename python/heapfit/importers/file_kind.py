@@ -37,7 +37,6 @@ _TAKEN: Final[Mapping[Kind, frozenset[Kind]]] = MappingProxyType(
         Kind.SCENARIO: frozenset({Kind.SCENARIO}),
         Kind.PROGRAM: frozenset({Kind.PROGRAM, Kind.IMAGE}),
         Kind.IMAGE: frozenset({Kind.IMAGE}),
-        Kind.UNKNOWN: frozenset(),  # no file at all
     }
 )
 _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
@@ -46,7 +45,8 @@ _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
         Kind.CAPTURE: "heapfit size {path} sizes pools for it, heapfit fit {path} a heap",
         Kind.PLAN: "heapfit check RECORDING --plan {path} tries a recording on it, "
         "heapfit generate {path} makes its C",
-        Kind.SCENARIO: "heapfit simulate {path} simulates its traffic",
+        Kind.SCENARIO: "heapfit simulate {path} simulates its traffic, "
+        "heapfit size {path} sizes pools for it",
         Kind.PROGRAM: "heapfit record -- {program} makes a recording of it",
         Kind.IMAGE: "heapfit record --qemu {path} makes a recording of it",
     }
@@ -57,10 +57,10 @@ _HOSTS: Final = (3, 62)  # e_machine of programs for i386 and x86-64
 _LOADER: Final = b"/ld-"  # in the name of what loads a Linux program
 
 
-def kind_of_file(path: Path) -> Kind:
+def classify_file(path: Path) -> Kind:
     """What a file is; of what is no plain file, such as a pipe, nothing is read.
 
-    >>> kind_of_file(Path("/bin/sh")).name
+    >>> classify_file(Path("/bin/sh")).name
     'PROGRAM'
     """
     if not path.is_file():
@@ -71,29 +71,30 @@ def kind_of_file(path: Path) -> Kind:
     except HeapfitError:
         return Kind.UNKNOWN
     if head.startswith((_ELF, _SCRIPT)):
-        return _kind_of_program(head)
+        return _classify_program(head)
     if head.startswith(STORED_MAGIC):
         return Kind.RECORDING
     known = next((one for one in FORMATS if one.matches(head)), None)
     if known is None:
-        return _kind_of_document(path)
+        return _classify_document(path)
     return Kind.CAPTURE if known.name == "packets" else Kind.RECORDING
 
 
-def require_kind(path: Path, wanted: Kind) -> Path:
-    """The path; HeapfitError says what a file of another kind is good for."""
-    kind = kind_of_file(path)
+def require_kind(path: Path, *wanted: Kind) -> Path:
+    """The path of a file that may be any of these; HeapfitError says what another is good for."""
+    kind = classify_file(path)
     if kind is Kind.UNKNOWN and not path.exists() and shutil.which(str(path)):
         kind = Kind.PROGRAM
-    if kind is not Kind.UNKNOWN and kind not in _TAKEN[wanted]:
-        raise HeapfitError(f"{path}: is {kind} ({advice(path, kind)})")
+    is_taken = any(kind in _TAKEN[one] for one in wanted)
+    if kind is not Kind.UNKNOWN and not is_taken:
+        raise HeapfitError(f"{path}: is {kind} ({advise(path, kind)})")
     return path
 
 
-def advice(path: Path, kind: Kind) -> str:
+def advise(path: Path, kind: Kind) -> str:
     """What a file of this kind is good for.
 
-    >>> advice(Path("a b.heap"), Kind.RECORDING)
+    >>> advise(Path("a b.heap"), Kind.RECORDING)
     "heapfit fit 'a b.heap' makes a plan and its C from it"
     """
     is_found = "/" in str(path) or not path.exists()  # as a shell finds a program
@@ -111,13 +112,13 @@ def is_path(word: str) -> bool:
     return "/" in word or "." in name or Path(word).is_file()
 
 
-def _kind_of_program(head: bytes) -> Kind:
+def _classify_program(head: bytes) -> Kind:
     machine = int.from_bytes(head[18:20], "little" if head[5:6] == b"\x01" else "big")
     is_foreign = head.startswith(_ELF) and machine not in _HOSTS and _LOADER not in head
     return Kind.IMAGE if is_foreign else Kind.PROGRAM
 
 
-def _kind_of_document(path: Path) -> Kind:
+def _classify_document(path: Path) -> Kind:
     try:
         document = read_document(path, _TOML)
     except HeapfitError:

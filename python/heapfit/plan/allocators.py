@@ -18,6 +18,7 @@ from heapfit.plan.plan import Plan
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"dlmalloc": "lea"})
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
+UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 

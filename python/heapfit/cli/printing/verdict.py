@@ -10,7 +10,7 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import chosen_row, further_sentences, searched_further, verdict
 from heapfit.design.effort import MEANING, Effort
-from heapfit.fit_result import Answer
+from heapfit.fitting.answer import Answer
 
 
 def verdict_first(comparison: Comparison, effort: Effort) -> Iterator[Part]:

@@ -193,7 +193,7 @@ SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
 )
 
 
-def heap_names() -> list[str]:
+def list_heap_names() -> list[str]:
     """All names of heaps: those of systems, of allocators, and aliases."""
     return list(dict.fromkeys([*SYSTEM_HEAPS, *map(_name, _engine.allocators()), *ALIASES]))
 
@@ -204,7 +204,7 @@ def is_heap(word: str) -> bool:
     >>> is_heap("heap_5:16K,8K"), is_heap("dlmalloc"), is_heap("run.heap")
     (True, True, False)
     """
-    return word.partition(":")[0] in heap_names()
+    return word.partition(":")[0] in list_heap_names()
 
 
 def is_simulated(word: str) -> bool:
@@ -226,10 +226,10 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     ((16384,), 'lea')
     """
     name, _, values = text.partition(":")
-    if name not in heap_names():
-        raise HeapfitError(f"{name}: no such heap ({meant(name, heap_names())})")
+    if name not in list_heap_names():
+        raise HeapfitError(f"{name}: no such heap ({meant(name, list_heap_names())})")
     if name not in SYSTEM_HEAPS:
-        return _allocator(text, alignment)
+        return _make_allocator_heap(text, alignment)
     if name == "heap_5":
         return _heap_5(text, values)
     if values:
@@ -241,7 +241,7 @@ def _name(info: _engine.AllocatorInfo) -> str:
     return info.name
 
 
-def _allocator(text: str, alignment: int) -> SystemHeap:
+def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
     """An allocator as it is, its region the memory that counts."""
     name, _, values = text.partition(":")
     (info,) = find_allocators([name])

@@ -72,14 +72,14 @@ def memories_needed(
         for one, base in zip(recordings, bases, strict=True)
     ]
     needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
-    grown = with_headers_for(heap, needs)
+    grown = grow_headers(heap, needs)
     if grown == heap:
         return heap, needs, events
     heap, needs, more = memories_needed(grown, recordings, bases, progress)
     return heap, needs, events + more
 
 
-def with_headers_for(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
+def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
     """The heap with the headers that it has where it needs so much memory; None: any."""
     is_short = heap == lwip_mem(heap.plan.alignment)
     if is_short and any(one is None or heap.set_to(one) > LARGEST_SHORT for one in memories):

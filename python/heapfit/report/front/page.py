@@ -13,7 +13,7 @@ from heapfit.comparison.verdict import further_sentences, verdict
 from heapfit.design.front.axes import AXES
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
 from heapfit.design.front.pareto import Standing
-from heapfit.fit_result import Answer
+from heapfit.fitting.answer import Answer
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NOT_MEASURED, count, percent, rate

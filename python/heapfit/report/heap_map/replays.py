@@ -21,7 +21,7 @@ from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.report.case import Case
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
 
@@ -137,7 +137,7 @@ def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] 
     wanted = [
         (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
     ]
-    replays = in_threads(shown.threads, lambda one: _replayed(*one), wanted)
+    replays = map_in_threads(shown.threads, lambda one: _replayed(*one), wanted)
     return HeapMap(
         heaps=tuple(
             MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))
@@ -181,7 +181,7 @@ def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
     if row.replay_region is None:
         return None
     if row.heap is not None:
-        requests = requests_of(shown.trace)
+        requests = requests_of(shown)
         served = as_served(row.heap, requests)
         replayed = _Served(row.heap, requests, served, served.engine(), base)
         return replayed.subject(row.name, row.replay_region)
@@ -215,7 +215,7 @@ class _Served:
 def _todays(case: Case) -> list[Subject]:
     """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    requests, base = requests_of(shown.trace), shown.trace.largest_alignment
+    requests, base = requests_of(shown), shown.largest_alignment
     try:
         served = as_served(heap, requests)
     except HeapfitError:
