@@ -60,6 +60,8 @@ TAKES = {
     "adversary {} tlsf": RECORDINGS,
     "adversary run.heap --plan {}": {Kind.PLAN},
     "allocators {}": set(),
+    "size {}": {*RECORDINGS, Kind.SCENARIO},
+    "settings lwip {}": RECORDINGS,
     "simulate {}": {Kind.SCENARIO},
     "slotbuf 10 10 --plan {}": {Kind.PLAN},
 }

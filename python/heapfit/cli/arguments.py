@@ -49,6 +49,7 @@ FIRMWARE = "Firmware"
 OUTPUT = "More output"
 WORKERS = "Workers"
 
+ALIGNMENT_HELP = "Alignment of every block, in bytes."
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
@@ -118,9 +119,7 @@ Sources: TypeAlias = Annotated[
 PlanArgument: TypeAlias = Annotated[
     Path, typer.Argument(help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
 ]
-AlignmentOption: TypeAlias = Annotated[
-    Alignment, typer.Option("--alignment", help="Alignment of every block, in bytes.")
-]
+AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]
 DROP_UNKNOWN = typer.Option(
     "--drop-unknown",
     help="Drop events of unknown objects, and count them.",

@@ -16,11 +16,13 @@ from heapfit import _engine
 from heapfit.checks.margin import planned_peak
 from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
+    ALIGNMENT_HELP,
     Alignment,
     AsJson,
     ClusterAddress,
     DropUnknown,
     Exact,
+    PlanPaths,
     PointerBits,
     PointerBitsOption,
     Programs,
@@ -30,6 +32,7 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     import_options,
+    make_output_option,
     precision_of,
     refuse_options,
     take_size,
@@ -42,7 +45,7 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_re
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
-from heapfit.comparison.incumbents.heaps import is_heap, list_heap_names
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
@@ -85,7 +88,8 @@ _Words: TypeAlias = Annotated[
     typer.Argument(
         metavar="TRACE|ALLOCATOR",
         help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
-        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from the trace.",
+        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
+        f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
     ),
 ]
 _Allocators: TypeAlias = Annotated[
@@ -100,9 +104,6 @@ _Workloads: TypeAlias = Annotated[
         f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
     ),
 ]
-_Plans: TypeAlias = Annotated[
-    list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-]
 _Granularity: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -116,7 +117,7 @@ _Plugins: TypeAlias = Annotated[
     typer.Option(
         "--plugin",
         help="An allocator of your own with its adapter (docs/plugins.md): a source, an archive, "
-        "a folder of them, or of a Rust crate; may be given many times.",
+        "a folder of them, or of a Rust crate.",
     ),
 ]
 _Crates: TypeAlias = Annotated[
@@ -153,19 +154,13 @@ _Board: TypeAlias = Annotated[
 ]
 _Alignments: TypeAlias = Annotated[
     list[Alignment] | None,
-    typer.Option(
-        "--alignment",
-        help="Alignment of every block, in bytes; of a league more than one [8; of a league 4 "
-        "and 8].",
-    ),
+    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; of a league 4 and 8"),
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Make a league of recordings, or of folders of them: its page, tables, and what is "
-        "kept for the next time go to this folder (docs/league.md).",
+    make_output_option(
+        "a league of the recordings, or of folders of them: its page, its tables and what is kept "
+        "for the next time, in a folder [no league; docs/league.md]"
     ),
 ]
 _Events: TypeAlias = Annotated[
@@ -193,7 +188,7 @@ def command(
     allocators: _Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
-    plans: _Plans = None,
+    plans: PlanPaths = None,
     alignments: _Alignments = None,
     output: _Output = None,
     exact: Exact = False,

@@ -103,13 +103,13 @@ def advise(path: Path, kind: Kind) -> str:
 
 
 def is_path(word: str) -> bool:
-    """Whether a word that may be a name, with values behind a colon, is a file's.
+    """True if a word, which may be a name with values behind a colon, is a path.
 
     >>> is_path("run.heap"), is_path("out/run"), is_path("tlsf:probes=3")
     (True, True, False)
     """
     name = word.partition(":")[0]
-    return "/" in word or "." in name or Path(word).is_file()
+    return "/" in word or "." in name or Path(word).exists()
 
 
 def _classify_program(head: bytes) -> Kind:
