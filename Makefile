@@ -9,8 +9,8 @@ environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
-c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders) proofs)
+c_folders := $(wildcard core baselines papers/include papers/src recorder engine python/bindings)
+native := CMakeLists.txt $(wildcard papers/*.*) $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 
@@ -164,8 +164,6 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
 	$(PYTHON) scripts/package_stub.py >build/page && mv build/page python/heapfit/__init__.pyi
-	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
-	$(PYTHON) scripts/man_page.py bash >build/page && mv build/page docs/heapfit.bash
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
@@ -173,9 +171,11 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/heap_map_picture.py build/picture
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/page_pictures.py build/picture
+	$(PYTHON) bench/page_tables.py
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
+	$(PYTHON) scripts/readme.py docs/now.md >build/page && mv build/page docs/now.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 

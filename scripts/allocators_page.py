@@ -17,7 +17,8 @@ HEAD = f"""\
 
 Each is one header and one source: in `core/` where it may ship to firmware, in `baselines/` where
 it is there to compare with. A header says how its allocator works. `heapfit allocators` prints this
-page's figures. A tunable is a line of a plan; what a plan leaves out takes the standard value.
+page's figures; those of allocators in `papers/src`, which only a paper is reproduced with, if they
+are named. A tunable is a line of a plan; what a plan leaves out takes the standard value.
 
 Figures are of the standard plan; n is the largest request in units of the smallest block, M the
 most bytes live at once. The smallest region is one that serves a single block of

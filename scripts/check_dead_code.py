@@ -22,7 +22,7 @@ PYTHON = ("python/heapfit", "papers/heapfit_papers", "target/harness", "scripts"
 HARNESS_USERS = "tests/target"  # what the harness of the boards is for
 GUIDE = "docs/python.md"
 FOR_FIRMWARE = "recorder/target"  # what its headers declare, firmware calls
-NATIVE = ("core", "baselines", "recorder", "engine", "python/bindings")
+NATIVE = ("core", "baselines", "papers", "recorder", "engine", "python/bindings")
 # What is used from outside, and by whom.
 ALLOWED = {
     "list_commands": "click",

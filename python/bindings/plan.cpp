@@ -153,6 +153,8 @@ void bind_allocators(nb::module_ &module) {
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
         .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
+        .def_prop_ro("is_of_papers", &is_of_papers,
+                     "True for one that only a paper is reproduced with.")
         .def_ro("ignores_region_end", &hfit_allocator::ignores_region_end)
         .def_prop_ro(
             "in_pieces",
@@ -194,7 +196,8 @@ void bind_allocators(nb::module_ &module) {
             "What is missing when a request is refused; 'unknown' if that is not told.")
         .def_prop_ro("tunables", &tunables_of, nb::rv_policy::reference);
     module.def("allocators", &all_allocators, nb::rv_policy::reference,
-               "Every allocator: core's in the order of core/allocators.def, then the baselines.");
+               "Every allocator: core's in the order of core/allocators.def, then baselines, then "
+               "the papers'.");
 }
 
 void bind_descriptors(nb::module_ &module) {

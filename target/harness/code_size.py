@@ -60,7 +60,7 @@ def weigh_code(
 def allocator_code_sizes(allocators: Sequence[str], board: Board) -> dict[str, int]:
     """Bytes of code and constants of each, at -Os and level 0, built for any plan.
 
-    Core's and the baselines' alike: init, alloc and free, linked without the rest.
+    Core's and all others alike: init, alloc and free, linked without the rest.
     """
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         workbench = Workbench(Path(folder))
@@ -70,7 +70,8 @@ def allocator_code_sizes(allocators: Sequence[str], board: Board) -> dict[str, i
 def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
     build = Build("Os", safety=0)
     here = sources.root()
-    options = (f"-I{here / 'baselines/include'}", f"-I{here / 'baselines'}")
+    layers = (here / "baselines", here / "papers")
+    options = [f"-I{layer / part}" for layer in layers for part in ("include", "")]
     objects = [
         workbench.build_shared_object(board, build, sources.allocator_source(name), options),
         workbench.build_shared_object(board, build, "target/board/memory.c"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans to try an allocator with, made from its descriptor alone, so that a new allocator is
- * covered by its line in allocators.def or baselines.def.
+ * covered by its line in allocators.def, baselines.def or papers.def.
  */
 #ifndef CONTRACT_PLANS_H
 #define CONTRACT_PLANS_H

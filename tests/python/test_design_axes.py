@@ -54,8 +54,7 @@ def test_an_axis_is_moved_by_a_tunable_that_there_is(name):
 def test_a_tunables_choice_moves_a_plan_along_its_axis():
     assert place(Plan("first_fit", {"coalesce": 0}))["B coalescing"] == "never"
     assert place(Plan("first_fit", {"list": 1}))["order of free blocks"] == "by address"
-    grown = Plan("class_pools", {"growth": 4}, POOLS, Plan("tlsf"))
-    assert "shared heap" in place(grown)["growth"]
+    assert place(Plan("tailored", {"ends": 2}))["growth"] == "from both ends"
 
 
 def test_pools_tell_what_is_behind_them():

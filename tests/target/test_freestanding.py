@@ -13,7 +13,7 @@ M0 = BOARDS["cortex-m0"]
 POOLS = (Pool(40, 6, True), Pool(100, 6, True))
 TLSF = Plan("tlsf")
 PLANS = {
-    "class_pools": Plan("class_pools", {"growth": 4}, pools=POOLS, shared=TLSF),
+    "class_pools": Plan("class_pools", pools=POOLS, shared=TLSF),
     "budgeted": Plan("budgeted", pools=POOLS, shared=TLSF),
 }
 

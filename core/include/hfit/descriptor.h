@@ -118,7 +118,7 @@ typedef enum hfit_free_lists {
     HFIT_FREE_LISTS_UNKNOWN,
     HFIT_FREE_LISTS_NONE,    /* pools of equal blocks each, nothing to search */
     HFIT_FREE_LISTS_CLASSES, /* apart by size: a list a size class, or an index by size */
-    HFIT_FREE_LISTS_SINGLE,  /* all in one list or map, or all but small ones */
+    HFIT_FREE_LISTS_SINGLE,  /* all in one list, tree or map, or all but small ones */
 } hfit_free_lists;
 
 /* The chunks of a plan, for HFIT_LIMIT_HOLES. */

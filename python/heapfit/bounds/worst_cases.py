@@ -139,7 +139,7 @@ def _bound_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     if _can_serve_all(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
         return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
-    if plan.shared is None or engine.scalars.get("growth", 0) > 0:
+    if plan.shared is None:
         return None
     left = limits if engine.tries_other_pools else _limit_shared_heap(engine, limits)
     room = _room_of(plan.shared, left)

@@ -54,6 +54,7 @@ from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
@@ -79,7 +80,8 @@ _OF_RANKINGS = (
 )
 _OF_LEAGUES = ("events", "has_designs")
 _KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(_KNOWN)
+_OFFERED = [info.name for info in find_allocators()]
+_NAMES = ", ".join(_OFFERED)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -411,7 +413,7 @@ def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], li
         if not Path(word).exists():
             raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
     sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
-    return sources, [*named, *all_or_named(allocators, _KNOWN)]
+    return sources, [*named, *all_or_named(allocators, _OFFERED)]
 
 
 def _step(granularity: int | None) -> int | None:

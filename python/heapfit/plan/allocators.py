@@ -26,6 +26,8 @@ _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     """Those named, in the order of the names; without names all, core's first.
 
+    Allocators that only a paper is reproduced with are found by name alone.
+
     >>> [info.name for info in find_allocators(["tlsf", "dlmalloc"])]
     ['tlsf', 'lea']
     """
@@ -34,7 +36,8 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     if unknown:
         every = [*known, *ALIASES]
         raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], every)})")
-    return [known[ALIASES.get(name, name)] for name in names or known]
+    offered = [name for name, info in known.items() if not info.is_of_papers]
+    return [known[ALIASES.get(name, name)] for name in names or offered]
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:

@@ -114,9 +114,9 @@ def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | Non
 
 
 def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """Erlang-B for each pool, if a full one refuses and does not grow."""
+    """Erlang-B for each pool, if a full one refuses."""
     plan = scheme.plan.engine()
-    if plan.scalars.get("overflow") != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
+    if plan.scalars.get("overflow") != _REFUSE or not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
     chosen = plan.pools_for(values[shares > 0])
