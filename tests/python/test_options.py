@@ -148,6 +148,8 @@ def test_an_option_takes_every_form(region, tmp_path):
         ("generate plan.toml --region 0", "'--region': must be at least 1"),
         ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
         ("check run.heap --plan plan.toml --growth much", "'--growth': much is no percentage"),
+        ("size run.heap --admission nan", "'--admission': nan is no share from 0 to 1"),
+        ("size run.heap --admission 101%", "'--admission': must be at most 1"),
         ("slotbuf 1 1 --min 0", "'--min': must be at least 1"),
     ],
 )

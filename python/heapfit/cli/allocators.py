@@ -121,8 +121,10 @@ def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
 
 
 def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
-    aliases = "".join(f", {alias}" for alias, name in ALIASES.items() if name == info.name)
-    yield f"{info.name}{aliases}: {info.title}"
+    aliases = [alias for alias, name in ALIASES.items() if name == info.name]
+    yield f"{info.name}: {info.title}"
+    if aliases:
+        yield from _labelled("also called", ", ".join(aliases))
     yield from _labelled("origin", info.origin)
     yield from _labelled("tunables", " ".join(map(_standard, info.tunables)))
     yield from _labelled("worst case", info.worst_case)

@@ -194,8 +194,8 @@ SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
 
 
 def list_heap_names() -> list[str]:
-    """All names of heaps: those of systems, of allocators, and aliases."""
-    return list(dict.fromkeys([*SYSTEM_HEAPS, *map(_name, _engine.allocators()), *ALIASES]))
+    """All names of heaps that are offered: of allocators, of systems, and aliases."""
+    return list(dict.fromkeys([*map(_name, find_allocators()), *SYSTEM_HEAPS, *ALIASES]))
 
 
 def is_heap(word: str) -> bool:
@@ -204,7 +204,8 @@ def is_heap(word: str) -> bool:
     >>> is_heap("heap_5:16K,8K"), is_heap("dlmalloc"), is_heap("run.heap")
     (True, True, False)
     """
-    return word.partition(":")[0] in list_heap_names()
+    name = word.partition(":")[0]
+    return name in list_heap_names() or name in map(_name, _engine.allocators())
 
 
 def is_simulated(word: str) -> bool:
@@ -226,7 +227,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     ((16384,), 'lea')
     """
     name, _, values = text.partition(":")
-    if name not in list_heap_names():
+    if not is_heap(name):
         raise HeapfitError(f"{name}: no such heap ({meant(name, list_heap_names())})")
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
