@@ -49,9 +49,9 @@ def interrupts_image(workbench: Workbench, plan: Plan, locks: bool) -> Image:
     folder = workbench.image_folder()
     written = write_plan(replay_design(plan, REGION), folder)
     options = (
-        *('-DHFIT_CONFIG_FILE="interrupts/lock_config.h"', f"-I{sources.root() / 'tests'}"),
+        f"-I{sources.root() / 'tests'}",
         f"-DHEAP_OPERATION(operation)=hfit_{plan.allocator}_##operation",
-        *(["-DIMAGE_LOCKS"] if locks else []),
+        *(['-DREPLAY_HEAP_LOCK_FILE="interrupts/lock.h"'] if locks else []),
     )
     main = folder / "interrupts.o"
     workbench.compile(board, build, "target/interrupts/interrupts.c", main, options)

@@ -122,7 +122,7 @@ def test_the_man_page_is_one(tmp_path):
     assert done.stderr == ""
     text = " ".join(re.sub(r".\x08|\x1b\[[0-9]*m", "", done.stdout).split())
     for name in NAMES:
-        assert f"heapfit {name}" in text
+        assert f"heapfit {name}" in text, "`make docs` renews docs/heapfit.1"
 
 
 @pytest.mark.parametrize(

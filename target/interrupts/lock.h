@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lock of a heap that interrupts use, too, as firmware for a Cortex-M defines it: no interrupt
  * is taken between the two. */
-#ifndef TARGET_LOCK_CONFIG_H
-#define TARGET_LOCK_CONFIG_H
+#ifndef TARGET_LOCK_H
+#define TARGET_LOCK_H
 
 #include <stdint.h>
 
@@ -16,9 +16,7 @@ static inline void unmask_interrupts(uint32_t before) {
     __asm__ volatile("msr primask, %0" : : "r"(before) : "memory");
 }
 
-#ifdef IMAGE_LOCKS
 #define REPLAY_HEAP_LOCK() const uint32_t mask_before = mask_interrupts()
 #define REPLAY_HEAP_UNLOCK() unmask_interrupts(mask_before)
-#endif
 
 #endif
