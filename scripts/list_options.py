@@ -73,24 +73,35 @@ def name_kind(annotation: object) -> str:
 
 def count_options() -> OptionCounts:
     """The counts of the commands as they are."""
-    listed = list(list_entries())
-    meanings: dict[str, set[str]] = defaultdict(set)
-    for one in listed:
-        meanings[one.name].add(one.meaning)
+    meanings = _list_meanings()
     ambiguous = sorted(name for name, several in meanings.items() if len(several) > 1)
-    return OptionCounts(len(CommandGroup().modules), len(listed), len(meanings), tuple(ambiguous))
+    entries = sum(len(commands) for several in meanings.values() for commands in several.values())
+    return OptionCounts(len(CommandGroup().modules), entries, len(meanings), tuple(ambiguous))
 
 
 def describe() -> Iterator[str]:
     """Each name with its commands, and each meaning where there are two."""
-    by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for one in list_entries():
-        by_name[one.name][one.meaning].append(one.command)
-    for name, meanings in sorted(by_name.items()):
+    for name, meanings in sorted(_list_meanings().items()):
         for meaning, commands in meanings.items():
             yield f"{name}: {', '.join(commands)}"
             if len(meanings) > 1:
                 yield f"    {meaning}"
+
+
+def describe_ambiguous() -> Iterator[str]:
+    """The names with two meanings alone."""
+    for name, meanings in sorted(_list_meanings().items()):
+        if len(meanings) > 1:
+            yield f"{name} has two meanings:"
+            yield from (f"    {', '.join(commands)}: {text}" for text, commands in meanings.items())
+
+
+def _list_meanings() -> dict[str, dict[str, list[str]]]:
+    """Of each name its meanings, and of each of these the commands."""
+    meanings: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for one in list_entries():
+        meanings[one.name][one.meaning].append(one.command)
+    return meanings
 
 
 def main() -> None:
@@ -99,8 +110,8 @@ def main() -> None:
         print("\n".join(describe()))
     counts = count_options()
     print(f"{counts.commands} commands, {counts.entries} option entries, {counts.names} names")
-    for name in counts.ambiguous:
-        print(f"{name} has two meanings (scripts/list_options.py --list shows them)")
+    for line in describe_ambiguous():
+        print(line)
     sys.exit(1 if counts.ambiguous else 0)
 
 
