@@ -34,8 +34,7 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     known = {info.name: info for info in _engine.allocators()}
     unknown = [name for name in names if ALIASES.get(name, name) not in known]
     if unknown:
-        every = [*known, *ALIASES]
-        raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], every)})")
+        raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], known)})")
     offered = [name for name, info in known.items() if not info.is_of_papers]
     return [known[ALIASES.get(name, name)] for name in names or offered]
 
