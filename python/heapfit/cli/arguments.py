@@ -186,15 +186,13 @@ EffortOption: TypeAlias = Annotated[
         rich_help_panel=SEARCHING,
     ),
 ]
-Search: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--search",
-        metavar="MILLIONS",
-        min=0,
-        help="Million steps that the search may take: events replayed, or blocks placed.",
-    ),
-]
+SEARCH = typer.Option(
+    "--search",
+    metavar="MILLIONS",
+    min=0,
+    help="Million steps that the search may take: events replayed, or blocks placed.",
+)
+Search: TypeAlias = Annotated[int, SEARCH]
 SEED = typer.Option(
     "--seed",
     min=0,
