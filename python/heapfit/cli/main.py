@@ -64,6 +64,7 @@ _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer bring
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _HELP = {"-h", "--help"}
+_ANY_HELP = _HELP | {"--help-all"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": sorted(_HELP, key=len)},
@@ -135,7 +136,8 @@ class CommandGroup(TyperGroup):
 
     def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
         """The command; where the words may ask for its help, without what only a run needs."""
-        if not _HELP & set(words):
+        if not _ANY_HELP & set(words):
+            Outlines.complete()
             return self.get_command(ctx, name)
         with Outlines() as outlines:
             command = self.get_command(ctx, name)
