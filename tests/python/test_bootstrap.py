@@ -225,7 +225,7 @@ def test_design_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> 
     assert (told["traces"], told["drawn"]["traces"], told["drawn"]["seed"]) == (4, 3, 7)
     assert told["plans"][0].startswith("out/phases_w41-and-3-drawn/plans/")
     assert "cannot tell" in told["drawn"]["limits"]
-    done = heapfit("workload", "--like", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
+    done = heapfit("workload", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cannot tell" in done.stdout
     ninth = Trace.open(tmp_path / "phases_w41-drawn-9.parquet")

@@ -148,7 +148,7 @@ def test_design_writes_each_candidate_as_a_plan(folder):
         (("packets.heap", "tlsf:alignment=3"), "alignment"),
         (("packets.heap", "budgeted:alignment=8"), "made from the trace"),
         (("none.heap", "tlsf"), "none.heap"),
-        (("packets.heap", "--plan", "packets.heap"), "packets.heap: not TOML"),
+        (("packets.heap", "--plan", "packets.heap"), "packets.heap: is a recording (heapfit fit"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(folder, arguments, message):

@@ -168,7 +168,7 @@ def made(front, *rows):
 
 
 @pytest.mark.parametrize(
-    ("preference", "name"), [("memory", "c0"), ("time", "c1"), ("energy", "c2"), ("size", "c3")]
+    ("preference", "name"), [("ram", "c0"), ("time", "c1"), ("energy", "c2"), ("flash", "c3")]
 )
 def test_what_is_preferred_is_least(front, preference, name):
     four = made(front, (10, 90, 90, 900), (20, 10, 80, 800), (30, 80, 10, 700), (40, 70, 70, 100))
@@ -197,7 +197,7 @@ def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
     told = cost_of_choice(two, chosen(two, Preference.TIME))
     assert told == "over the least of each: R_safe +50%"
-    assert cost_of_choice(two, chosen(two, Preference.MEMORY)).endswith("instructions +150%")
+    assert cost_of_choice(two, chosen(two, Preference.RAM)).endswith("instructions +150%")
 
 
 def test_a_preference_nobody_has_a_figure_for_is_refused(front):
@@ -247,7 +247,7 @@ def test_the_table_marks_members_and_tells_who_is_better(folder):
 
 def test_the_front_of_one_measure_is_its_least(folder):
     content = heapfit_json(
-        "front", "packets.heap", "tlsf", "--by", "memory", "-o", "one", folder=folder
+        "front", "packets.heap", "tlsf", "--by", "ram", "-o", "one", folder=folder
     )
     (best,) = [one for one in content["configurations"] if one["standing"] == "front"]
     assert best["memory"] == min(one["memory"] for one in content["configurations"])

@@ -24,7 +24,7 @@ LONG = {  # each far from its end after a second
     "fit": "fit diverse.heap --exact -o out",
     "design": "design diverse.heap --search 900 -o out",
     "front": "front diverse.heap -o out",
-    "bounds": "bounds diverse.heap --search 900000 --lifetimes out",
+    "bounds": "bounds diverse.heap --search 900000 -o out",
     "adversary": "adversary diverse.heap tlsf --search 90000 -o out",
 }
 

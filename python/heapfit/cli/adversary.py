@@ -15,12 +15,16 @@ from heapfit.cli.arguments import (
     AsJson,
     ClusterAddress,
     DropUnknown,
+    PlanPaths,
     PointerBitsOption,
     Queue,
+    RegionOption,
+    Search,
     Seed,
     Source,
     Workers,
     import_options,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bar
@@ -43,24 +47,12 @@ def command(
         list[str] | None,
         typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
     ] = None,
-    plans: Annotated[
-        list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-    ] = None,
+    plans: PlanPaths = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for what is found [out/NAME/adversary]."),
+        Path | None, make_output_option("the requests that break a plan [out/NAME/adversary]")
     ] = None,
-    region: Annotated[
-        int | None,
-        typer.Option(
-            "--region",
-            min=1,
-            help="Bytes of the region to break [the plan's, or R_safe on the trace].",
-        ),
-    ] = None,
-    search: Annotated[
-        int, typer.Option("--search", min=1, help="Million events to replay for each plan.")
-    ] = 20,
+    region: RegionOption = None,
+    search: Search = 20,
     seed: Seed = 1,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,

@@ -142,12 +142,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
-    if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
+    if prefer is not None and prefer is not Preference.RAM and len(sources) > 1 and not each:
         raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
     options = FitOptions(
         alignment=int(alignment),
         importing=import_options(queue, drop_unknown, pointer_bits),
-        prefer=prefer or Preference.MEMORY,
+        prefer=prefer or Preference.RAM,
         call_sites=call_sites,
         sized=sized,
         pools=pools,

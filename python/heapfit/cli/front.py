@@ -84,7 +84,7 @@ _By: TypeAlias = Annotated[
     typer.Option(
         "--by",
         metavar="MEASURE,...",
-        help="Measures of the front: memory, accesses, energy, time, longest, size [all].",
+        help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
     ),
 ]
 _Output: TypeAlias = Annotated[

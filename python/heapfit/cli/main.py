@@ -27,6 +27,7 @@ import heapfit
 from heapfit.cli.examples import examples_of
 from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
+from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
@@ -63,12 +64,13 @@ _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer bring
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _HELP = {"-h", "--help"}
+_ANY_HELP = _HELP | {"--help-all"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
 # Parameters of commands that name what is written.
-_WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
+_WRITTEN = {"output", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -110,13 +112,14 @@ class CommandGroup(TyperGroup):
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
         module = _loaded(self.modules[cmd_name])
-        alone.command(cmd_name)(module.command)
+        alone.command(cmd_name, cls=HelpCommand)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
-            command.params.append(_force_option())
+            command.params.append(_make_option(_force))
             command.callback = _refusing_early(cmd_name, command.callback)
+        command.params.append(_make_option(_help_all))
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -133,7 +136,8 @@ class CommandGroup(TyperGroup):
 
     def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
         """The command; where the words may ask for its help, without what only a run needs."""
-        if not _HELP & set(words):
+        if not _ANY_HELP & set(words):
+            Outlines.complete()
             return self.get_command(ctx, name)
         with Outlines() as outlines:
             command = self.get_command(ctx, name)
@@ -219,10 +223,34 @@ def _force(
     raise AssertionError(force)
 
 
-def _force_option() -> Any:
+def _print_all_options(ctx: Any, is_asked: bool) -> None:
+    if is_asked:
+        ctx.command.shows_all = True
+        for line in ctx.get_help().splitlines():
+            console.out(line)
+        ctx.exit()
+
+
+def _help_all(
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=_print_all_options,
+            is_eager=True,
+            expose_value=False,
+            help="Show all options and exit.",
+        ),
+    ] = False,
+) -> None:
+    """The option of every command; no command asks for its value."""
+    raise AssertionError(show)
+
+
+def _make_option(declaration: Callable[..., None]) -> Any:
     alone = typer.Typer(add_completion=False)
-    alone.command()(_force)
-    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "force")
+    alone.command()(declaration)
+    (option,) = typer.main.get_command(alone).params
     return option
 
 

@@ -71,7 +71,7 @@ def choose_for_one(
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
     compared = whole.part("compare", steps)
-    is_of_all = options.whole or options.prefer is not Preference.MEMORY
+    is_of_all = options.whole or options.prefer is not Preference.RAM
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     comparison = compare(loaded, portfolio, compared, precision, bounds)
     comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
@@ -242,7 +242,7 @@ def _preferred(
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
-    if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
+    if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
         return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
     front = front_of(comparison, loaded, progress=progress)
     choice = chosen(front, prefer, may_count=pools)

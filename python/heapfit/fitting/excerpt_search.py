@@ -152,7 +152,7 @@ def choose_by_excerpts(workload: Workload, search: Search, progress: Progress) -
     ]
     if max(needs) == _most(choice):
         return _result(views, choice, max(needs), is_raised=False)
-    if len(views) == 1 and options.prefer is Preference.MEMORY:
+    if len(views) == 1 and options.prefer is Preference.RAM:
         choice, needs[0] = _least_of_whole(views[0], choice, needs[0], options, replay)
     is_raised = max(needs) > _most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice

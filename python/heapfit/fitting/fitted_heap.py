@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
-from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
@@ -88,7 +88,7 @@ class FittedHeap(Tabular):
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer
-        now = parse_system_heap(heap, self.found.options.alignment)
+        now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
         now, memories, _ = memories_needed(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.heaps import SystemHeap, find_heap
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
@@ -25,7 +25,7 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
-    prefer: Preference = Preference.MEMORY  # what the winner has least of
+    prefer: Preference = Preference.RAM  # what the winner has least of
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
@@ -54,6 +54,6 @@ class FitOptions:
 def heap_by_option(now: str, alignment: int) -> SystemHeap:
     """The heap that --now names; HeapfitError, with the option's name, if there is no such."""
     try:
-        return parse_system_heap(now, alignment)
+        return find_heap(now, alignment)
     except HeapfitError as error:
         raise HeapfitError(f"--now: {error}") from error

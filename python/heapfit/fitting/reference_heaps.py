@@ -61,10 +61,11 @@ def measure_reference_heaps(
     size = choice.answer.size
     rows = [] if today is None else [_system(today.heap, today.most, size, Standing.TODAY)]
     rows.append(_measured(choice.winner, choice, Standing.FITTED, FITTED))
-    needed, events = _needed(DLMALLOC, choice, searched, progress)
-    rows.append(_plain("Lea (dlmalloc)", needed, size))
     known = None if today is None else today.heap.name
-    others = []
+    events, others = 0, []
+    if known != DLMALLOC:
+        needed, events = _needed(DLMALLOC, choice, searched, progress)
+        rows.append(_plain("Lea (dlmalloc)", needed, size))
     if known != "heap_4":
         others.append(_rule(searched, size, progress))
     if TLSF not in (known, choice.winner.name):

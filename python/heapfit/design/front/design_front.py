@@ -209,7 +209,7 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
 
 def preferred(front: Front, preference: Preference) -> Configuration:
     """What to take: for least memory the verdict's plan, as `fit` does; else a member."""
-    if preference is Preference.MEMORY:
+    if preference is Preference.RAM:
         return verdict_of(front)
     return chosen(front, preference)
 

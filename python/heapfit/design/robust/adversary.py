@@ -21,6 +21,7 @@ from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.comparison import Comparison, measure, refuse_nothing
+from heapfit.comparison.incumbents.heaps import SIMULATED, is_simulated
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.row import Row
@@ -99,6 +100,8 @@ def attack_plans(
     Plans are shared among the workers of `sweep`, which find the same. An interrupt keeps what was
     found: of this process the worst so far, of others what they had finished.
     """
+    for name in filter(is_simulated, attacked.allocators):
+        raise HeapfitError(f"{name}: is {SIMULATED}, which takes requests of its own")
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:

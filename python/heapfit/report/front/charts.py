@@ -111,7 +111,7 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
         "mode": "markers",
         "name": name,
         "meta": list(numbers),
-        "x": [one.of(Measure.MEMORY) for one in first],  # until others are chosen (front.js)
+        "x": [one.of(Measure.RAM) for one in first],  # until others are chosen (front.js)
         "y": [one.of(Measure.TIME) for one in first],
         "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],

@@ -173,7 +173,7 @@ def _fit_command(fit: Fit) -> str:
     sources = " ".join(_argument(run.source) for run in fit.runs)
     given = {
         "--queue": _argument(info.queue) if info.kind == "packets" else None,
-        "--prefer": None if options.prefer is Preference.MEMORY else options.prefer,
+        "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,
         "--margin": None if options.margin is None else f"{options.margin:g}",
         "--now": options.now,
