@@ -9,8 +9,8 @@ environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
-c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders) proofs)
+c_folders := $(wildcard core baselines papers/include papers/src recorder engine python/bindings)
+native := CMakeLists.txt $(wildcard papers/*.*) $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 
@@ -60,6 +60,7 @@ style: $(environment) ## layout and lint of Python and C
 	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
+	$(PYTHON) scripts/check_language.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
@@ -162,6 +163,7 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
+	$(PYTHON) scripts/package_stub.py >build/page && mv build/page python/heapfit/__init__.pyi
 	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
 	$(PYTHON) scripts/man_page.py bash >build/page && mv build/page docs/heapfit.bash
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \

@@ -30,7 +30,7 @@ from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_trace
 from heapfit.workloads.drawn_set import draw_set
 from heapfit.workloads.model import fit_model
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
 WORKLOADS = ("phases_w1", "phases_w3", "phases_w4", "phases_w5", "phases_x16", "t2_w1", "zg_cdf",
              "zg_markov", "zg_time")  # fmt: skip
@@ -95,7 +95,7 @@ def measured(job: tuple[str, int, Size]) -> Recorded:
             draw_trace(model, DRAW_SEEDS + i, path, trace.info).events() for i in range(size.unseen)
         ]
         plans = plans_of(trace)
-    fresh = [drawn_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]
+    fresh = [generate_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]
     curves = {}
     for plan_name, plan in plans.items():
         needs = [_engine.Trial(plan.engine(), one).scan().r_safe or 0 for one in training]

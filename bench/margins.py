@@ -27,7 +27,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import ADDRESSED, LISTED, PLACED, PLAIN, kind_of
+from heapfit.comparison.margin import MarginKind, kind_of
 from heapfit.design.placement.tailored_plans import layouts, tailored_candidates
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks
@@ -46,7 +46,7 @@ class Need:
 
     program: str
     plan: str
-    kind: str
+    kind: MarginKind
     alignment: int
     u_max: int  # of the known runs
     percent: float  # beyond the growth of the load
@@ -119,9 +119,7 @@ def needs_of(folder: Path, word: str, known: int, alignment: int) -> Iterator[Ne
 
 def print_most(needs: Sequence[Need], known: int) -> None:
     rows = []
-    for kind, (above, below) in itertools.product(
-        (PLAIN, PLACED, ADDRESSED, LISTED), itertools.pairwise((0, *BELOW))
-    ):
+    for kind, (above, below) in itertools.product(MarginKind, itertools.pairwise((0, *BELOW))):
         some = [one for one in needs if one.kind == kind and above <= one.u_max < below]
         if some:
             most = max(some, key=lambda one: one.percent)

@@ -44,7 +44,7 @@ COMMANDS = {  # page, and what makes it
     "front/front.html": f"front {EXAMPLES}/lwip-echo/lwip-echo.parquet -o front",
     "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --exact --report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",
-    "league/league.html": f"league {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
+    "league/league.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
     f"{TRACES}/clean.parquet -o league",
     "reproduce.html": "reproduce 000 001 002 003 --small --report reproduce.html",
 }

@@ -27,7 +27,7 @@ from heapfit.comparison.row import Row
 from heapfit.design.portfolio import named_portfolio
 from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, build, measure, plugin_of
 from heapfit.plugin.events import save_events
-from heapfit.plugin.running import started
+from heapfit.plugin.running import start_process
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, write_trace
@@ -138,7 +138,7 @@ def crate_cells(
     events = folder / "events"
     save_events(trace, events)
     u_max = profile_trace(trace).u_max
-    with started(built.program, events, alignment) as process:
+    with start_process(built.program, events, alignment) as process:
 
         def served(size: int) -> bool:
             if size <= built.statics_bytes:

@@ -29,7 +29,7 @@ from heapfit.design.robust.objective import Objective
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
 AIMS = {"phases_w1": 1.02, "phases_w3": 1.02, "phases_w4": 1.02, "phases_w5": 1.02,
         "phases_x16": 1.10}  # fmt: skip
@@ -121,7 +121,7 @@ def report(name: str, size: Size) -> bool:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         plans = plans_for(name, size, Path(folder))
-    unseen = [drawn_events(spec_of(name, UNSEEN_SEEDS + i, size)) for i in range(size.unseen)]
+    unseen = [generate_events(spec_of(name, UNSEEN_SEEDS + i, size)) for i in range(size.unseen)]
     quantile = SHARE.of([u_max_of(events) for events in unseen]) or 1
     print(f"{name}: q99(U_max) {quantile:,} of {size.unseen} unseen, {size.events:,} events each")
     ratio: float | None = None

@@ -21,7 +21,7 @@ from peers_target import CODE, WORST
 
 from harness.board import BOARDS, Board
 from harness.calls import Spread
-from harness.cases import cases_of, shipped_allocators
+from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.contract import LARGE, contract_image, run_contract
 from harness.packed_trace import PackedTrace, pack
@@ -126,7 +126,7 @@ def row(case: Case, done: Verification) -> tuple[object, ...]:
 
 def cases(loaded: LoadedTrace) -> Iterator[Case]:
     specs = [name.replace(":", ",").replace(",", ":", 1) for name in TAILORED]
-    for allocator in [*shipped_allocators(), *specs]:
+    for allocator in [*list_shipped(), *specs]:
         print(f"  {allocator}", file=sys.stderr, flush=True)
         try:
             yield from cases_of(loaded, [allocator])
@@ -167,7 +167,7 @@ def dedicated_cases(loaded: LoadedTrace) -> Iterator[Case]:
         Plan("class_pools", exact, pools=pools),
         Plan("budgeted", pools=pools, shared=Plan("tlsf")),
     ]
-    if "fixed_pool" in shipped_allocators():
+    if "fixed_pool" in list_shipped():
         block = {"block_size": max(sizes), "blocks": PEAK * len(sizes)}
         plans.append(Plan("fixed_pool", block))
     for plan in plans:
@@ -217,7 +217,7 @@ def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[ob
 def size_plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """A plan of each allocator; of pools without a shared heap where they need none."""
     plans = {case.plan.allocator: case.plan for case in dedicated_cases(loaded)}
-    plans |= {name: Plan(name) for name in shipped_allocators() if name not in plans}
+    plans |= {name: Plan(name) for name in list_shipped() if name not in plans}
     return plans | {name: Plan("tailored", scalars) for name, scalars in TAILORED.items()}
 
 
@@ -257,7 +257,7 @@ def main() -> None:
         console.out_table(("allocator", *BOARDS), stacks, width=console.WIDE)
         if wish.contract:
             for board in BOARDS.values():
-                image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)
+                image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)
                 print(board.name, *run_contract(image, STEPS))
 
 

@@ -9,9 +9,10 @@ from typer.core import TyperCommand
 
 from heapfit import _engine
 from heapfit.cli.main import GROUP_OF_OTHERS, GROUPS, CommandGroup, typed_name
-from heapfit.cli.size.settings import System
+from heapfit.cli.settings import System
+from heapfit.plan.allocators import find_allocators
 
-ALLOCATORS = [info.name for info in _engine.allocators()]
+ALLOCATORS = [info.name for info in find_allocators()]
 WORKLOADS = [info.name for info in _engine.workloads()]
 # What may stand where a command has arguments of its own, beside files.
 WORDS = {
@@ -20,7 +21,7 @@ WORDS = {
     "front": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
-    "size settings": [system.value for system in System],
+    "settings": [system.value for system in System],
 }
 EXIT_CODES = (
     ("0", "done"),

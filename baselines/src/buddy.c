@@ -404,6 +404,7 @@ const hfit_allocator hfit_buddy_allocator = {
             .order.text = "last freed first",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_BUDDIES,
     .operations = &hfit_buddy_operations,
     .unlocked = &hfit_buddy_unlocked,

@@ -396,6 +396,7 @@ const hfit_allocator hfit_halffit_allocator = {
             .order.text = "last freed first",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_POWERS,
     .operations = &hfit_halffit_operations,
     .unlocked = &hfit_halffit_unlocked,

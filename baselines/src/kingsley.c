@@ -78,6 +78,7 @@ const hfit_allocator hfit_kingsley_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_kingsley_operations,
     .unlocked = &hfit_kingsley_unlocked,
 };

@@ -410,6 +410,7 @@ const hfit_allocator hfit_lea_allocator = {
             .order.text = "by size",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_lea_operations,
     .unlocked = &hfit_lea_unlocked,
 };

@@ -313,6 +313,7 @@ const hfit_allocator hfit_nano_malloc_allocator = {
             .order.text = "by address",
             .growth.text = "by what a request lacks",
         },
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .operations = &hfit_nano_malloc_operations,
     .unlocked = &hfit_nano_malloc_unlocked,
 };

@@ -544,6 +544,7 @@ const hfit_allocator hfit_sys_heap_allocator = {
             .order.text = "first freed first, from a hand",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_sys_heap_operations,
     .unlocked = &hfit_sys_heap_unlocked,
 };

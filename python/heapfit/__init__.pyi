@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front door's names, each from where it is; __init__.py reads them here."""
+"""The names of `import heapfit` for type checkers, made by scripts/package_stub.py; `make docs`."""
 
 from heapfit.checks.check import Check as Check
 from heapfit.checks.check import CheckOptions as CheckOptions

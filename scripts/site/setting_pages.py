@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of the settings that `heapfit size settings` prints, had by asking it of two examples."""
+"""A page of the settings that `heapfit settings` prints, had by asking it of two examples."""
 
 import heapfit
 from heapfit.sizing.settings import Settings
@@ -12,7 +12,7 @@ PROGRAM = ROOT / "examples/check/traces/base.parquet"
 ABOUT = """\
 # Settings of other systems
 
-`heapfit size settings SYSTEM SOURCE` prints these lines to copy, each with its value and the chance
+`heapfit settings SYSTEM SOURCE` prints these lines to copy, each with its value and the chance
 that it runs out ([sizing](../docs/sizing.md)). Which lines there are depends on whether the source
 is a capture or a program's recording. An assumption is a figure of the system itself;
 `--assume NAME=VALUE` sets it for another build."""

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from harness.board import BOARDS
-from harness.bound import bound_lines, bounded_functions
-from harness.cases import cases_of, shipped_allocators
+from harness.bound import bound_functions, bound_lines
+from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.interrupts import PLANS, interrupt, interrupts_image
 from harness.league import board_of
@@ -22,7 +22,7 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.league import opened_recordings
+from heapfit.league import Opening, opened_recordings
 from heapfit.league.others import crates
 from heapfit.plan.allocators import find_allocators
 from heapfit.plugin import plugin_of
@@ -80,12 +80,12 @@ def _arguments() -> argparse.Namespace:
 
 def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
     trace = open_any(wish.trace, ImportOptions(), folder)
-    names = wish.allocators or ([] if wish.plan else shipped_allocators())
+    names = wish.allocators or ([] if wish.plan else list_shipped())
     return trace, cases_of(load_trace(trace, wish.alignment), names, wish.plan, wish.region)
 
 
 def _build_of(wish: argparse.Namespace, case: Case) -> Build:
-    """As wished; allocators that need sizes are always told them."""
+    """The build that was asked for; allocators that need sizes always get them."""
     (info,) = find_allocators([case.plan.allocator])
     return Build(wish.opt, wish.safety, wish.sized or info.needs_size)
 
@@ -106,7 +106,7 @@ def _bound(wish: argparse.Namespace, folder: Path) -> None:
     board = BOARDS[wish.cpu]
     for case in cases:
         build = _build_of(wish, case)
-        found = bounded_functions(workbench, case, pack(trace, case.plan.sites), board, build)
+        found = bound_functions(workbench, case, pack(trace, case.plan.sites), board, build)
         print("\n".join(bound_lines(case, board, build, found)), end="\n\n")
 
 
@@ -131,7 +131,7 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def _league(wish: argparse.Namespace, folder: Path) -> None:
-    recordings = opened_recordings(wish.sources, folder, wish.events)
+    recordings = opened_recordings(wish.sources, folder, Opening(events=wish.events))
     plugins = [plugin_of(path, cflags=shlex.split(wish.cflags)) for path in wish.plugin]
     plugins += crates(bits=32) if wish.crates else []
     target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)

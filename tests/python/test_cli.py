@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -64,6 +66,33 @@ def test_commands_of_other_packages_are_those_that_they_declare():
     assert dict(main.commands_of_others()) == {one.name: one.module for one in declared}
     assert {"reproduce", "slotbuf"} <= declared.names
     assert "\n  reproduce  " in heapfit("--help").stdout
+
+
+def modules_of_commands():
+    return [f"heapfit.cli.{name}" for name in main.COMMANDS] + [
+        module for _, module in main.commands_of_others()
+    ]
+
+
+@pytest.mark.parametrize("module", modules_of_commands())
+def test_the_summary_of_a_command_is_the_first_line_of_its_help(module):
+    package, _, name = module.rpartition(".")
+    summary = import_module(package).SUMMARIES[name]
+    assert inspect.getdoc(import_module(module).command).splitlines()[0] == summary
+
+
+def test_help_tells_what_every_command_does():
+    shown = " ".join(heapfit("--help").stdout.split())
+    for module in modules_of_commands():
+        package, _, name = module.rpartition(".")
+        assert import_module(package).SUMMARIES[name] in shown
+
+
+def test_nothing_has_a_summary_but_a_command():
+    modules = modules_of_commands()
+    for package in {module.rpartition(".")[0] for module in modules}:
+        for name in import_module(package).SUMMARIES:
+            assert f"{package}.{name}" in modules
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)

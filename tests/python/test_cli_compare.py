@@ -55,13 +55,13 @@ def test_an_allocator_is_compared_with_its_tunables(folder):
 
 
 def test_pools_made_from_the_trace_take_tunables_too(folder):
-    asked = ("class_pools", "class_pools:search=1", "budgeted:borrow=1")
+    asked = ("class_pools", "class_pools:search=1", "class_pools:overflow=1")
     content = heapfit_json("compare", "packets.heap", *asked, folder=folder)
     by_name = {row["name"]: row for row in content["rows"]}
     plain, stack = by_name["class_pools"], by_name["class_pools:search=1"]
     assert stack["plan"] == {**plain["plan"], "search": 1}
     assert stack["r_safe"] == plain["r_safe"]
-    assert by_name["budgeted_4_largest:borrow=1"]["plan"]["borrow"] == 1
+    assert by_name["class_pools:overflow=1"]["plan"]["overflow"] == 1
     assert all(row["trained_on_this_trace"] for row in by_name.values())
 
 

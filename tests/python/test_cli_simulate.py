@@ -44,7 +44,7 @@ def test_exact_simulates_nothing(folder):
     assert content["results"][2]["exact"] == {}
 
 
-def test_json_has_intervals_closed_forms_and_refusals_by_size(folder):
+def test_json_has_intervals_closed_form_and_refusals_by_size(folder):
     content = heapfit_json("simulate", "small.toml", "--seed", "3", folder=folder)
     assert content["schema"] == 1
     assert content["run"]["seed"] == 3

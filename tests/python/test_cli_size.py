@@ -35,8 +35,8 @@ def capture(tmp_path):
     return "c.pcap"
 
 
-def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
-    done = heapfit("size", "traffic", traffic, "--exact", "--overhead", 36, folder=tmp_path)
+def test_traffic_is_sized_at_once_where_closed_form_answer(tmp_path, traffic):
+    done = heapfit("size", traffic, "--closed-form", "--overhead", 36, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "traffic.toml: least memory that admits 0.999 of the bytes"
@@ -47,8 +47,9 @@ def test_traffic_is_sized_at_once_where_closed_forms_answer(tmp_path, traffic):
 
 
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
+    page = ("--report", "page.html")
     content = heapfit_json(
-        "size", "traffic", traffic, "--exact", "--curve", "--by", "requests", folder=tmp_path
+        "size", traffic, "--closed-form", "--admission-by", "requests", *page, folder=tmp_path
     )
     fixed = next(one for one in content["schemes"] if one["scheme"] == "fixed_pool")
     assert fixed["plan"]["blocks"] == 555
@@ -67,7 +68,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert [line.split()[0] for line in lines[2:7]] == ["=528", "=1040", "=1978", "=2952", "all"]
     assert lines[2].split()[:3] == ["=528", "6", "3,168"]
     assert max(map(len, lines[:7])) <= 80
-    arguments = ("--pools", "1040,2952", "--admission", "0.98")
+    arguments = ("--pool-sizes", "1040,2952", "--admission", "0.98")
     content = heapfit_json("size", "t.txt", *arguments, folder=tmp_path)
     assert [pool["size"] for pool in content["pools"]] == [1040, 2952]
     assert all(10 < pool["alone"]["count"] <= 20 for pool in content["pools"])
@@ -80,7 +81,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     ("options", "evidence", "words"),
     [
         ((), "halves", "counts of each half of the trace ("),
-        (("--draw", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
+        (("--replications", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
     ],
 )
 def test_a_recording_is_judged_by_its_other_half_or_by_draws(tmp_path, options, evidence, words):
@@ -97,7 +98,7 @@ def test_a_workload_is_judged_by_other_seeds(tmp_path):
     heapfit("workload", "campus:packets=5000", "--seed", 7, "-o", "c.parquet", folder=tmp_path)
     arguments = ("size", "c.parquet", "--admission", 0.5)
     assert "on 8 other seeds" in heapfit(*arguments, folder=tmp_path).stdout
-    content = heapfit_json(*arguments, "--draw", 2, "--overall", folder=tmp_path)
+    content = heapfit_json(*arguments, "--replications", 2, "--overall", folder=tmp_path)
     assert content["unseen"]["evidence"] == "seeds" and content["unseen"]["draws"] == 2
     assert content["overall"] and content["refused"] <= 0.5
 
@@ -132,7 +133,7 @@ def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture)
     ],
 )
 def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line):
-    arguments = ("size", "settings", system, capture, "--queue", "fifo:1200")
+    arguments = ("settings", system, capture, "--queue", "fifo:1200")
     done = heapfit(*arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert line in done.stdout
@@ -145,24 +146,25 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
 
 def test_freertos_gets_its_heap_from_a_heap_trace(tmp_path):
     table2(tmp_path / "t.txt")
-    arguments = ("size", "settings", "freertos", "t.txt", "--name", "2952=MY_BLOCKS")
+    arguments = ("settings", "freertos", "t.txt", "--assume", "2952=MY_BLOCKS")
     content = heapfit_json(*arguments, "--assume", "alignment=4", folder=tmp_path)
     assert [one["name"] for one in content["settings"]] == ["MY_BLOCKS", "configTOTAL_HEAP_SIZE"]
     assert {one["name"]: one["value"] for one in content["assumptions"]}["alignment"] == 4
 
 
-def test_a_file_may_be_called_as_the_second_word_of_a_command(tmp_path):
-    table2(tmp_path / "settings")
-    assert heapfit("size", "./settings", folder=tmp_path).returncode == 0
+def test_traffic_is_known_by_its_content(tmp_path, traffic):
+    (tmp_path / traffic).rename(tmp_path / "offered")
+    done = heapfit("size", "offered", "--closed-form", folder=tmp_path)
+    assert done.stdout.startswith("offered: least memory that admits 0.999 of the bytes")
 
 
 def test_a_page_is_complete_in_itself(tmp_path, traffic):
     table2(tmp_path / "t.txt")
     heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
-    heapfit("size", "traffic", traffic, "--exact", "--report", "traffic.html", folder=tmp_path)
+    heapfit("size", traffic, "--closed-form", "--report", "traffic.html", folder=tmp_path)
     for name, words in (
         ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --admission 0.999")),
-        ("traffic.html", ("chained_pool 64 B", "size traffic traffic.toml", "exact")),
+        ("traffic.html", ("chained_pool 64 B", "heapfit size traffic.toml", "exact")),
     ):
         text = (tmp_path / name).read_text()
         assert all(word in text for word in words)
@@ -173,24 +175,27 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("t.txt", "--admission", "1"), "admission: 1 must be above 0 and below 1"),
-        (("t.txt", "--admission", "nan"), "admission: nan must be above 0 and below 1"),
-        (("t.txt", "--pools", "64;512"), "pools: 64;512 is not SIZE,SIZE,... in bytes"),
-        (("t.txt", "--pools", "64"), "above the largest pool of 64"),
-        (("settings", "lwip", "t.txt", "--assume", "mtu"), "assume: mtu is not NAME=NUMBER"),
+        (("size", "t.txt", "--admission", "1"), "admission: 1 must be above 0 and below 1"),
+        (("size", "t.txt", "--admission", "nan"), "admission: nan must be above 0 and below 1"),
+        (
+            ("size", "t.txt", "--pool-sizes", "64;512"),
+            "--pool-sizes: 64;512 is not SIZE,SIZE,... in bytes",
+        ),
+        (("size", "t.txt", "--pool-sizes", "64"), "above the largest pool of 64"),
+        (("settings", "lwip", "t.txt", "--assume", "mtu"), "--assume mtu: is neither NAME=NUMBER"),
         (("settings", "lwip", "t.txt", "--assume", "x=1"), "lwip has no assumption named 'x'"),
-        (("settings", "lwip", "t.txt", "--name", "528=a-b"), "528=a-b is not SIZE=SETTING"),
-        (("settings", "lwip", "t.txt", "--name", "0=A"), "0 bytes are no size of a block"),
+        (("settings", "lwip", "t.txt", "--assume", "528=a-b"), "528=a-b: is neither NAME=NUMBER"),
+        (("settings", "lwip", "t.txt", "--assume", "0=A"), "0 bytes are no size of a block"),
         (("settings", "openthread", "t.txt"), "OpenThread's messages are packets"),
-        (("traffic", "none.toml"), "none.toml: no such file"),
-        (("traffic", "wrong.toml"), "traffic.arrivals.interval: must be a number"),
-        (("traffic", "traffic.toml", "--buffer", "64"), "buffer: 64 bytes are below the largest"),
+        (("size", "none.toml"), "none.toml: no such file"),
+        (("size", "wrong.toml"), "traffic.arrivals.interval: must be a number"),
+        (("size", "traffic.toml", "--buffer", "64"), "buffer: 64 bytes are below the largest"),
     ],
 )
 def test_bad_input_gets_one_line(tmp_path, arguments, message):
     table2(tmp_path / "t.txt")
     (tmp_path / "wrong.toml").write_text(TRAFFIC.replace("0.002", "-1"))
-    done = heapfit("size", *arguments, folder=tmp_path)
+    done = heapfit(*arguments, folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("heapfit: ") and done.stderr.count("\n") == 1
     assert message in done.stderr
@@ -200,17 +205,23 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "Missing argument"),
-        (("t.txt", "traffic.toml"), "unexpected extra argument"),
-        (("t.txt", "--exact"), "No such option: --exact"),
-        (("t.txt", "--sent"), "No such option: --sent"),
-        (("traffic", "traffic.toml", "--queue", "fifo:1"), "No such option: --queue"),
+        (("size",), "Missing argument"),
+        (("size", "t.txt", "traffic.toml"), "unexpected extra argument"),
+        (
+            ("size", "t.txt", "--closed-form"),
+            "--closed-form says nothing here: t.txt is no TOML file",
+        ),
+        (("size", "t.txt", "--sent"), "No such option: --sent"),
+        (
+            ("size", "traffic.toml", "--queue", "fifo:1"),
+            "--queue says nothing here: traffic.toml is",
+        ),
         (("settings", "lwip", "t.txt", "--report", "x.html"), "No such option: --report"),
         (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is not one of 'lwip', 'zephyr'"),
     ],
 )
 def test_options_that_say_nothing_are_wrong_usage(tmp_path, arguments, message):
     table2(tmp_path / "t.txt")
-    done = heapfit("size", *arguments, folder=tmp_path)
+    done = heapfit(*arguments, folder=tmp_path)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())

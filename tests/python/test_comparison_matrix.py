@@ -97,7 +97,7 @@ def test_the_matrix_has_the_figures_of_single_comparisons(tmp_path) -> None:
 
 def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
     def table(seed: int) -> str:
-        arguments = ("--workloads", SMALL, "--allocators", "all", "--seed", seed, "--accesses")
+        arguments = ("--workloads", SMALL, "--allocators", "all", "--seed", seed)
         done = heapfit("compare", *arguments, "--granularity", "64K", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
     first = table(5)
     assert first == table(5) != table(6)
     assert first.endswith("Seed of the synthetic workloads: 5.\n")
-    for title in ("R_safe / U_max", "R_max / U_max", "Metadata accesses", "Energy of metadata"):
+    for title in ("R_safe / U_max", "R_max / U_max"):
         assert f"\n{title}" in f"\n{first}"
     assert max(map(len, first.splitlines())) <= 100
 
@@ -154,6 +154,6 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
 
 def test_workers_change_nothing_but_the_time(tmp_path) -> None:
     words = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", SMALL,
-             "--allocators", "tlsf,class_pools", "--accesses")  # fmt: skip
+             "--allocators", "tlsf,class_pools")  # fmt: skip
     told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2", "3")]
     assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)

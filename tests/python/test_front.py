@@ -112,10 +112,9 @@ def test_the_space_has_every_allocator_that_ships_and_lies_in_one_piece(front):
     assert {one.row.plan.allocator for one in front.configurations} == ships
 
 
-def test_pools_are_tried_over_other_heaps_and_grown(front):
+def test_pools_are_tried_over_other_heaps(front):
     shared = {one.row.plan.shared.allocator for one in front.configurations if one.row.plan.shared}
     assert shared >= {"tlsf", "best_fit", "first_fit"}
-    assert any(one.row.plan.scalars.get("growth") for one in front.configurations)
 
 
 def test_nearly_every_configuration_of_the_space_is_measured(front):

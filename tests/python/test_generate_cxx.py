@@ -145,8 +145,8 @@ static inline void app_free_sized(void *block, size_t size) {
 def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(tmp_path: Path) -> None:
     folder = tmp_path / "code"
     generate(plan_file(PLANS["tlsf"]), folder, language="c++")
-    design = design_of(plan_file(PLANS["tlsf"]), Text("app"))
-    for name, text in language_texts(design, Language.CXX, "void app_free_sized(").items():
+    sized = design_of(plan_file(Plan("sized")), Text("app"))
+    for name, text in language_texts(sized, Language.CXX).items():
         (folder / name).write_text(text)
     header = folder / "app_heap.hpp"
     header.write_text(header.read_text().replace("\nnamespace", FREE_SIZED + "\nnamespace", 1))

@@ -132,7 +132,7 @@ def plan_for(allocator: str, trace: Recording) -> Plan:
         return Plan(allocator, pools=tuple(Pool(size, 20, True) for size in sizes), shared=TLSF)
     if allocator == "class_pools":
         pools = (Pool(size, 20, i % 2 == 0) for i, size in enumerate(sizes))
-        scalars = {"search": 1, "growth": 8} if trace.live_peak % 3 else {}
+        scalars = {"search": 1} if trace.live_peak % 3 else {}
         return Plan(allocator, scalars, pools=tuple(pools), shared=TLSF)
     return Plan(allocator)
 

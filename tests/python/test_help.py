@@ -127,7 +127,7 @@ def test_the_man_page_is_one():
     [
         ("compare x.heap tls", "tlsf"),
         ("workload t2_w", "t2_w1 t2_w2 t2_w3 t2_w4 t2_w5"),
-        ("size settings zep", "zephyr"),
+        ("settings zep", "zephyr"),
         ("fit --verb", "--verbose"),
         ("fro", "front"),
     ],

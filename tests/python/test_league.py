@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit league`: what its rows are, what is measured again, and what it writes."""
+"""The league of `heapfit compare --output`: its rows, what is measured again, what it writes."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,14 @@ from small_traces import bimodal, heapfit
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.league import League, LeagueOptions, opened_recordings, run_league, standings_of
+from heapfit.league import (
+    League,
+    LeagueOptions,
+    Opening,
+    opened_recordings,
+    run_league,
+    standings_of,
+)
 from heapfit.league.board import Board, BoardFigures, joined, read_board
 from heapfit.league.recordings import other_runs
 from heapfit.league.row_cache import Kept
@@ -177,7 +184,7 @@ def test_the_same_inputs_give_the_same_bytes_whoever_does_the_work(
 ) -> None:
     for name, workers in (("one", "1"), ("two", "2")):
         done = heapfit(
-            "league", ".", "-o", str(tmp_path / name), "--alignment", "8", "--workers", workers,
+            "compare", ".", "-o", str(tmp_path / name), "--alignment", "8", "--workers", workers,
             "--allocators", "tlsf,class_pools", folder=folder,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -227,14 +234,14 @@ def test_standings_are_medians_worst_and_who_needs_least(league: League) -> None
 
 
 def test_only_the_first_events_are_taken_where_that_is_asked(folder: Path, tmp_path: Path) -> None:
-    (one,) = opened_recordings([folder / "alone.heap"], tmp_path, events=100)
+    (one,) = opened_recordings([folder / "alone.heap"], tmp_path, Opening(events=100))
     assert one.events == Trace.open(one.path).info.events == 100
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nowhere"], "nowhere"),
+        (["nowhere"], "nowhere: no such file, and no such allocator"),
         (["empty"], "empty: no recording in this folder"),
         ([".", "--plugin", "none.c"], "none.c: no such plug-in"),
         ([".", "--allocators", "tlfs"], "tlfs: no such allocator"),
@@ -242,10 +249,26 @@ def test_only_the_first_events_are_taken_where_that_is_asked(folder: Path, tmp_p
 )
 def test_a_wrong_word_is_told_in_one_line(words, told, folder: Path, tmp_path: Path) -> None:
     (folder / "empty").mkdir(exist_ok=True)
-    done = heapfit("league", *words, "-o", str(tmp_path / "out"), folder=folder)
+    done = heapfit("compare", *words, "-o", str(tmp_path / "out"), folder=folder)
     assert done.returncode == 1
     assert done.stderr.startswith(f"heapfit: {told}") and done.stderr.count("\n") == 1
     assert not (tmp_path / "out/league.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--output", "out", "--plan", "plan.toml"], "--plan says nothing here: --output makes"),
+        (["--output", "out", "--seed", "2"], "--seed says nothing here: --output makes"),
+        (["--events", "9"], "--events says nothing here: it is of a league"),
+        (["--no-designs"], "--designs says nothing here: it is of a league"),
+        (["--alignment", "4", "--alignment", "8"], "--alignment: a ranking has one, a league more"),
+    ],
+)
+def test_options_of_a_ranking_and_of_a_league_are_told_apart(words, told, folder: Path) -> None:
+    done = heapfit("compare", "alone.heap", *words, folder=folder)
+    assert (done.returncode, told in " ".join(done.stderr.split())) == (2, True), done.stderr
+    assert not (folder / "out").exists()
 
 
 def board_with(league: League, content: str) -> Board:

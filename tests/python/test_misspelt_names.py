@@ -4,7 +4,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from heapfit.cli.main import make_app
+from heapfit.cli.main import REPLACED, make_app
 
 TRACE = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
 PLAN = """name = "tlsf"
@@ -27,9 +27,9 @@ MISSPELT = [
     ("workload t2w1 -o x.parquet", "t2_w1"),
     ("workload campos -o x.parquet", "campus"),
     ("workload campus:bursts=3 -o x.parquet", "burst"),
-    ("size settings freertoss echo.heap", "freertos"),
-    ("size settings open-thread echo.heap", "openthread"),
-    ("size settings freertos echo.heap --assume alignmnt=4", "alignment"),
+    ("settings freertoss echo.heap", "freertos"),
+    ("settings open-thread echo.heap", "openthread"),
+    ("settings freertos echo.heap --assume alignmnt=4", "alignment"),
     ("fit echo.heap --prefer memry", "memory"),
     ("fit echo.heap --pool", "--pools"),
     ("fit echo.heap --effort quik", "quick"),
@@ -65,8 +65,15 @@ def test_a_name_like_none_is_told_with_all_there_are(tmp_path, monkeypatch):
     assert "(one of fit, check, verify" in asked("zzz")
 
 
+@pytest.mark.parametrize("old", REPLACED)
+def test_what_was_a_command_is_answered_with_what_does_its_work(old):
+    done = CliRunner().invoke(make_app(), [*old.split(), "echo.heap"])
+    assert done.exit_code == 2
+    assert f"{old} is now `heapfit {REPLACED[old]}`" in done.output
+
+
 def test_help_of_a_command_is_its_own_help():
-    for words in ("size settings", "fit", ""):
+    for words in ("settings", "fit", ""):
         asked_for = CliRunner().invoke(make_app(), ["help", *words.split()])
         own = CliRunner().invoke(make_app(), [*words.split(), "--help"])
         assert (asked_for.exit_code, own.exit_code) == (0, 0)

@@ -32,14 +32,12 @@ RUNS = {
     "compare": "small.heap tlsf",
     "check": "small.heap --plan plan.toml",
     "size": "small.heap",
-    "size settings": "lwip small.heap",
-    "size traffic": "scenario.toml",
+    "settings": "lwip small.heap",
     "verify": "large.toml --qemu image/firmware.elf --build ./build --for freertos --times 1 "
     "--icount shift=6,sleep=off -o verified -- {run} 1",
     "generate": "plan.toml -o code",
     "simulate": "scenario.toml",
     "allocators": "tlsf",
-    "league": "small.heap --allocators tlsf --alignment 8 --no-designs -o league",
     "reproduce": "000-1 --small",
     "slotbuf": "10 10",
 }

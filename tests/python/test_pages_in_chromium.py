@@ -224,7 +224,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["front", trace, "tlsf", "-o", "front"],
         ["size", trace, "--report", "size.html"],
-        ["league", trace, "--alignment", "8", "-o", "league"],
+        ["compare", trace, "--alignment", "8", "-o", "league"],
         ["reproduce", "000", "--small", "--report", "reproduce.html"],
     ):
         done = run_heapfit(*words, folder=folder, environment=os.environ)

@@ -72,7 +72,7 @@ def test_at_most_ten_commands_lead_from_a_clone_to_a_row_in_the_league(tmp_path:
     )
 
     assert done.returncode == 0, done.stderr
-    with (folder / "out/league/league.csv").open() as lines:
+    with (folder / "league/league.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     found = {row["entrant"]: row for row in rows if row["recording"] == "bison-1"}
     assert set(found) == {"tlsf", "bump (64 bit)", "buddy (64 bit)", "broken (64 bit)"}

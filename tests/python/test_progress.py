@@ -22,12 +22,12 @@ COMMANDS = {
     "design": "design small.heap --search 0 -o out",
     "design several": "design small.heap other.heap --folds 2 --workers 1 -o out",
     "front": "front small.heap tlsf best_fit --workers 1 -o out",
-    "league": "league small.heap --allocators tlsf --no-designs --workers 1 -o out",
+    "compare, a league": "compare small.heap --allocators tlsf --no-designs --workers 1 -o out",
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
     "size": "size small.heap",
-    "size settings": "size settings lwip small.heap",
-    "size traffic": "size traffic small.toml --admission 0.9 --exact --workers 1",
+    "size of traffic": "size small.toml --admission 0.9 --closed-form --workers 1",
+    "settings": "settings lwip small.heap",
 }
 
 

@@ -38,7 +38,7 @@ def exact(traffic, **choices):
     return {one.name: one for one in found.schemes}
 
 
-def test_the_articles_pools_need_what_the_closed_forms_say():
+def test_the_articles_pools_need_what_the_closed_form_say():
     found = exact(ARTICLE, overhead=36, buffer_size=2048)
     fixed = found["fixed_pool"].scheme.plan.scalars
     assert (fixed["blocks"], fixed["block_size"]) == (555, 2048)
@@ -173,7 +173,7 @@ def test_a_queue_is_sized_by_simulation_alone():
         size_for(traffic, Aim(0.9, exact_alone=True))
 
 
-def test_what_is_too_rare_to_simulate_is_told_and_closed_forms_still_answer():
+def test_what_is_too_rare_to_simulate_is_told_and_closed_form_still_answer():
     found = size_for(SMALL, Aim(1 - 1e-9, replications=2))
     for one in found.schemes:
         if one.is_exact:

@@ -196,7 +196,7 @@ def test_the_page_shows_the_run_and_names_nothing_outside_itself():
 def test_the_histogram_and_what_it_leaves_out_are_all_free_blocks():
     run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
     [bars] = page_of(run).figures["chart-free"]["data"]
-    count, bytes_left = slotbuf_page.left_out(run)
+    count, bytes_left = slotbuf_page.count_large_blocks(run)
     assert count > 0
     assert sum(bars["y"]) + count == run.free_blocks
     shown = sum(size * n for size, n in zip(bars["x"], bars["y"], strict=True))

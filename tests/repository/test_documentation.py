@@ -16,6 +16,7 @@ MADE_PAGES = {
     "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],
     "docs/allocators.md": ["scripts/allocators_page.py"],
     "docs/workloads.md": ["scripts/workloads_page.py"],
+    "python/heapfit/__init__.pyi": ["scripts/package_stub.py"],
 }
 
 

@@ -74,12 +74,9 @@ typedef struct hfit_pools_plan {
     hfit_pool_list pools;
     hfit_shared shared;
     hfit_pool_index index;
-    uint32_t search;       /* class_pools: how a pool's free block is found, hfit_pool_search */
-    uint32_t overflow;     /* class_pools: what a pool without one does, hfit_pool_overflow */
-    uint32_t growth;       /* class_pools: blocks a pool that has run out gets; 0: none */
-    uint32_t growth_steps; /* class_pools: how often any pool may grow */
-    uint32_t borrow; /* budgeted: 1 if a larger pool may serve what its own has no block for */
-    uint32_t seal;   /* of all above but pointers, written last by hfit_<name>_complete */
+    uint32_t search;   /* class_pools: how a pool's free block is found, hfit_pool_search */
+    uint32_t overflow; /* class_pools: what a pool without one does, hfit_pool_overflow */
+    uint32_t seal;     /* of all above but pointers, written last by hfit_<name>_complete */
 } hfit_pools_plan;
 
 /* Fills in what a pool's lay-out decides for `count` pools, and returns where the last one ends, in

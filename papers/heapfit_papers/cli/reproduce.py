@@ -21,11 +21,11 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.sweep import Sweep
-from heapfit_papers.cli.wrapped import wrapped_table
+from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import published
-from heapfit_papers.reproduce.rows import chosen_rows, reproduce
+from heapfit_papers.reproduce.published import load_published
+from heapfit_papers.reproduce.rows import reproduce, select_rows
 
 EXAMPLES = ("heapfit reproduce 000-1 --small", "heapfit reproduce 000-1 --small --report 000.html")
 _HEADINGS = ("row", "published", "found", "kind, verdict")
@@ -55,7 +55,7 @@ def command(
     """Measure every row of the papers again and show which published figures come out."""
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
-    identities = chosen_rows(papers or [])
+    identities = select_rows(papers or [])
     with progress_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
         laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
@@ -72,11 +72,11 @@ def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
     counts = verdict_counts(results)
     yield Fields({"verdicts": counts})
     yield Fields({"report": report})
-    for number, paper in published().papers.items():
+    for number, paper in load_published().papers.items():
         mine = [result for result in results if result.row.paper == number]
         if mine:
             yield Line(f"{number}  {paper.title}")
-            yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
+            yield from wrap_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
     yield from map(Line, verdicts_in_words(results))
     if report is not None:
         yield Line(f"report  {report}", is_copied=True)
@@ -91,10 +91,10 @@ def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
             if i == len(result.findings) and result.assumed:
                 found.append(f"Assumed: {result.assumed}.")
             stands = f"{one.figure.kind}\n{one.verdict}"
-            yield identity, _published(one), "\n".join(filter(None, found)), stands
+            yield identity, _format_published(one), "\n".join(filter(None, found)), stands
 
 
-def _published(one: Finding) -> str:
+def _format_published(one: Finding) -> str:
     """The statement, with the number, what is allowed, and its place."""
     allowed = one.figure.allowed
     number = "" if one.figure.published == "stated" else one.figure.published
@@ -102,18 +102,18 @@ def _published(one: Finding) -> str:
     return f"{one.figure.says}\n" + (f"[{told}] " if told else "") + one.figure.where
 
 
-def _of_figure(field: str, attribute: str) -> Column[Finding]:
+def _figure_column(field: str, attribute: str) -> Column[Finding]:
     return Column(field, value=lambda one: getattr(one.figure, attribute))
 
 
 _FINDING: tuple[Column[Finding], ...] = (
-    _of_figure("name", "name"),
-    _of_figure("kind", "kind"),
-    _of_figure("where", "where"),
-    _of_figure("statement", "says"),
-    _of_figure("published", "value"),
-    _of_figure("unit", "unit"),
-    _of_figure("allowed", "allowed"),
+    _figure_column("name", "name"),
+    _figure_column("kind", "kind"),
+    _figure_column("where", "where"),
+    _figure_column("statement", "says"),
+    _figure_column("published", "value"),
+    _figure_column("unit", "unit"),
+    _figure_column("allowed", "allowed"),
     Column("found", value=lambda one: one.ours),
     Column("number"),
     Column("verdict"),

@@ -126,15 +126,15 @@ def command(
         if trace is not None:
             store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
-    with staged_folder(output) as staging:
-        write_distribution(staging / _DISTRIBUTION, run)
-        write_slotbuf_page(staging / _PAGE, run, _typed(spec, plan, claims), report)
+    with staged_folder(output) as aside:
+        write_distribution(aside / _DISTRIBUTION, run)
+        write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
     paths |= {"trace": trace} if trace is not None else {}
     out_result(_parts(run, judged, paths), as_json)
 
 
-def _typed(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
+def _format_command(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
     """The command that gives this run, with all that decides it."""
     words = ["heapfit", "slotbuf", str(spec.slots), str(spec.iterations)]
     if plan is not None:

@@ -83,7 +83,7 @@ class Slotbuf:
 
     @property
     def mean_free(self) -> float:
-        """Of a free block."""
+        """Mean bytes of a free block."""
         return self.free_bytes / max(self.free_blocks, 1)
 
     @property

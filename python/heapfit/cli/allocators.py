@@ -13,7 +13,13 @@ from heapfit import _engine
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Column, Line, Part, Table, columns, object_of, out_result
-from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
+from heapfit.plan.allocators import (
+    ALIGNMENTS,
+    SMALL_REQUEST,
+    UNKNOWN,
+    find_allocators,
+    serving_region,
+)
 
 _LABELS = 17  # columns before a figure's text
 
@@ -59,7 +65,7 @@ def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
             yield ""
         yield from _account(info)
         yield "  layout"
-        for line in info.layout.splitlines():
+        for line in (info.layout or UNKNOWN).splitlines():
             yield f"    {line}"
         yield "  tunables in words"
         for tunable in info.tunables:
@@ -76,12 +82,16 @@ def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
     yield from _labelled("smallest region", _smallest(info))
 
 
-def _labelled(label: str, text: str) -> Iterator[str]:
-    """The text beside its label, wrapped."""
+def _labelled(label: str, text: str | None) -> Iterator[str]:
+    """The text beside its label, wrapped; None is what the descriptor leaves out."""
     gap = " " * (2 + _LABELS)
     first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
     yield from textwrap.wrap(
-        text, console.WIDTH, initial_indent=first, subsequent_indent=gap, break_on_hyphens=False
+        text or UNKNOWN,
+        console.WIDTH,
+        initial_indent=first,
+        subsequent_indent=gap,
+        break_on_hyphens=False,
     )
 
 

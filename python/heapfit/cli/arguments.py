@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Container
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -110,7 +111,7 @@ Workers: TypeAlias = Annotated[
         "--workers",
         min=1,
         max=1024,
-        help="Number of processes that share the work [one for each core].",
+        help="Number of processes or threads that share the work [one for each core].",
     ),
 ]
 ClusterAddress: TypeAlias = Annotated[
@@ -163,6 +164,14 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 def typed_command() -> str:
     """What was typed, to be typed again."""
     return shlex.join(["heapfit", *sys.argv[1:]])
+
+
+def refuse_options(context: typer.Context, names: Container[str], why: str) -> None:
+    """Wrong usage if one of the parameters was typed: `why` says what has no use for it."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{param.opts[-1]} says nothing here: {why}")
 
 
 def import_options(

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -18,7 +18,6 @@ from heapfit.checks.margin import planned_peak
 from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
     Alignment,
-    AlignmentOption,
     AsJson,
     ClusterAddress,
     DropUnknown,
@@ -33,8 +32,10 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
     precision_of,
+    refuse_options,
     typed_command,
 )
+from heapfit.cli.league import Foreign, LeagueRun, make_league
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
@@ -45,16 +46,18 @@ from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError, meant
-from heapfit.importers import opened_trace
+from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
-from heapfit.plugin import Plugin, build, measure, plugin_of
+from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workloads
@@ -63,8 +66,17 @@ LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
+_OTHERS = "Allocators of others"
+_LEAGUE = "League"
+# Parameters that only one of the two has a use for.
+_OF_RANKINGS = (
+    *("workloads", "seed", "plans", "exact", "granularity"),
+    *("sram", "report", "programs", "cluster"),
+)
+_OF_LEAGUES = ("events", "has_designs")
 _KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(_KNOWN)
+_OFFERED = [info.name for info in find_allocators()]
+_NAMES = ", ".join(_OFFERED)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -99,9 +111,6 @@ _Granularity: TypeAlias = Annotated[
         help="Print R_max also in steps of an allocator below, such as sbrk: 64K, 1M, ...",
     ),
 ]
-_Accesses: TypeAlias = Annotated[
-    bool, typer.Option("--accesses", help="Print accesses and energy of many traces as well.")
-]
 _Plugins: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
@@ -110,36 +119,92 @@ _Plugins: TypeAlias = Annotated[
         "a folder of them, or of a Rust crate; may be given many times.",
     ),
 ]
-_PluginFlags: TypeAlias = Annotated[
-    str, typer.Option("--cflags", help="Of --plugin: what its sources are compiled with.")
+_Crates: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--crates",
+        help="Also four crates of Rust that have an adapter; cargo builds.",
+        rich_help_panel=_OTHERS,
+    ),
 ]
-_PluginBits: TypeAlias = Annotated[
-    PointerBits, typer.Option("--bits", help="Of --plugin: the width of its pointers.")
+_CFlags: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--cflags",
+        help="Of --plugin: what its sources are compiled with.",
+        rich_help_panel=_OTHERS,
+    ),
+]
+_Bits: TypeAlias = Annotated[
+    PointerBits,
+    typer.Option(
+        "--bits",
+        help="Of --plugin and --crates: the width of their pointers.",
+        rich_help_panel=_OTHERS,
+    ),
 ]
 _Board: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--board",
-        help="Of --plugin: what `python -m harness league` counted of it on an emulated board "
-        "(docs/league.md).",
+        help="What `python -m harness league` counted on an emulated board (docs/league.md).",
+        rich_help_panel=_OTHERS,
+    ),
+]
+_Alignments: TypeAlias = Annotated[
+    list[Alignment] | None,
+    typer.Option(
+        "--alignment",
+        help="Alignment of every block, in bytes; of a league more than one [8; of a league 4 "
+        "and 8].",
+    ),
+]
+_Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Make a league of recordings, or of folders of them: its page, tables, and what is "
+        "kept for the next time go to this folder (docs/league.md).",
+    ),
+]
+_Events: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--events",
+        min=1,
+        help="Only so many of each recording, the first.",
+        rich_help_panel=_LEAGUE,
+    ),
+]
+_Designs: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--designs/--no-designs",
+        help="Also what is learned from the recordings.",
+        rich_help_panel=_LEAGUE,
     ),
 ]
 
 
 def command(
+    context: typer.Context,
     words: _Words = None,
     allocators: _Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
     plans: _Plans = None,
-    alignment: AlignmentOption = Alignment.BYTES_8,
+    alignments: _Alignments = None,
+    output: _Output = None,
     exact: Exact = False,
     granularity: _Granularity = None,
-    accesses: _Accesses = False,
     plugins: _Plugins = None,
-    cflags: _PluginFlags = "",
-    bits: _PluginBits = PointerBits.BITS_32,
+    has_crates: _Crates = False,
+    cflags: _CFlags = "",
+    bits: _Bits = PointerBits.BITS_32,
     board: _Board = None,
+    events: _Events = None,
+    has_designs: _Designs = True,
     sram: SramFile = None,
     report: ReportPage = None,
     programs: Programs = None,
@@ -152,37 +217,81 @@ def command(
 ) -> None:
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
-    Exit status 3 if a plug-in has faults.
+    Exit status 3 if a plug-in of a ranking has faults. With --output a league: all of ours and of
+    plug-ins over all recordings, designs from NAME-1 on NAME-2, too; what a run before has in the
+    same folder is not measured again.
     """
-    sources, named = _sorted_out(words or [])
-    named += all_or_named(allocators or [], _KNOWN)
-    specs = parse_workloads(workloads or [], seed)
-    _refuse_usage(bool(sources or specs), report is not None and bool(plugins))
-    step = None if granularity is None else _step(granularity)
-    options = MatrixOptions(step, load_sram(sram), accesses)
-    plan_files = tuple(map(load_plan, plans or []))
-    foreign = [plugin_of(path, int(bits), shlex.split(cflags)) for path in plugins or []]
-    counted = None if board is None else _board_of(board, foreign)
-    contestants = Contestants(tuple(named), plan_files, int(alignment), precision_of(exact))
+    sources, named = _sorted_out(words or [], allocators or [])
+    foreign = Foreign(plugins or [], has_crates, cflags, int(bits), board)
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with progress_bar(_WORK) as progress, Sweep(workers, cluster) as sweep, ExitStack() as opened:
-        traces = [opened.enter_context(opened_trace(one, importing, progress)) for one in sources]
-        compared = _labelled(sources, traces, specs)
-        matrix = compare_traces(compared, contestants, contested_portfolio, sweep, progress)
-        runs = _runs(plan_files, sources, traces, progress)
-        rows = _measured(compared, foreign, int(alignment), counted, progress)
-        if report is not None:
-            _write_page(report, matrix, [one for _, one in compared], runs, programs or [])
-    parts = [*_parts(matrix, options, seed if specs else None), *_held(runs), *plugin_parts(rows)]
-    out_result(parts, as_json)
-    _refuse_faults(rows)
+    given = [int(one) for one in alignments or []]
+    if output is not None:
+        refuse_options(context, _OF_RANKINGS, "--output makes a league (docs/league.md)")
+        league = LeagueRun(sources, named, given, foreign, has_designs, events, importing)
+        out_result(make_league(league, output, workers), as_json)
+        return
+    refuse_options(context, _OF_LEAGUES, "it is of a league (--output)")
+    specs = parse_workloads(workloads or [], seed)
+    contestants = Contestants(tuple(named), _loaded(plans), _only(given), precision_of(exact))
+    asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
+    options = MatrixOptions(None if granularity is None else _step(granularity), load_sram(sram))
+    _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
 
 
-def _refuse_usage(has_trace: bool, has_both: bool) -> None:
-    if not has_trace:
-        raise typer.BadParameter("give a trace, or --workloads")
-    if has_both:
-        raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
+def _loaded(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
+    return tuple(map(load_plan, plans or []))
+
+
+def _only(alignments: Sequence[int]) -> int:
+    """The alignment of a ranking."""
+    if len(alignments) > 1:
+        raise typer.BadParameter("--alignment: a ranking has one, a league more (--output)")
+    return alignments[0] if alignments else STANDARD_ALIGNMENT
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """What a ranking came to."""
+
+    matrix: Matrix
+    runs: Sequence[tuple[Run, PlanFile]]  # each trace in the region of each plan
+    foreign: Sequence[LabelledRow]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """What is ranked on what."""
+
+    sources: Sequence[Path]
+    specs: Sequence[WorkloadSpec]
+    contestants: Contestants
+    foreign: Foreign
+    importing: ImportOptions
+    report: Path | None
+    programs: Sequence[Path]
+
+    def ranked(self, sweep: Sweep) -> _Ranked:
+        """All of it measured, and the page written."""
+        if not (self.sources or self.specs):
+            raise typer.BadParameter("give a trace, or --workloads")
+        if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
+            raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
+        foreign, alignment = self.foreign.plugins(), self.contestants.alignment
+        board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
+        with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
+            traces = [
+                opened.enter_context(opened_trace(one, self.importing, progress))
+                for one in self.sources
+            ]
+            compared = _labelled(self.sources, traces, self.specs)
+            matrix = compare_traces(
+                compared, self.contestants, contested_portfolio, sweep, progress
+            )
+            runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
+            rows = _measured(compared, foreign, alignment, board, progress)
+            if self.report is not None:
+                _write_page(self.report, matrix, [one for _, one in compared], runs, self.programs)
+        return _Ranked(matrix, runs, rows)
 
 
 def _runs(
@@ -217,12 +326,6 @@ def _write_page(
     from heapfit.report.heap.compare import Compared, write_comparison_page
 
     write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
-
-
-def _refuse_faults(rows: Sequence[LabelledRow]) -> None:
-    """Ends the command if a plug-in has any."""
-    if any(row.faults for _, row in rows):
-        raise typer.Exit(_FAULTY)
 
 
 def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
@@ -261,7 +364,15 @@ def _measured(
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
-def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
+def _print(ranked: _Ranked, options: MatrixOptions, seed: int | None, as_json: bool) -> None:
+    """All of it; ends the command if a plug-in has faults."""
+    out_result(_parts(ranked, options, seed), as_json)
+    if any(row.faults for _, row in ranked.foreign):
+        raise typer.Exit(_FAULTY)
+
+
+def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
+    matrix = ranked.matrix
     if seed is not None:
         yield Fields({"seed": seed})
     if len(matrix.columns) > 1:
@@ -273,6 +384,8 @@ def _parts(matrix: Matrix, options: MatrixOptions, seed: int | None) -> Iterator
             yield from low_level(comparison, options.granularity)
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
+    yield from _held(ranked.runs)
+    yield from plugin_parts(ranked.foreign)
 
 
 def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
@@ -292,15 +405,15 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
         yield from map(Line, run_told(run, plan_file))
 
 
-def _sorted_out(words: list[str]) -> tuple[list[Path], list[str]]:
-    """The traces and the allocators among the words; an allocator's name is no file's."""
+def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
+    """The traces and the allocators; an allocator's name among the words is no file's."""
     named = [word for word in words if word.partition(":")[0] in _KNOWN]
     sources = [Path(word) for word in words if word not in named]
     for source in sources:
         if not source.exists():
             alike = meant(source.name.partition(":")[0], _KNOWN)
             raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
-    return sources, named
+    return sources, [*named, *all_or_named(allocators, _OFFERED)]
 
 
 def _step(granularity: str) -> int:

@@ -38,17 +38,13 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "sites": ("heapfit sites run.heap", "heapfit sites run.heap --json"),
         "compare": (
             "heapfit compare run.heap tlsf first_fit:coalesce=0",
-            "heapfit compare run.heap run2.heap --plan plan.toml",
+            "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
         ),
         "design": (
             "heapfit design run.heap --search 0",
             "heapfit design run.heap run2.heap --objective q90",
         ),
         "front": ("heapfit front run.heap tlsf", "heapfit front run.heap --by memory,time tlsf"),
-        "league": (
-            "heapfit league run.heap --allocators tlsf,best_fit --no-designs",
-            "heapfit league run.heap run2.heap --allocators tlsf --alignment 4",
-        ),
         "bounds": (
             "heapfit bounds run.heap --search 0",
             "heapfit bounds run.heap --search 1 --lifetimes run.csv",
@@ -59,16 +55,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "allocators": ("heapfit allocators", "heapfit allocators tlsf"),
         "size": (
-            "heapfit size run.heap",
             "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
+            "heapfit size scenario.toml --admission 0.9",
         ),
-        "size settings": (
-            "heapfit size settings lwip run.heap",
-            "heapfit size settings freertos run.heap --assume alignment=4",
-        ),
-        "size traffic": (
-            "heapfit size traffic scenario.toml --admission 0.9",
-            "heapfit size traffic scenario.toml --json",
+        "settings": (
+            "heapfit settings lwip run.heap",
+            "heapfit settings freertos run.heap --assume alignment=4",
         ),
         "simulate": (
             "heapfit simulate scenario.toml",

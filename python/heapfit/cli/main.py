@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -30,29 +30,32 @@ from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`. Each is a module of this folder with a function `command`,
-# which is called as the module: "." parts two words, and "_" stands behind a word of Python's own.
+# which is called as the module; "_" stands behind a word of Python's own.
 GROUPS = {
     "Fit a heap": ("fit", "check", "verify", "generate"),
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
     "Compare, search and prove": (
         "compare",
-        "league",
         "design",
         "front",
         "bounds",
         "adversary",
         "allocators",
     ),
-    "Size packet pools": ("size.pools", "size.settings", "size.traffic", "simulate"),
+    "Size packet pools": ("size", "settings", "simulate"),
 }
-_TYPED = {"size.pools": "size"}  # the first of its folder
 COMMANDS = tuple(module for group in GROUPS.values() for module in group)
+# What was typed before, and what does it now.
+REPLACED = {
+    "league": "compare RECORDING... --output FOLDER",
+    "size traffic": "size FILE",
+    "size settings": "settings",
+}
 GROUP_OF_OTHERS = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "MODULE:command".
 COMMANDS_OF_OTHERS = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
-_DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
 
 _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
@@ -103,8 +106,7 @@ class CommandGroup(TyperGroup):
         if cmd_name not in self.modules:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        # The one command that is asked for: all of them together load everything there is.
-        module = import_module(self.modules[cmd_name])
+        module = _loaded(self.modules[cmd_name])
         alone.command(cmd_name)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
@@ -115,14 +117,16 @@ class CommandGroup(TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name, and those behind its name; some have two words."""
-        if args[0] == "help":
+        """The command that the first word names, and those behind it."""
+        name = args[0]
+        if name == "help":
             return self._help(ctx, args[1:])
-        count = 2 if " ".join(args[:2]) in self.modules else 1
-        name = " ".join(args[:count])
+        for old in (name, " ".join(args[:2])):
+            if old in REPLACED:
+                return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
         if name in self.modules:
-            return name, self.get_command(ctx, name), args[count:]
-        return ctx.fail(f"No such command: {args[0]} ({meant(args[0], self.modules)})")
+            return name, self.get_command(ctx, name), args[1:]
+        return ctx.fail(f"No such command: {name} ({meant(name, self.modules)})")
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
@@ -233,18 +237,22 @@ def commands_of_others() -> Iterator[tuple[str, str]]:
 def typed_name(module: str) -> str:
     """What is typed for the command of a module.
 
-    >>> typed_name("import_"), typed_name("size.traffic"), typed_name("size.pools")
-    ('import', 'size traffic', 'size')
+    >>> typed_name("import_")
+    'import'
     """
-    return _TYPED.get(module) or module.rstrip("_").replace(".", " ")
+    return module.rstrip("_")
 
 
 def _summary(module: str) -> str:
-    """The first line of the docstring of a module's function `command`, read and not run."""
-    spec = find_spec(module)
-    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    docstring = _DOCSTRING.search(source)
-    return docstring[1].removesuffix('"""') if docstring else ""
+    """What a module's command does, as the package around it says; "" where it does not."""
+    package, _, name = module.rpartition(".")
+    summaries: Mapping[str, str] = getattr(_loaded(package), "SUMMARIES", {})
+    return summaries.get(name, "")
+
+
+def _loaded(name: str) -> ModuleType:
+    # The command or package that is asked for: all together load everything there is.
+    return import_module(name)
 
 
 def make_app() -> typer.Typer:

@@ -17,7 +17,6 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
 from heapfit.importers.record import Recording, record
 from heapfit.importers.target_log import (
-    INTERRUPTED,
     Emulation,
     TargetRecording,
     record_emulated,
@@ -127,7 +126,7 @@ def command(
 def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
     """Not over a serial line, where an interrupt is how a recording ends."""
     if isinstance(recorded, TargetRecording):
-        return recorded.ending == INTERRUPTED
+        return recorded.is_interrupted
     return recorded.status == -signal.SIGINT
 
 

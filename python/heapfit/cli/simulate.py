@@ -178,8 +178,8 @@ def _notes(simulated: SimulationResult) -> Iterator[str]:
             f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
             f"± at {run.confidence * 100:g} % confidence."
         )
-    if simulated.too_wide():
+    if simulated.count_wide_intervals():
         yield (
-            f"{simulated.too_wide()} intervals are wider than {run.half_width:g} after "
+            f"{simulated.count_wide_intervals()} intervals are wider than {run.half_width:g} after "
             f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )

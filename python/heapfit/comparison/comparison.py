@@ -136,7 +136,7 @@ def comparison_of(
         base_alignment=ground.base_alignment,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=bounds.beside(best, min(placed, default=bounds.packing)),
+        bounds=bounds.add_worst_case(best, min(placed, default=bounds.packing)),
         work=work_of([portfolio.work, *(row.work for row in rows)]),
     )
 

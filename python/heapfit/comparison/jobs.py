@@ -29,7 +29,7 @@ from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
 Source: TypeAlias = Trace | WorkloadSpec
 
@@ -125,7 +125,7 @@ def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Port
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:
     sites = asked.candidate.plan.sites  # drawn traces have none
-    events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
+    events = generate_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
     return measure_candidate(asked.candidate, events, asked.ground, asked.precision)
 
 

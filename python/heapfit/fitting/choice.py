@@ -33,7 +33,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.sweep import Sweep
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
@@ -66,7 +66,7 @@ def choose_for_one(
     """From one recording: no plan whose blocks were counted on it, unless asked for."""
     _require_allocations(name, loaded.profile.u_max)
     whole = WeightedProgress(progress, _ONE)
-    with meanwhile(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
+    with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN

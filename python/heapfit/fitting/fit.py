@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
-from heapfit.fitting.folder import place_parts, staged_results, write_code_meanwhile
+from heapfit.fitting.folder import place_parts, staged_results, start_writing_code
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
@@ -81,7 +81,7 @@ def fit(
         selection, has_page = _select(sources, request, whole), write_page is not None
         paths = place_parts(staging, (), has_plan=selection.has_plan, has_page=has_page)
         tell = whole.part("write")
-        with write_code_meanwhile(
+        with start_writing_code(
             selection.choice.plan_file, paths, request.threads
         ) as wait_for_code:
             fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
@@ -156,7 +156,7 @@ def write(
     has_plan, has_page = fitted.paths.plan is not None, write_page is not None
     paths = place_parts(folder, (), has_plan=has_plan, has_page=has_page)
     progress(_WRITE, 0.0)
-    with write_code_meanwhile(fitted.plan_file, paths, usable_cores()) as wait_for_code:
+    with start_writing_code(fitted.plan_file, paths, usable_cores()) as wait_for_code:
         if write_page is not None and paths.report is not None:
             write_page(paths.report, fitted, shown, wait_for_code)
     progress(_WRITE, 1.0)

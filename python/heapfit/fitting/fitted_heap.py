@@ -88,10 +88,7 @@ class FittedHeap(Tabular):
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer
-        try:
-            now = parse_system_heap(heap, self.found.options.alignment)
-        except HeapfitError as error:
-            raise HeapfitError(str(error).removeprefix("--now: ")) from error
+        now = parse_system_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
         now, memories, _ = memories_needed(

@@ -12,7 +12,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.folder import require_replaceable as require_our_code
 from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import PlanFile, require_our_entry, save_plan
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 
 _PLAN, _CODE, _PAGE = "plan.toml", "code", "report.html"
 
@@ -51,11 +51,11 @@ def _require_ours(entry: Path) -> None:
         require_our_entry(entry)
 
 
-def write_code_meanwhile(
+def start_writing_code(
     plan_file: PlanFile, paths: FitPaths, threads: int
 ) -> AbstractContextManager[Callable[[], Path | None]]:
-    """Plan and code are written beside what is done meanwhile, as compilers that weigh the code
-    are processes of their own; gives what waits for the code's folder.
+    """Writes plan and code while the body runs, as compilers that weigh the code are processes of
+    their own; gives what waits for the code's folder.
     """
 
     def write() -> Path | None:
@@ -65,4 +65,4 @@ def write_code_meanwhile(
         generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
         return paths.code
 
-    return meanwhile(threads, write)
+    return run_beside_body(threads, write)

@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.workload import Recording
 from heapfit.progress import Progress, by_steps
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import DrawnRun, draw_run
@@ -70,7 +70,7 @@ def check_holdout(
         run = draw_run(drawing.model, drawing.seed)
         return _judge_run(_try_run(choice, run), sizes, len(run))
 
-    for one in in_threads(threads, judge, drawings):
+    for one in map_in_threads(threads, judge, drawings):
         verdicts.append(one)
         progress(_STEP, len(verdicts) / DRAWN)
     progress(_STEP, 1.0)

@@ -6,9 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
@@ -47,3 +49,11 @@ class FitOptions:
             exact=self.exact,
             effort=self.effort,
         )
+
+
+def heap_by_option(now: str, alignment: int) -> SystemHeap:
+    """The heap that --now names; HeapfitError, with the option's name, if there is no such."""
+    try:
+        return parse_system_heap(now, alignment)
+    except HeapfitError as error:
+        raise HeapfitError(f"--now: {error}") from error

@@ -47,6 +47,7 @@ class ReferenceRow:
     longest: float | None  # likewise of the longest call of the recording
     flash: int | None  # bytes of code
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
+    is_in_saving: bool = False  # many have it: the saving is told against it if no heap is today's
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class _Reference:
     standing: Standing = Standing.OTHER
     row: Row | None = None  # of the comparison, where it is a plan that was measured there
     heap: SystemHeap | None = None  # a system's, whose costs are known
+    is_in_saving: bool = False  # many have it
 
 
 def measure_reference_heaps(
@@ -92,11 +94,11 @@ def _measure_others(
     known = None if today is None else today.heap.name
     if known != "heap_4":
         rule, more = _measure_heap_4(searched, progress)
-        found += rule
+        found += [replace(one, is_in_saving=True) for one in rule]
         events += more
     if TLSF not in (known, choice.winner.name):
         tlsf, more = _measure_tlsf(choice, searched, progress)
-        found.append(tlsf)
+        found.append(replace(tlsf, is_in_saving=True))
         events += more
     return [*found, *_find_counted(choice)], events
 
@@ -158,7 +160,16 @@ def _make_row(reference: _Reference, choice: Choice) -> ReferenceRow:
     needed = reference.needed
     region = None if needed is None else replace(size, r_safe=needed).region
     over = None if region is None else region / max(size.peak, 1)
-    row = ReferenceRow(reference.title, standing, region, over, None, None, None)
+    row = ReferenceRow(
+        reference.title,
+        standing,
+        region,
+        over,
+        None,
+        None,
+        None,
+        is_in_saving=reference.is_in_saving,
+    )
     if reference.heap is not None:
         instructions = reference.heap.instructions
         mean = None if instructions is None else float(instructions)

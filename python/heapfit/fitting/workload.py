@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.errors import HeapfitError
-from heapfit.fitting.options import FitOptions
+from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning
@@ -54,7 +54,7 @@ class Request:
     def incumbent(self) -> SystemHeap | None:
         """The heap that the options name; HeapfitError if there is no such."""
         options = self.options
-        return None if options.now is None else parse_system_heap(options.now, options.alignment)
+        return None if options.now is None else heap_by_option(options.now, options.alignment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def generate(
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
     if is_one:
         texts = one_file_texts(design, texts)
-    texts |= language_texts(design, spoken, texts[header_name(design)])
+    texts |= language_texts(design, spoken)
     with staged_folder(folder) as aside:
         _write(aside, texts)
         save_plan(aside / "plan.toml", plan_file)

@@ -8,7 +8,7 @@ Nothing in a result tells when or how fast it was made: the same inputs, tools a
 same bytes.
 """
 
-from heapfit.league.recordings import Recording, opened_recordings
+from heapfit.league.recordings import Opening, Recording, opened_recordings
 from heapfit.league.rows import LeagueRow
 from heapfit.league.run import League, LeagueOptions, run_league
 from heapfit.league.standings import Standing, standings_of
@@ -18,6 +18,7 @@ __all__ = [
     "League",
     "LeagueOptions",
     "LeagueRow",
+    "Opening",
     "Recording",
     "Standing",
     "opened_recordings",

@@ -102,7 +102,7 @@ class _Ground:
             instructions=figures.time,
             code=figures.size,
             stack=None,
-            worst_case=info.worst_case,
+            worst_case=info.worst_case or "",
             faults="",
             note="" if measured.r_safe else "no region is safe",
             events_replayed=measured.work.events,

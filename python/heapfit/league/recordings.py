@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +39,31 @@ class Recording:
         return told[1] if told else self.name
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How recordings are taken."""
+
+    importing: ImportOptions = field(default_factory=ImportOptions)  # of what is not stored
+    events: int | None = None  # only the first so many of each
+
+
 def opened_recordings(
     sources: Sequence[Path],
     folder: Path,
-    events: int | None = None,
+    opening: Opening | None = None,
     progress: Progress = no_progress,
 ) -> tuple[Recording, ...]:
     """All recordings of the files and folders, imported to `folder` where they are not stored.
 
-    With `events`, only the first so many of each. HeapfitError names the file that is none.
+    HeapfitError names the file that is none.
     """
+    opening = opening or Opening()
+    events = opening.events
     files = [file for source in sources for file in _files_of(source)]
     found = []
     for number, (file, name) in enumerate(zip(files, different_names(files), strict=True)):
         progress("open recordings", number / len(files))
-        trace = open_any(file, ImportOptions(), folder, name=f"whole-{name}")
+        trace = open_any(file, opening.importing, folder, name=f"whole-{name}")
         if events is not None and trace.info.events > events:
             trace = _first(trace, events, folder / f"{name}.parquet")
         found.append(Recording(name, trace.path, content_hash(trace), trace.info.events))

@@ -15,12 +15,15 @@ from heapfit.plan.plan import Plan
 
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
+UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 
 
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     """Those named, in the order of the names; without names all, core's first.
+
+    Allocators that only a paper is reproduced with are found by name alone.
 
     >>> [info.name for info in find_allocators(["tlsf"])]
     ['tlsf']
@@ -29,7 +32,8 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], known)})")
-    return [known[name] for name in names or known]
+    offered = [name for name, info in known.items() if not info.is_of_papers]
+    return [known[name] for name in names or offered]
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:

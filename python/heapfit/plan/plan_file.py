@@ -50,7 +50,7 @@ class TrainedOn:
     traces: tuple[SeenTrace, ...] = ()  # each of several
 
     def has_seen(self, content: str) -> bool:
-        """Whether a trace of this content is the one, or one of those, that it was made from."""
+        """True if the plan was made from a trace of this content, alone or among others."""
         return content in {self.content, *(seen.content for seen in self.traces)}
 
 
@@ -114,7 +114,9 @@ def require_unedited(path: Path) -> None:
 
 
 def require_our_entry(entry: Path) -> None:
-    """Of a folder that holds plans and other files: HeapfitError if one is not to be replaced."""
+    """Checks an entry of a folder of plans and other files: HeapfitError if it is not to be
+    replaced.
+    """
     if entry.suffix == ".toml":
         require_unedited(entry)
     else:
@@ -289,7 +291,9 @@ def _read_content(table: Table) -> str:
 
 
 def _with_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
-    """With the plan's own alignment where none is told; HeapfitError if the plan is none."""
+    """The plan file with the plan's own alignment where it gives none; HeapfitError if the plan is
+    none.
+    """
     try:
         alignment = plan_file.plan.engine().alignment
     except HeapfitError as error:

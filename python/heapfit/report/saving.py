@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.fitting.reference_heaps import Standing
 from heapfit.fitting.result import Fit
 
 
@@ -17,7 +16,7 @@ def describe_saving(fit: Fit) -> Iterator[str]:
     region = fit.answer.size.region
     if fit.excerpt is not None:  # the others were not replayed on all of it
         return
-    found = [row for row in fit.references if row.standing is Standing.RULE or row.title == "TLSF"]
+    found = [row for row in fit.references if row.is_in_saving]
     told = [_compare_regions(region, row.region, row.title) for row in found if row.region]
     if told:
         each = ", each" if len(told) > 1 else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.plan.toml_table import FileKind, Table, read_document
 from heapfit.simulation.arrivals import ArrivalLaw, Recorded, read_arrivals
 from heapfit.simulation.holding import (
@@ -48,12 +49,12 @@ class Traffic:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it ends by itself."""
+        """True if the arrivals come from a recording, which ends by itself."""
         return isinstance(self.arrivals, Recorded)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether another seed gives other requests."""
+        """True if another seed gives other requests."""
         drawn_holding = not isinstance(self.holding, FixedHolding | FifoService | RecordedHolding)
         return not self.is_recorded or drawn_holding
 
@@ -78,3 +79,13 @@ def load_traffic(path: Path) -> Traffic:
     """The `[traffic]` of a scenario file, whatever else stands in it."""
     top = Table(path, SCENARIO, "", read_document(path, SCENARIO))
     return read_traffic(top.table("traffic"), path.parent)
+
+
+def is_traffic(path: Path) -> bool:
+    """Whether a file is TOML with `[traffic]`; one that is called .toml is read as such anyhow."""
+    if path.suffix == ".toml":
+        return True
+    try:
+        return "traffic" in read_document(path, SCENARIO)
+    except HeapfitError:
+        return False

@@ -55,7 +55,7 @@ class Model:
 
     @property
     def requests(self) -> int:
-        """In all."""
+        """The number of requests."""
         return len(self.births)
 
     @property
@@ -64,7 +64,7 @@ class Model:
         return self.requests - len(self.drawn)
 
     def sizes(self) -> Integers:
-        """Of the drawn objects."""
+        """Sizes of the objects that are resampled."""
         return self.columns["size"][self.births[self.drawn]].astype(np.int64)
 
 
@@ -102,8 +102,8 @@ def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
             f"{trace.path}: nearly all of its objects outlive its phases, so that none are left "
             "to draw"
         )
-    lives = _imputed(lives, sizes, drawn)
-    ends = _in_drawn_requests(drawn, lives, len(births))
+    lives = _impute_lifetimes(lives, sizes, drawn)
+    ends = _count_drawn_requests(drawn, lives, len(births))
     resizes, first_resize = _resizes(columns, len(births))
     return Model(
         columns=columns,
@@ -122,7 +122,7 @@ def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
 
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
-    """For each object: requests before its free, and the event of it."""
+    """Requests before each object's free, and the event of it."""
     frees = np.flatnonzero(columns["op"] == FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
     objects = columns["object"][frees]
@@ -162,7 +162,7 @@ def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int
     return is_kept
 
 
-def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
+def _impute_lifetimes(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
     generator = np.random.default_rng(_IMPUTING_SEED)
@@ -177,7 +177,7 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     return imputed
 
 
-def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
+def _count_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
     """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
     ends = drawn + lives[drawn]
     inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))

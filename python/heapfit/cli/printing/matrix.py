@@ -14,8 +14,8 @@ from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.cli.printing.ranking import IN_PIECES, NEEDS_SIZE, marks_of, over_in_steps, ranking
 from heapfit.comparison.matrix import Column, Matrix
-from heapfit.comparison.row import Row, energies_over_least
-from heapfit.plan.energy import Sram, load_sram
+from heapfit.comparison.row import Row
+from heapfit.plan.energy import Sram
 
 Cell: TypeAlias = Callable[[Row], str]
 
@@ -30,7 +30,6 @@ class MatrixOptions:
 
     granularity: int | None = None  # bytes of a low-level allocator's step
     sram: Sram | None = None
-    accesses: bool = False  # and energies
 
 
 def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
@@ -45,13 +44,6 @@ def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
         yield Line("")
         yield Line(f"R_max / U_max, R_max in steps of {step:,} B")
         yield from _panels_of(matrix, lambda row: _ratio(over_in_steps(row, step)))
-    if options.accesses:
-        yield Line("")
-        yield Line("Metadata accesses per operation")
-        yield from _panels_of(matrix, lambda row: _ratio(row.accesses_per_operation))
-        yield Line("")
-        yield Line("Energy of metadata accesses over the least on the trace")
-        yield from _energies(matrix, options.sram)
 
 
 def _trace_fields(column: Column, options: MatrixOptions) -> dict[str, object]:
@@ -84,16 +76,6 @@ def _over_u_max(row: Row) -> str:
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.3f}"
-
-
-def _energies(matrix: Matrix, sram: Sram | None) -> Iterator[Line]:
-    table = sram or load_sram()
-    energies: dict[int, str] = {}
-    for column in matrix.columns:
-        rows = column.comparison.rows
-        for row, energy in zip(rows, energies_over_least(rows, table), strict=True):
-            energies[id(row)] = _ratio(energy)
-    yield from _panels_of(matrix, lambda row: energies[id(row)])
 
 
 def _panels_of(matrix: Matrix, cell: Cell) -> Iterator[Line]:

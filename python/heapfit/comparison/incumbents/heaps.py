@@ -190,7 +190,7 @@ SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
 
 
 def parse_system_heap(text: str, alignment: int) -> SystemHeap:
-    """A heap by NAME, or heap_5 with its regions by address, `heap_5:SIZE,SIZE`.
+    """A heap by NAME, or heap_5 with its regions by address, `heap_5:SIZE,SIZE`; else HeapfitError.
 
     `alignment` of blocks in bytes, for heaps whose users set it.
 
@@ -199,11 +199,11 @@ def parse_system_heap(text: str, alignment: int) -> SystemHeap:
     """
     name, _, sizes = text.partition(":")
     if name not in SYSTEM_HEAPS:
-        raise HeapfitError(f"--now: no heap is named '{name}' ({meant(name, SYSTEM_HEAPS)})")
+        raise HeapfitError(f"no heap is named '{name}' ({meant(name, SYSTEM_HEAPS)})")
     if name == "heap_5":
         return _heap_5(text, sizes.split(","))
     if sizes:
-        raise HeapfitError(f"--now: '{text}': only heap_5 takes sizes, of its regions")
+        raise HeapfitError(f"'{text}': only heap_5 takes sizes, of its regions")
     return heap_4() if name == "heap_4" else SYSTEM_HEAPS[name](alignment)
 
 
@@ -214,7 +214,7 @@ def _heap_5(text: str, given: Sequence[str]) -> SystemHeap:
     sizes = [int(one) if one.isascii() and one.isdecimal() else 0 for one in given]
     if len(sizes) < 2 or min(sizes) < _LEAST_REGION or sum(sizes) >= 2**32:
         raise HeapfitError(
-            f"--now: '{text}': heap_5 takes the sizes of its regions by address, two at least of "
+            f"'{text}': heap_5 takes the sizes of its regions by address, two at least of "
             f"{_LEAST_REGION} bytes or more each (heap_5:16384,8192)"
         )
     whole = [size // 8 * 8 for size in sizes]  # what is beyond a multiple of 8 it cannot use

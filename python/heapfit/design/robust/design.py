@@ -186,7 +186,7 @@ def _designed(
     is_exact = options.precision.every_size
     replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
     candidates, hopeless = worth_replaying(whole.portfolio.candidates, replays)
-    recordings = sum(not is_drawn(trace.info) for trace in traces)
+    recordings = sum(not is_drawn(trace) for trace in traces)
     judge = Judge(whole, parts, replays, options.objective, recordings)
     is_enough = options.is_for_choice and options.objective == LARGEST
     make_rows = rows_for_choice if is_enough else all_rows

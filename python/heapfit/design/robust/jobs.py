@@ -112,7 +112,7 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
             )
         alignment = making.options.alignment
         each = [load_trace(trace, alignment) for trace in traces]
-        runs = tuple(one for one in each if not is_drawn(one.trace.info))
+        runs = tuple(one for one in each if not is_drawn(one.trace))
         loaded = replace(load_trace(joined, alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_on
-from heapfit.comparison.incumbents.heaps import parse_system_heap
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, WritePage, fit
-from heapfit.fitting.options import FitOptions
+from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
@@ -213,5 +212,5 @@ def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> F
     """HeapfitError, before any work, for a heap that there is not."""
     if options.now is None:
         return None
-    heap = parse_system_heap(options.now, load_plan(plan).plan.alignment)
+    heap = heap_by_option(options.now, load_plan(plan).plan.alignment)
     return FirmwareToday(heap, replace(firmware, build=options.build_now))

@@ -24,7 +24,7 @@ from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Group, Risk, risk_of
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
@@ -65,7 +65,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_of(fit, shown)
     subjects = subjects_of(case)
-    with meanwhile(shown.threads, lambda: peak_of(case, subjects)) as peak:
+    with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
         opening=_describe_opening(fit),

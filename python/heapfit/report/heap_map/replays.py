@@ -21,7 +21,7 @@ from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.report.case import Case
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
 
@@ -137,7 +137,7 @@ def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] 
     wanted = [
         (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
     ]
-    replays = in_threads(shown.threads, lambda one: _replayed(*one), wanted)
+    replays = map_in_threads(shown.threads, lambda one: _replayed(*one), wanted)
     return HeapMap(
         heaps=tuple(
             MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))

@@ -1,116 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit size`: pools for a trace or a capture, each with its chance to run out."""
+"""Pools for a trace or a capture, each with its chance to run out."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from heapfit.cli.arguments import (
-    Admission,
-    AsJson,
-    ClusterAddress,
-    DropUnknown,
-    PointerBitsOption,
-    QueueOfCapture,
-    Source,
-    Workers,
-    import_options,
-)
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    object_of,
-    out_result,
-    paragraph,
-)
-from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, paragraph
 from heapfit.cli.printing.run_out import RUN_OUT, between
-from heapfit.errors import HeapfitError
-from heapfit.importers import opened_trace
-from heapfit.sizing.demand import require_queue
-from heapfit.sizing.pools import PoolOptions, PoolSizing, SizedPool, size_pools
+from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import AlonePool, AlonePools
 from heapfit.sizing.settings import share_told
 from heapfit.sizing.unseen import Chance, Unseen
-from heapfit.sweep import Sweep
 from heapfit.trace.stored import TraceInfo
-
-# What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
-_WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
-
-
-def command(
-    source: Source,
-    admission: Admission = 0.999,
-    pools: Annotated[
-        str | None, typer.Option("--pools", help="Sizes of the pools, as 64,512,1520.")
-    ] = None,
-    overall: Annotated[
-        bool,
-        typer.Option("--overall", help="Admit a share of all requests, not of each pool's own."),
-    ] = False,
-    draw: Annotated[
-        int | None,
-        typer.Option(
-            "--draw",
-            min=2,
-            max=1000,
-            help="Number of traces drawn from this one, or seeds, that judge the counts.",
-        ),
-    ] = None,
-    queue: QueueOfCapture = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page with the curve.")
-    ] = None,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    as_json: AsJson = False,
-) -> None:
-    """Size a trace's pools to admit a share of requests, and show how often they run out."""
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    options = PoolOptions(_sizes(pools), overall, draw)
-    with (
-        progress_bar(_WORK) as progress,
-        Sweep(workers, cluster) as sweep,
-        opened_trace(source, importing, progress) as trace,
-    ):
-        require_queue(source, trace, queue)
-        sizing = size_pools(trace, admission, options, progress, sweep)
-    if report is not None:
-        from heapfit.report.sizing import write_trace_page  # jinja2 takes long to load
-
-        write_trace_page(report, sizing, source, _typed(source, sizing, options, queue))
-    out_result(_parts(sizing, trace.info, source.name), as_json)
-
-
-def _sizes(text: str | None) -> list[int]:
-    if text is None:
-        return []
-    parts = text.split(",")
-    if not all(part.isdecimal() and part.isascii() and len(part) < 12 for part in parts):
-        raise HeapfitError(f"pools: {text} is not SIZE,SIZE,... in bytes")
-    return [int(part) for part in parts]
-
-
-def _typed(source: Path, sizing: PoolSizing, options: PoolOptions, queue: str | None) -> str:
-    """The command that gives this, with all that decides it."""
-    words = ["heapfit", "size", str(source), "--admission", f"{sizing.admission:.15g}"]
-    words += ["--pools", ",".join(map(str, options.sizes))] if options.sizes else []
-    words += ["--overall"] if options.is_overall else []
-    words += ["--draw", str(options.draws)] if options.draws else []
-    words += ["--queue", queue] if queue else []
-    return shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +95,8 @@ _CURVE: tuple[Column[AlonePools], ...] = (
 )
 
 
-def _parts(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
+def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
+    """Every pool, all together, and each alone."""
     yield Fields({"trace": info.program or info.source, "events": info.events})
     yield Fields({"queue": info.queue, "admission": sizing.admission})
     yield Fields({"overall": sizing.is_overall, "memory": sizing.memory})

@@ -14,8 +14,8 @@
  * stays in a chunk it fills by half and moves otherwise. The last piece of a region is what is left
  * of it.
  */
-#ifndef BASELINES_DJGPP_TEST4_H
-#define BASELINES_DJGPP_TEST4_H
+#ifndef PAPERS_DJGPP_TEST4_H
+#define PAPERS_DJGPP_TEST4_H
 
 #include "hfit/contract.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four classes in each power of two, and a break that comes down. See baselines/djgpp_test3.h. */
-#include "baselines/djgpp_test3.h"
+/* Four classes in each power of two, and a break that comes down. See papers/djgpp_test3.h. */
+#include "papers/djgpp_test3.h"
 
 #include "hfit/descriptor.h"
 
@@ -85,6 +85,7 @@ const hfit_allocator hfit_djgpp_test3_allocator = {
             .order.text = "last freed first",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test3_operations,
     .unlocked = &hfit_djgpp_test3_unlocked,
 };

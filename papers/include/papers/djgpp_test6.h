@@ -15,8 +15,8 @@
  * continues the last gives its block the lone tag there and so 8 bytes more; the rule for resize,
  * which stays in a chunk it fills by half and moves otherwise.
  */
-#ifndef BASELINES_DJGPP_TEST6_H
-#define BASELINES_DJGPP_TEST6_H
+#ifndef PAPERS_DJGPP_TEST6_H
+#define PAPERS_DJGPP_TEST6_H
 
 #include "hfit/contract.h"
 

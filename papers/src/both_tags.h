@@ -20,8 +20,8 @@
  * A source that includes this file first defines HFIT_THIS(operation), then defines the static
  * functions declared below; what it gets are all functions of the contract.
  */
-#ifndef BASELINES_BOTH_TAGS_H
-#define BASELINES_BOTH_TAGS_H
+#ifndef PAPERS_BOTH_TAGS_H
+#define PAPERS_BOTH_TAGS_H
 
 #include "src/size.h"
 #include "src/region.h"

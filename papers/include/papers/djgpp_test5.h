@@ -8,8 +8,8 @@
  * finds the next list that is not empty by a map of one bit a list, where test4 looks at one list
  * after the other.
  */
-#ifndef BASELINES_DJGPP_TEST5_H
-#define BASELINES_DJGPP_TEST5_H
+#ifndef PAPERS_DJGPP_TEST5_H
+#define PAPERS_DJGPP_TEST5_H
 
 #include "hfit/contract.h"
 

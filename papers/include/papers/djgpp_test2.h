@@ -11,8 +11,8 @@
  * power stays and any other moves. It differs from `kingsley` in the header, which is not padded to
  * the alignment: chunks begin one word before it.
  */
-#ifndef BASELINES_DJGPP_TEST2_H
-#define BASELINES_DJGPP_TEST2_H
+#ifndef PAPERS_DJGPP_TEST2_H
+#define PAPERS_DJGPP_TEST2_H
 
 #include "hfit/contract.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both tags, storage block by block. See baselines/djgpp_test6.h. */
-#include "baselines/djgpp_test6.h"
+/* Both tags, storage block by block. See papers/djgpp_test6.h. */
+#include "papers/djgpp_test6.h"
 
 #include "hfit/descriptor.h"
 
@@ -86,6 +86,7 @@ const hfit_allocator hfit_djgpp_test6_allocator = {
             .order.text = "last freed first",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_djgpp_test6_operations,
     .unlocked = &hfit_djgpp_test6_unlocked,
 };

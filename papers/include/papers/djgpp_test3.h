@@ -14,8 +14,8 @@
  * Yi report; that freeing below the break lowers it by that block alone; that a resize within the
  * class stays and any other moves. At alignments above 4 the chunk is rounded up to the alignment.
  */
-#ifndef BASELINES_DJGPP_TEST3_H
-#define BASELINES_DJGPP_TEST3_H
+#ifndef PAPERS_DJGPP_TEST3_H
+#define PAPERS_DJGPP_TEST3_H
 
 #include "hfit/contract.h"
 

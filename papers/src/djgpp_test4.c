@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As test4, with a map of the lists. See baselines/djgpp_test5.h. */
-#include "baselines/djgpp_test5.h"
+/* Both tags, fixed pieces of storage. See papers/djgpp_test4.h. */
+#include "papers/djgpp_test4.h"
 
-#include "hfit/compiler.h"
 #include "hfit/descriptor.h"
 
-#define HFIT_THIS(operation) hfit_djgpp_test5_##operation
+#define HFIT_THIS(operation) hfit_djgpp_test4_##operation
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -15,17 +14,15 @@
 #include "src/both_tags.h"
 
 static inline uint32_t more_control(void) {
-    return 4;
+    return 0;
 }
 
 static inline uint32_t save_extra(void) {
     return 16;
 }
 
-enum { BIN_MAP = OWN_CONTROL };
-
 static inline uint32_t step_of(const hfit_plan *plan) {
-    return ((const hfit_djgpp_test5_plan *)plan)->step;
+    return ((const hfit_djgpp_test4_plan *)plan)->step;
 }
 
 static inline bool prefers_close_fit(void) {
@@ -37,35 +34,32 @@ static inline bool keeps_bin(void) {
 }
 
 static uint32_t next_bin(const hfit_heap *heap, uint32_t bin) {
-    const uint32_t filled = bin < BIN_COUNT ? load_word(heap, BIN_MAP) & (~0u << bin) : 0;
-    return filled == 0 ? BIN_COUNT : hfit_trailing_zeros(filled);
+    return scan_bins(heap, bin);
 }
 
 static inline void bin_changed(hfit_heap *heap, uint32_t bin, bool is_empty) {
-    const uint32_t others = load_word(heap, BIN_MAP) & ~(1u << bin);
-    store_word(heap, BIN_MAP, others | (is_empty ? 0u : 1u) << bin);
+    (void)heap;
+    (void)bin;
+    (void)is_empty;
 }
 
 static inline bool is_own_control_sound(const hfit_heap *heap) {
-    uint32_t filled = 0;
-    for (uint32_t bin = 0; bin < BIN_COUNT; bin++) {
-        filled |= (load_word(heap, head_of(bin)) != NO_OFFSET ? 1u : 0u) << bin;
-    }
-    return load_word(heap, BIN_MAP) == filled;
+    (void)heap;
+    return true;
 }
 
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
-    LOW_LEVEL_STEP_TUNABLE(hfit_djgpp_test5_plan, 14),
+    LOW_LEVEL_STEP_TUNABLE(hfit_djgpp_test4_plan, 14),
 };
 
-const hfit_allocator hfit_djgpp_test5_allocator = {
-    .name = "djgpp_test5",
-    .title = "DJGPP contest, test5: as test4, by a map",
-    .origin = "inferred; Lee and Yi 2008, section V, tell that it needs the memory of test4",
+const hfit_allocator hfit_djgpp_test4_allocator = {
+    .name = "djgpp_test4",
+    .title = "DJGPP contest, test4: lists by powers of two",
+    .origin = "Delorie, DJGPP malloc contest page, number inferred; Lee and Yi 2008, section V",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],
-    .plan_size = sizeof(hfit_djgpp_test5_plan),
+    .plan_size = sizeof(hfit_djgpp_test4_plan),
     .ignores_region_end = false,
     .account =
         {
@@ -74,10 +68,10 @@ const hfit_allocator hfit_djgpp_test5_allocator = {
             .block_bytes = "8 for the tags, then rounded up to the alignment; at least 16 a chunk",
             .fragmentation = "none published; a search that is first fit within lists by powers of "
                              "two",
-            .layout = "| break | end | footprint | slop | 30 bins | map | used | chunk | ... | "
-                      "used | ... |\n"
-                      "a used chunk: | size+U | payload ... | size+U |\n"
-                      "a free chunk: | size | next | ... | size |",
+            .layout =
+                "| break | end | footprint | slop | 30 bins | used | chunk | ... | used | ... |\n"
+                "a used chunk: | size+U | payload ... | size+U |\n"
+                "a free chunk: | size | next | ... | size |",
         },
     .axes =
         {
@@ -90,6 +84,7 @@ const hfit_allocator hfit_djgpp_test5_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
-    .operations = &hfit_djgpp_test5_operations,
-    .unlocked = &hfit_djgpp_test5_unlocked,
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
+    .operations = &hfit_djgpp_test4_operations,
+    .unlocked = &hfit_djgpp_test4_unlocked,
 };

@@ -10,8 +10,8 @@
  * Inferred: that the smallest power is 8; that a resize within the power stays and any other moves.
  * At alignments above 4 the chunk is rounded up to the alignment.
  */
-#ifndef BASELINES_DJGPP_TEST1_H
-#define BASELINES_DJGPP_TEST1_H
+#ifndef PAPERS_DJGPP_TEST1_H
+#define PAPERS_DJGPP_TEST1_H
 
 #include "hfit/contract.h"
 

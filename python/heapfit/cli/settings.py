@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit size settings`: what users of lwIP, Zephyr, OpenThread and FreeRTOS set by hand."""
+"""`heapfit settings`: what users of lwIP, Zephyr, OpenThread and FreeRTOS set by hand."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def command(
     admission: Admission = 0.999,
     assume: Annotated[
         list[str] | None,
-        typer.Option("--assume", help="NAME=VALUE that replaces an assumption about the system."),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", help="SIZE=SETTING: blocks of SIZE bytes have a pool of that name."),
+        typer.Option(
+            "--assume",
+            help="NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
+            "bytes have a pool of that name.",
+        ),
     ] = None,
     sent: Annotated[
         bool, typer.Option("--sent", help="The packets are sent, not received.")
@@ -73,31 +73,35 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bar(_WORK) as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        options = SettingsOptions(admission, _values(assume), _names(name), sent)
+        options = SettingsOptions(admission, *_assumed(assume or []), sent)
         settings = settings_for(system.value, trace, options, progress)
     out_result(_parts(settings, as_text(settings, trace.info, source.name)), as_json)
 
 
-def _values(given: Sequence[str] | None) -> dict[str, int]:
-    values = {}
-    for text in given or ():
-        name, sign, value = text.partition("=")
-        if not sign or not value.isdecimal() or not value.isascii():
-            raise HeapfitError(f"assume: {text} is not NAME=NUMBER")
-        values[name] = int(value)
-    return values
+def _assumed(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:
+    """Values by the names of assumptions, and names of pools by their sizes."""
+    values, names = {}, {}
+    for text in given:
+        left, _, right = text.partition("=")
+        if _is_number(left) and right.isidentifier():
+            names[_size(left)] = right
+        elif left and not _is_number(left) and _is_number(right):
+            values[left] = int(right)
+        else:
+            raise HeapfitError(
+                f"--assume {text}: is neither NAME=NUMBER nor SIZE=SETTING, as 160=MEMP_NUM_TCP_PCB"
+            )
+    return values, names
 
 
-def _names(given: Sequence[str] | None) -> dict[int, str]:
-    names = {}
-    for text in given or ():
-        size, sign, name = text.partition("=")
-        if not sign or not (size.isdecimal() and size.isascii()) or not name.isidentifier():
-            raise HeapfitError(f"name: {text} is not SIZE=SETTING, as 160=MEMP_NUM_TCP_PCB")
-        if not 0 < int(size) < 2**31:
-            raise HeapfitError(f"name: {size} bytes are no size of a block")
-        names[int(size)] = name
-    return names
+def _size(text: str) -> int:
+    if not 0 < int(text) < 2**31:
+        raise HeapfitError(f"--assume: {text} bytes are no size of a block")
+    return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and text.isascii()
 
 
 _SETTING: tuple[Column[Setting], ...] = (

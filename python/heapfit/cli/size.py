@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit size`: memory for a chance to run out, of a recording's pools or of offered traffic."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from heapfit.cli.arguments import (
+    Admission,
+    AsJson,
+    ClusterAddress,
+    DropUnknown,
+    PointerBitsOption,
+    QueueOfCapture,
+    ReportPage,
+    Seed,
+    Workers,
+    import_options,
+    refuse_options,
+)
+from heapfit.cli.printing.parts import Part, out_result
+from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.printing.sized_pools import pools_table
+from heapfit.cli.printing.sized_schemes import schemes_table
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, opened_trace
+from heapfit.simulation.traffic import is_traffic, load_traffic
+from heapfit.sizing.demand import require_queue
+from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
+from heapfit.sizing.pools import PoolOptions, size_pools
+from heapfit.sweep import Sweep, usable_cores
+
+# What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
+_WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
+# Parameters that only one kind of source has a use for.
+_OF_RECORDINGS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
+_OF_TRAFFIC = ("admission_by", "overhead", "buffer", "closed_form", "seed")
+
+
+class Unit(StrEnum):
+    """What is counted as admitted."""
+
+    BYTES = "bytes"
+    REQUESTS = "requests"
+
+
+_Source: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="A stored trace, a recording or a capture to import first, or a TOML file with the "
+        "[traffic] of a scenario."
+    ),
+]
+_Sizes: TypeAlias = Annotated[
+    str | None, typer.Option("--pool-sizes", help="Sizes of the pools, as 64,512,1520.")
+]
+_Overall: TypeAlias = Annotated[
+    bool, typer.Option("--overall", help="Admit a share of all requests, not of each pool's own.")
+]
+_By: TypeAlias = Annotated[
+    Unit | None,
+    typer.Option("--admission-by", help="Of traffic: what is counted of it [bytes]."),
+]
+_Overhead: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--overhead",
+        min=0,
+        max=4096,
+        help="Of traffic: bytes of bookkeeping that each buffer takes.",
+    ),
+]
+_Buffer: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--buffer",
+        min=1,
+        max=2**30,
+        help="Of traffic: bytes of each fixed buffer [the largest request].",
+    ),
+]
+_ClosedForm: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--closed-form", help="Of traffic: closed forms alone, at once, and nothing simulated."
+    ),
+]
+_Replications: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--replications",
+        min=2,
+        max=10_000,
+        help="Number of simulated or resampled runs that judge the sizes.",
+    ),
+]
+
+
+def command(
+    context: typer.Context,
+    source: _Source,
+    admission: Admission = 0.999,
+    sizes: _Sizes = None,
+    overall: _Overall = False,
+    admission_by: _By = None,
+    overhead: _Overhead = 0,
+    buffer: _Buffer = None,
+    closed_form: _ClosedForm = False,
+    replications: _Replications = None,
+    seed: Seed = 1,
+    queue: QueueOfCapture = None,
+    report: ReportPage = None,
+    drop_unknown: DropUnknown = False,
+    pointer_bits: PointerBitsOption = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    as_json: AsJson = False,
+) -> None:
+    """Size pools to admit a share of requests, and show how often they run out."""
+    if is_traffic(source):
+        refuse_options(context, _OF_RECORDINGS, f"{source.name} is traffic")
+        aim = Aim(
+            admission,
+            (admission_by or Unit.BYTES).value,
+            overhead,
+            buffer,
+            closed_form,
+            replications or STANDARD_REPLICATIONS,
+            seed,
+            curve=report is not None,
+        )
+        parts = _for_traffic(source, aim, workers or usable_cores(), report)
+    else:
+        refuse_options(context, _OF_TRAFFIC, f"{source.name} is no TOML file with [traffic]")
+        importing = import_options(queue, drop_unknown, pointer_bits)
+        asked = _Asked(
+            source, admission, PoolOptions(_numbers(sizes), overall, replications), importing
+        )
+        parts = _for_recording(asked, Sweep(workers, cluster), report)
+    out_result(parts, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Pools for a recording."""
+
+    source: Path
+    admission: float
+    options: PoolOptions
+    importing: ImportOptions
+
+
+def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator[Part]:
+    source, importing = asked.source, asked.importing
+    with (
+        progress_bar(_WORK) as progress,
+        sweep,
+        opened_trace(source, importing, progress) as trace,
+    ):
+        require_queue(source, trace, importing.queue)
+        sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
+    if report is not None:
+        from heapfit.report.sizing import write_trace_page  # jinja2 takes long to load
+
+        write_trace_page(report, sizing, source, _typed_for_pools(asked))
+    return pools_table(sizing, trace.info, source.name)
+
+
+def _for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
+    with progress_bar() as progress:
+        sizing = size_for(load_traffic(path), aim, threads, progress)
+    if report is not None:
+        from heapfit.report.sizing import write_traffic_page  # jinja2 takes long to load
+
+        write_traffic_page(report, sizing, path, _typed_for_traffic(path, aim))
+    return schemes_table(sizing, path)
+
+
+def _numbers(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    parts = text.split(",")
+    if not all(part.isdecimal() and part.isascii() and len(part) < 12 for part in parts):
+        raise HeapfitError(f"--pool-sizes: {text} is not SIZE,SIZE,... in bytes")
+    return [int(part) for part in parts]
+
+
+def _typed_for_pools(asked: _Asked) -> str:
+    """The command that gives this, with all that decides it."""
+    options, queue = asked.options, asked.importing.queue
+    words = ["heapfit", "size", str(asked.source), "--admission", f"{asked.admission:.15g}"]
+    words += ["--pool-sizes", ",".join(map(str, options.sizes))] if options.sizes else []
+    words += ["--overall"] if options.is_overall else []
+    words += ["--replications", str(options.draws)] if options.draws else []
+    words += ["--queue", queue] if queue else []
+    return shlex.join(words)
+
+
+def _typed_for_traffic(path: Path, aim: Aim) -> str:
+    """Likewise, of traffic."""
+    words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
+    words += ["--admission-by", aim.by, "--overhead", str(aim.overhead)]
+    words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []
+    words += ["--closed-form"] if aim.exact_alone else []
+    words += ["--replications", str(aim.replications), "--seed", str(aim.seed)]
+    return shlex.join(words)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""`heapfit size` and the commands of two words that begin with it."""
