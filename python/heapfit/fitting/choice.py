@@ -57,7 +57,7 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    recalled: int = 0  # recordings of which something was kept from before
+    recalled: int = 0  # recordings of which results were cached
 
 
 def choose_for_one(

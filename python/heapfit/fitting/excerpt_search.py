@@ -46,11 +46,11 @@ class ExcerptInfo:
 
     events: int  # of the long recordings
     searched: int  # of these, in excerpts
-    refused: tuple[int, ...]  # events that a heap refused, around which the search looked, too
+    refused: tuple[int, ...]  # events without room, around which the search looked, too
     replayed: int  # events, of whole recordings
     r_safe: int  # of the plan in the search, before it was raised; bytes
     is_raised: bool  # the region was at last set by the whole recording, not by the search
-    is_kept: bool = False  # today's heap is, whose region is known of the excerpts alone
+    is_kept: bool = False  # the incumbent heap is kept, whose region is known of the excerpts alone
 
     def sentence(self) -> str:
         """What was searched, and by what the region is known to serve the rest."""
@@ -171,8 +171,8 @@ def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choic
     )
     content = contents.get(trained_on.content, trained_on.content)
     events = sum(one.whole.info.events for one in views)
-    told = replace(trained_on, content=content, events=events, traces=seen)
-    return replace(choice, plan_file=replace(choice.plan_file, trained_on=told))
+    of_whole = replace(trained_on, content=content, events=events, traces=seen)
+    return replace(choice, plan_file=replace(choice.plan_file, trained_on=of_whole))
 
 
 def _find_most(choice: Choice) -> int:
@@ -214,7 +214,7 @@ def _find_least_of_whole(
 ) -> tuple[Choice, int]:
     """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
 
-    Of rivals that need more of the excerpt one replay tells most: they are refused at once.
+    One replay rejects most rivals that need more of the excerpt: they run out of memory at once.
     """
     best, least = choice, needed
     for rival in list_rivals(choice):

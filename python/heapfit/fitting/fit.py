@@ -108,7 +108,7 @@ def fit_in_memory(
 
 
 def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
-    incumbent = request.incumbent()  # a name that there is not is refused before any work
+    incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
     return select_plan(workload, request, incumbent, progress)

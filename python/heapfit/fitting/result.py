@@ -65,7 +65,7 @@ class Fit:
     today: Today | None = None  # the incumbent heap beside the fitted one, where it was named
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
-    recalled: int = field(default=0, compare=False)  # recordings of which something was kept
+    recalled: int = field(default=0, compare=False)  # recordings of which results were cached
 
     @property
     def source(self) -> Path:

@@ -42,7 +42,7 @@ def select_plan(
     incumbent: SystemHeap | None,
     progress: WeightedProgress,
 ) -> Selection:
-    """The plan that serves all recordings in the least memory, beside the heap that there is."""
+    """The plan that serves all recordings in the least memory, beside the incumbent heap."""
 
     def search(searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
         return _choose(workload.names, searched, request, progress)

@@ -9,7 +9,7 @@ from heapfit.fitting.result import Fit
 
 
 def describe_saving(fit: Fit) -> Iterator[str]:
-    """Against the heap of today; where it is unknown, against two that many have."""
+    """The saving over the incumbent heap; where that is unknown, over two that many have."""
     if fit.today is not None:
         yield _describe_replacement(fit)
         return
