@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from events import cut, sources
+from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.comparison.row import Row
@@ -75,11 +76,16 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=STANDARD_EVENTS)
     parser.add_argument("--only", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--effort", nargs="+", type=Effort, default=list(Effort))
+    add_option(parser)
     asked = parser.parse_args()
     wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
     table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
     heads = ("recording", "effort", "over n", "fit", "design", "front", "further", "named by all")
     console.out_table(heads, table, width=console.WIDE)
+    if asked.write:
+        columns = ("recording", "effort", "events replayed over the recording's", "bytes to set")
+        rows = [[cell.replace(",", "") for cell in row[:4]] for row in table]
+        write_result("efforts", columns, rows, keys=2)
 
 
 if __name__ == "__main__":

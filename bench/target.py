@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory import SEED, corpus, opened
+from page_tables import add_option, write_result
 from peers_target import CODE, WORST
 
 from harness.board import BOARDS, Board
@@ -24,6 +25,7 @@ from harness.calls import Spread
 from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.contract import LARGE, contract_image, run_contract
+from harness.interrupts import interrupted_heaps
 from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, Verification, verify
 from harness.workbench import Build, Workbench
@@ -221,12 +223,30 @@ def size_plans(loaded: LoadedTrace) -> dict[str, Plan]:
     return plans | {name: Plan("tailored", scalars) for name, scalars in TAILORED.items()}
 
 
+def out_interrupts(count: int, writes: bool) -> None:
+    """The attack of `python -m harness interrupts`, as docs/attacks.md shows it."""
+    columns = ("heap", "interrupts", "corrupt with a lock", "without")
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = [
+            (name, locked.inside, locked.corrupt, bare.corrupt)
+            for name, locked, bare in interrupted_heaps(Workbench(Path(scratch)), count)
+        ]
+    console.out_table(columns, rows)
+    if writes:
+        write_result("interrupts", columns, rows)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--events", type=int, default=100_000, help="of each trace, at most")
     arguments.add_argument("--traces", nargs="*", default=TRACES, choices=TRACES)
     arguments.add_argument("--contract", action="store_true", help="the whole suite on each board")
+    arguments.add_argument("--interrupts", type=int, help="so many a heap, and nothing else")
+    add_option(arguments)
     wish = arguments.parse_args()
+    if wish.interrupts:
+        out_interrupts(wish.interrupts, wish.write)
+        return
     print(f"traces: {corpus() or f'own generators, seed {SEED}'}, {wish.events:,} events at most")
     measured = Measured()
     with tempfile.TemporaryDirectory() as scratch:

@@ -29,6 +29,7 @@ ALLOWED = {
     "format_commands": "click",
     "ctx": "click, which names its parameters",
     "resolve_command": "click",
+    "exec_module": "importlib, of a loader",
     "display_type_rich": "typer, of a parameter in help",
     "_get_number_range_help_str": "typer, likewise",
     "_usage_display_name": "typer, likewise",

@@ -27,6 +27,8 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
+#include "src/cut_chunk.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
 
@@ -315,39 +317,32 @@ static void cut_chunk(hfit_heap *heap, uint32_t chunk, uint32_t offset) {
     set_tags(heap, chunk, offset, TAG_USED);
 }
 
-/* Takes a chunk with room for every gap, and frees what is before and behind the block. */
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
-    uint32_t needed;
-    uint32_t room;
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
-        return NULL;
-    }
-    if (alignment <= plan->alignment) {
-        return heap_alloc(heap, plan, size);
-    }
-    if (!chunk_size_for(plan, size, &needed) ||
-        !round_size(needed, (uint32_t)alignment + CHUNK_LEAST, plan->alignment, &room)) {
-        return NULL;
-    }
-    uint32_t chunk = take_chunk(heap, plan, room);
-    if (chunk == NO_OFFSET) {
-        return NULL;
-    }
-    uint32_t gap = alignment_gap(heap, chunk + TAG_SIZE, (uint32_t)alignment);
-    if (gap != 0) {
-        while (gap < CHUNK_LEAST) {
-            gap += (uint32_t)alignment;
-        }
-        cut_chunk(heap, chunk, gap);
-        release_chunk(heap, chunk);
-        chunk += gap;
-    }
+static bool room_to_align(const hfit_plan *plan, uint32_t needed, uint32_t alignment,
+                          uint32_t *room) {
+    return round_size(needed, alignment + CHUNK_LEAST, plan->alignment, room);
+}
+
+static uint32_t least_chunk(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
+}
+
+static uint32_t header_size(void) {
+    return TAG_SIZE;
+}
+
+static void cut_start(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t start) {
+    (void)plan;
+    cut_chunk(heap, chunk, start - chunk);
+    release_chunk(heap, chunk);
+}
+
+static void cut_end(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
+    (void)plan;
     if (size_in(load_word(heap, chunk)) - needed >= CHUNK_LEAST) {
         cut_chunk(heap, chunk, needed);
         release_chunk(heap, chunk + needed);
     }
-    return block_at(heap, chunk + TAG_SIZE);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {

@@ -11,6 +11,7 @@
 #include "src/operations/operations.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
+#include "src/aligned.h"
 #include "src/shifted_block.h"
 #include "src/class_stacks.h"
 

@@ -9,6 +9,8 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
+#include "src/cut_chunk.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
 #include "src/both_tags.h"

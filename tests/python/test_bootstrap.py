@@ -239,7 +239,7 @@ def test_two_traces_are_not_drawn_from(tmp_path: Path) -> None:
 
 def test_the_bench_sets_drawn_beside_fresh_traces() -> None:
     bench = Path(__file__).parents[2] / "bench/bootstrap.py"
-    size = ("--recordings", "1", "--training", "2", "--unseen", "3", "--events", "1000")
+    size = ("--recordings", "2", "--training", "2", "--unseen", "3", "--events", "1000")
     done = subprocess.run(
         [sys.executable, bench, "zg_cdf", *size], capture_output=True, text=True, check=True
     )

@@ -102,6 +102,6 @@ def test_an_interrupt_ends_it_at_once_whatever_is_left_to_do(tmp_path, workers):
     pipe.write_text(text)  # waits until it reads
     time.sleep(1)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
-    out, told = running.communicate(timeout=60)
+    out, told = running.communicate(timeout=300)
     assert (running.returncode, out) == (130, "")
     assert told == "heapfit: interrupted; nothing was written\n"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a heap is set to: the arithmetic, and that more evidence never asks for more."""
 
+import runpy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +19,8 @@ from heapfit.comparison.margin import (
 )
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
+ROOT = Path(__file__).parents[2]
+TABLES = SimpleNamespace(**runpy.run_path(str(ROOT / "bench/page_tables.py")))
 SIZES = (1 << 10, 100 << 10, 300 << 10, 8 << 20)
 
 
@@ -78,3 +82,13 @@ def test_nothing_is_learned_by_an_allocator_that_does_not_say_how_it_works(is_tr
     bare = SimpleNamespace(free_lists="unknown", address_order=None)
     monkeypatch.setattr(margin, "find_allocators", lambda _: [bare])
     assert kind_of(Plan("first_fit"), is_trained) is MarginKind.UNKNOWN
+
+
+@pytest.mark.parametrize("known", (1, 2))
+def test_no_margin_is_below_what_was_measured(known):
+    rows = TABLES.read_result(f"needs-from-{known}").rows
+    assert len(rows) > 15
+    for _, kind, peak, _, most, *_ in rows:
+        peaks = TABLES.PEAKS.values() if peak == "any" else [TABLES.PEAKS[peak]]
+        margins = [margin_for(Known(known, u_max, MarginKind(kind))) for u_max in peaks]
+        assert max(margins) >= float(most), (kind, peak)

@@ -11,6 +11,7 @@ import pytest
 MADE_PAGES = {
     "README.md": ["scripts/readme.py"],
     "docs/check.md": ["scripts/readme.py", "docs/check.md"],
+    "docs/now.md": ["scripts/readme.py", "docs/now.md"],
     "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
     "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],
     "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],

@@ -50,7 +50,7 @@ def on_the_board(rows: list[tuple[int, int, int]], folder: Path) -> int:
     subprocess.run(build, cwd=folder, check=True, capture_output=True)
     run = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-semihosting", "-kernel"]
     done = subprocess.run(
-        [*run, "image.elf"], cwd=folder, check=True, capture_output=True, text=True, timeout=60
+        [*run, "image.elf"], cwd=folder, check=True, capture_output=True, text=True, timeout=300
     )
     return int(done.stdout + done.stderr)
 

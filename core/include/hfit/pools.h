@@ -45,6 +45,11 @@ typedef struct hfit_pool_list {
     uint32_t end; /* offset behind the last pool, as hfit_pools_lay_out returned it */
 } hfit_pool_list;
 
+/* Bytes of control: for each pool what leads to the block freed last, and once a word that tells
+ * whether there is a shared heap. The used bits follow. */
+#define HFIT_FREE_LIST_SIZE 4u
+#define HFIT_SHARED_WORD_SIZE 4u
+
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
-Sizes = NDArray[np.uint32]
+Sizes: TypeAlias = "NDArray[np.uint32]"  # as text, so that help needs no numpy
 
 REPORT_HEADER = 24  # bytes before each block, in the report
 REPORT_REGION = 64 * 1024  # bytes, headers included

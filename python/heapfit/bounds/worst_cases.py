@@ -27,7 +27,7 @@ from heapfit.plan.allocators import limit_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.profile import Profile
 
-Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = "NDArray[np.int64]"  # as text, so that help needs no numpy
 
 _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the largest alone
 

@@ -2,6 +2,7 @@
 """The `heapfit` program: its commands, and what becomes of their errors.
 
 Only the command that is asked for is imported, so that all may import what they need at their top.
+Where its help is asked for, it is imported as an outline (heapfit.cli.outline).
 Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 checked and found wanting,
 130 interrupted.
 """
@@ -24,6 +25,7 @@ from typer.core import TyperGroup
 
 import heapfit
 from heapfit.cli.examples import examples_of
+from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
 from heapfit.cli.printing.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
@@ -60,9 +62,10 @@ _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
 _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
+_HELP = {"-h", "--help"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
 # Parameters of commands that name what is written.
 _WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
@@ -125,8 +128,17 @@ class CommandGroup(TyperGroup):
             if old in REPLACED:
                 return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
         if name in self.modules:
-            return name, self.get_command(ctx, name), args[1:]
+            return name, self._command_for(ctx, name, args[1:]), args[1:]
         return ctx.fail(f"No such command: {name} ({meant(name, self.modules)})")
+
+    def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
+        """The command; where the words may ask for its help, without what only a run needs."""
+        if not _HELP & set(words):
+            return self.get_command(ctx, name)
+        with Outlines() as outlines:
+            command = self.get_command(ctx, name)
+        command.callback = _completing(outlines, command.callback)
+        return command
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
@@ -134,8 +146,7 @@ class CommandGroup(TyperGroup):
             for line in ctx.get_help().splitlines():
                 console.out(line)
             ctx.exit()
-        name, command, _ = self.resolve_command(ctx, words)
-        return name, command, ["--help"]
+        return self.resolve_command(ctx, [*words, "--help"])
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command; what is wrong with its arguments is told without the parser's words."""
@@ -163,6 +174,16 @@ class CommandGroup(TyperGroup):
 def _epilog(examples: Sequence[str]) -> str:
     """Lines that help does not wrap."""
     return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
+
+
+def _completing(outlines: Outlines, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The command as it runs if the word is an option's value or the recorded program's."""
+
+    def completed(**values: Any) -> Any:
+        outlines.complete()
+        return callback(**values)
+
+    return completed
 
 
 def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
