@@ -114,7 +114,7 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
 def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
     monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
     monkeypatch.setattr(
-        excerpt_search, "_needed", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+        excerpt_search, "_find_need", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
     )
     with monkeypatch.context() as alone:
         alone.setattr(excerpt_search, "list_rivals", lambda _: [])
@@ -181,6 +181,6 @@ def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
         return SimpleNamespace(result=lambda: result, reach=0)
 
     one = SimpleNamespace(is_long=True, replay=replay)
-    needed = excerpt_search._needed(one, 4000, choice, no_progress)
+    needed = excerpt_search._find_need(one, 4000, choice, no_progress)
     assert 5000 <= needed < 5040
     assert tried[0] == 4000

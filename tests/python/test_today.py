@@ -23,9 +23,10 @@ from heapfit.comparison.incumbents.needs import memories_needed, permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
 from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import fit
+from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 
 
@@ -246,7 +247,8 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
 
 def told(source: Path, capsys, **options) -> tuple[str, dict]:
     """What `fit` prints, and its JSON."""
-    outcome = fit([source], source.parent / "out", FitOptions(**options))
+    with_page = Resources(write_page=write_report)
+    outcome = fit([source], source.parent / "out", FitOptions(**options), resources=with_page)
     out_text(_parts(outcome))
     return capsys.readouterr().out, content_of(_parts(outcome))
 

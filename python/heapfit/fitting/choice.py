@@ -57,7 +57,7 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    recalled: int = 0  # recordings of which something was kept from before
+    recalled: int = 0  # recordings of which results were cached
 
 
 def choose_for_one(
@@ -74,12 +74,12 @@ def choose_for_one(
     is_of_all = options.whole or options.prefer is not Preference.RAM
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     comparison = compare(loaded, portfolio, compared, precision, bounds)
-    comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
+    comparison, winner, sentence = _apply_preference(comparison, loaded, options, compared)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
     r_safe = winner.r_safe
     comparison, winner = with_series(comparison, winner, loaded)
-    answer = _answer(r_safe, winner.known, options)
+    answer = _make_answer(r_safe, winner.known, options)
     trained_on = trained_on_trace(loaded, name)
     return Choice(
         shown=loaded,
@@ -121,15 +121,15 @@ def choose_for_several(
     row = designs.choose(options.pools)
     most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
     shown = recordings[most]
-    portfolio = _portfolio(designs)
+    portfolio = _make_portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, shown)
-    row = _looked_at_closer(row, most, winner.r_safe)
+    row = _replace_region(row, most, winner.r_safe)
     if row.region is None:
         _refuse_all(names[0], designs.u_max_objective)
-    answer = _answer(row.region, designs.known(row), options)
+    answer = _make_answer(row.region, designs.known(row), options)
     trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
@@ -141,7 +141,7 @@ def choose_for_several(
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
-        verdict=_verdict_of_several(row, designs),
+        verdict=_describe_several(row, designs),
         recalled=designs.recalled,
     )
 
@@ -154,7 +154,7 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
     r_safe, old = max(needs), choice.winner
     winner = replace(old, r_min=r_safe, r_safe=r_safe)
     rows = tuple(winner if row is old else row for row in choice.comparison.rows)
-    answer = _answer(r_safe, choice.answer.known, options)
+    answer = _make_answer(r_safe, choice.answer.known, options)
     size = answer.size
     plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
     return replace(
@@ -194,7 +194,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     rows, work = ranked([found, *others]), choice.comparison.work + compared.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
-    answer = _answer(winner.r_safe or 0, winner.known, options)
+    answer = _make_answer(winner.r_safe or 0, winner.known, options)
     trained_on = choice.plan_file.trained_on
     return replace(
         choice,
@@ -210,7 +210,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     )
 
 
-def _looked_at_closer(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
+def _replace_region(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
     """With R_safe of one trace as the comparison has it, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
     return replace(row, regions=regions, region=LARGEST.of(regions))
@@ -228,16 +228,16 @@ def _refuse_all(name: str, u_max: int) -> NoReturn:
     )
 
 
-def _answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
-    return Answer(size_of(r_safe, known, options), known, options.peak)
+def _make_answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
+    return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
-def size_of(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
+def compute_size(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
     """What a heap is set to for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
-def _preferred(
+def _apply_preference(
     comparison: Comparison, loaded: LoadedTrace, options: FitOptions, progress: Progress
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
@@ -251,13 +251,13 @@ def _preferred(
     return comparison, choice.row, sentence
 
 
-def _portfolio(designs: RobustDesigns) -> Portfolio:
+def _make_portfolio(designs: RobustDesigns) -> Portfolio:
     """Every plan that was made from all recordings, to be measured on one of them."""
     candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in designs.rows]
     return Portfolio(tuple(candidates), designs.not_applicable)
 
 
-def _verdict_of_several(row: RobustRow, designs: RobustDesigns) -> str:
+def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
     """Which plan, what it needs, and what it needed where it was made without a recording."""
     sentence = (
         f"{row.name} needs {row.region:,} B, the smallest found, for all "

@@ -19,7 +19,7 @@ from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
-from heapfit.fitting.folder import FitPaths, paths_in, staged_results
+from heapfit.fitting.folder import FitPaths, place_parts, staged_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
@@ -116,7 +116,7 @@ class FittedHeap(Tabular):
         """
         folder = Path(folder)
         with staged_results(folder) as staging:
-            placed = self._placed(folder)
+            placed = self._place_in(folder)
             for one in self.found.paths.traces:
                 if one.parent == self.home:
                     shutil.copyfile(one, staging / one.name)
@@ -124,7 +124,7 @@ class FittedHeap(Tabular):
             write(placed, staging, shown, self.write_page, progress)
         return placed.paths
 
-    def _placed(self, folder: Path) -> Fit:
+    def _place_in(self, folder: Path) -> Fit:
         """The fit with the paths that its parts have in a folder."""
 
         def there(path: Path) -> Path:
@@ -136,7 +136,7 @@ class FittedHeap(Tabular):
             self.found,
             trace=replace(self.found.trace, path=there(self.found.trace.path)),
             searched=replace(self.found.searched, path=there(self.found.searched.path)),
-            paths=paths_in(
+            paths=place_parts(
                 folder, traces, has_plan=old.plan is not None, has_page=old.report is not None
             ),
         )

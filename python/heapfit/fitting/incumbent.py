@@ -42,12 +42,12 @@ def compare_incumbent(needs: Needs, recordings: Sequence[Recording], choice: Cho
     pairs = tuple(Pair(*one) for one in columns)
     today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
     wanted = enough_recordings(max(choice.u_max))
-    costs = (today, _fitted_cost(choice))
+    costs = (today, _measure_fitted_cost(choice))
     is_foretold = any(one.trace.info.is_from_target for one in recordings)
     return Today(heap, pairs, costs, needs.permanent, wanted, is_foretold)
 
 
-def _fitted_cost(choice: Choice) -> HeapCost:
+def _measure_fitted_cost(choice: Choice) -> HeapCost:
     row: Row = choice.winner
     base = choice.comparison.base_alignment
     costs = measures_of(row, choice.shown, load_sram(), base)

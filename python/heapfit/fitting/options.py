@@ -27,16 +27,16 @@ class FitOptions:
     importing: ImportOptions = field(default_factory=ImportOptions)
     prefer: Preference = Preference.RAM  # what the winner has least of
     call_sites: bool = False  # the program can pass call sites
-    sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
+    sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
     exact: bool = False  # every size is tried of each plan's regions
     effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
-    now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
+    now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
-    kept: Path | None = None  # a folder for what replays came to: it changes no answer
+    kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
 
     @property

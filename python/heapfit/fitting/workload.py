@@ -79,11 +79,20 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Recordings that all differ, as they were asked to be fitted."""
+    """Recordings that all differ."""
 
-    request: Request
     recordings: tuple[Recording, ...]  # at least one
     repeats: tuple[str, ...]  # a sentence for each recording that is left out
+
+    @property
+    def loaded(self) -> tuple[LoadedTrace, ...]:
+        """Those that are searched whole."""
+        return tuple(one.loaded for one in self.recordings if one.loaded is not None)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the recordings."""
+        return [one.name for one in self.recordings]
 
     @property
     def name(self) -> str:
@@ -112,7 +121,7 @@ def read_workload(
         Recording(name, source, trace, _read(trace, request, reading))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
-    return Workload(request, *_without_repeats(recordings))
+    return Workload(*_without_repeats(recordings))
 
 
 def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:

@@ -9,7 +9,7 @@ from heapfit.fitting.result import Fit
 
 
 def describe_saving(fit: Fit) -> Iterator[str]:
-    """Against the heap of today; where it is unknown, against two that many have."""
+    """The saving over the incumbent heap; where that is unknown, over two that many have."""
     if fit.today is not None:
         yield _describe_replacement(fit)
         return
@@ -32,7 +32,7 @@ def _compare_regions(region: int, other: int, title: str) -> str:
     """
     if region == other:
         return f"as much as {title}"
-    change = f"{abs(other - region):,} B ({_percent(1 - region / other)})"
+    change = f"{abs(other - region):,} B ({_format_percent(1 - region / other)})"
     return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
@@ -44,7 +44,7 @@ def _describe_replacement(fit: Fit) -> str:
     if now is None or fitted is None or today.saved is None:
         return f"{name} serves no region of these recordings." if now is None else ""
     less = sum(pair.saves for pair in today.pairs)
-    change = f"{_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
+    change = f"{_format_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
     runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
     found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_kept:
@@ -58,5 +58,5 @@ def _describe_replacement(fit: Fit) -> str:
     return f"It replaces {name}: the fitted heap {found}."
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * abs(share):.1f} %"

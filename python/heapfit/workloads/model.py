@@ -26,6 +26,7 @@ from heapfit.workloads.phases import phase_starts
 Integers = NDArray[np.int64]
 
 COLUMNS = ("op", "object", "size", "alignment", "thread", "site")
+_IN_MEMORY = (*REPLAYED, "site")
 LEAST_REQUESTS = 256
 _FOREVER = 1 << 40
 _KEPT_SHARE = 4  # of a phase is what an object outlives that is kept
@@ -67,17 +68,17 @@ class Model:
         return self.columns["size"][self.births[self.drawn]].astype(np.int64)
 
 
-def fit_model(trace: Trace) -> Model:
-    """The model of a trace; HeapfitError if it is too short."""
-    batches = list(trace.batches(COLUMNS))
+def fit_model(recording: Trace | LoadedTrace) -> Model:
+    """The model of a recording; HeapfitError if it is too short.
+
+    One in memory has no threads, nor have runs drawn from it.
+    """
+    if isinstance(recording, LoadedTrace):
+        (columns,) = recording.batches(_IN_MEMORY)
+        return _model(columns, recording.trace)
+    batches = list(recording.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
-    return _model(columns, trace)
-
-
-def fit_model_of(loaded: LoadedTrace) -> Model:
-    """As `fit_model`, of a recording in memory; runs drawn from it have no threads."""
-    (columns,) = loaded.batches((*REPLAYED, "site"))
-    return _model(columns, loaded.trace)
+    return _model(columns, recording)
 
 
 def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:

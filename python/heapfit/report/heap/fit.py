@@ -68,19 +68,19 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
-        opening=_opening(fit),
+        opening=_describe_opening(fit),
         heap_map=heap_map,
         peak=peak(),
-        risk=_risk(fit),
+        risk=_draw_risk(fit),
         program=program_of(shown, fit.winner.plan),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, fit.winner.replay_region),
-        commands=_commands(fit),
+        commands=_list_commands(fit),
     )
 
 
-def _opening(fit: Fit) -> Opening:
+def _describe_opening(fit: Fit) -> Opening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
     size_told = fit.answer.size
     lead = [
@@ -100,18 +100,18 @@ def _opening(fit: Fit) -> Opening:
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
-        trust=_trust(fit),
-        warnings=_warnings(fit),
+        trust=_list_trust(fit),
+        warnings=_list_warnings(fit),
     )
 
 
-def _warnings(fit: Fit) -> tuple[str, ...]:
+def _list_warnings(fit: Fit) -> tuple[str, ...]:
     """What limits the answer, and of what part of a long recording the page's figures are."""
     told = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
     return told if fit.excerpt is None else (fit.excerpt.sentence(), *told)
 
 
-def _trust(fit: Fit) -> tuple[Figure, ...]:
+def _list_trust(fit: Fit) -> tuple[Figure, ...]:
     winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.r_safe - needed.u_max)
     drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
@@ -129,7 +129,7 @@ def _trust(fit: Fit) -> tuple[Figure, ...]:
     )
 
 
-def _risk(fit: Fit) -> Risk | None:
+def _draw_risk(fit: Fit) -> Risk | None:
     """Recordings, each in the plan made without it where there are several, and drawn runs."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
@@ -155,11 +155,11 @@ def _define(fit: Fit) -> str:
     return f"#define {setting} {kept.set_to(region)}u"
 
 
-def _commands(fit: Fit) -> tuple[Command, ...]:
-    again = Command("This fit, from the recording on:", _fit_command(fit))
+def _list_commands(fit: Fit) -> tuple[Command, ...]:
+    again = Command("This fit, from the recording on:", _write_fit_command(fit))
     if fit.paths.plan is None:
         return (again,)
-    plan = _argument(fit.paths.plan)
+    plan = _quote(fit.paths.plan)
     return (
         again,
         Command("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
@@ -167,12 +167,12 @@ def _commands(fit: Fit) -> tuple[Command, ...]:
     )
 
 
-def _fit_command(fit: Fit) -> str:
+def _write_fit_command(fit: Fit) -> str:
     """With the options that decide the result; what has its standard value is said as well."""
     info, options = fit.trace.info, fit.options
-    sources = " ".join(_argument(run.source) for run in fit.runs)
+    sources = " ".join(_quote(run.source) for run in fit.runs)
     given = {
-        "--queue": _argument(info.queue) if info.kind == "packets" else None,
+        "--queue": _quote(info.queue) if info.kind == "packets" else None,
         "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,
         "--margin": None if options.margin is None else f"{options.margin:g}",
@@ -184,10 +184,10 @@ def _fit_command(fit: Fit) -> str:
         "--sized": options.sized,
     }
     words = [f"heapfit fit {sources} --alignment {options.alignment}"]
-    words += [f"--program {_argument(program)}" for program in options.programs]
+    words += [f"--program {_quote(program)}" for program in options.programs]
     words += [f"{name} {value}" for name, value in given.items() if value is not None]
     return " ".join([*words, *(name for name, is_given in flags.items() if is_given)])
 
 
-def _argument(path: object) -> str:
+def _quote(path: object) -> str:
     return shlex.quote(str(path))
