@@ -44,7 +44,8 @@ COMMANDS = {  # page, and what makes it
     "designs.html": f"design {TRACES}/base.parquet {TRACES}/clean.parquet {TRACES}/keep.parquet "
     "-o plans --report designs.html",
     "front/front.html": f"front {EXAMPLES}/lwip-echo/lwip-echo.parquet -o front",
-    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form --report simulate.html",
+    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
+    "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",
     "league/league.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
     f"{TRACES}/clean.parquet -o league",

@@ -7,8 +7,8 @@ from heapfit.comparison.comparison import Comparison as Comparison
 from heapfit.comparison.row import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
-from heapfit.fitting.options import FitOptions as FitOptions
 from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
+from heapfit.fitting.options import FitOptions as FitOptions
 from heapfit.front_door import check as check
 from heapfit.front_door import compare as compare
 from heapfit.front_door import design_plans as design_plans
