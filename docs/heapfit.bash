@@ -16,16 +16,14 @@ _heapfit() {
         "verify "*) words="--qemu --build --times --recording --now --build-now --prefix --for --machine --icount --seconds --output --json --force" ;;
         "record "*) words="--output --children --environment --site-depth --file --serial --qemu --baud --seconds --machine --icount --json --force" ;;
         "import "*) words="--output --workers --queue --drop-unknown --pointer-bits --json --force" ;;
-        "design "*) words="--output --alignment --budgets --seconds --search --seed --objective --folds --effort --exact --draw --report --program --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force" ;;
         "bounds "*) words="--alignment --search --seed --lifetimes --queue --drop-unknown --pointer-bits --json --force" ;;
         "check "*) words="--plan --base --growth --strict --measure --markdown --report --program --base-program --queue --drop-unknown --pointer-bits --workers --cluster --json --force" ;;
         "sites "*) words="--program --plan --json" ;;
-        "front "*) words="--by --prefer --output --sram --effort --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --json --force first_fit segregated_fit tlsf best_fit class_pools budgeted fixed_pool partition_pool chained_pool tailored sized kingsley lea djgpp_test1 djgpp_test2 djgpp_test3 djgpp_test4 djgpp_test5 djgpp_test6 halffit buddy nano_malloc sys_heap static_pools" ;;
         "size "*) words="--admission --pool-sizes --overall --admission-by --overhead --buffer --closed-form --replications --seed --queue --report --drop-unknown --pointer-bits --workers --cluster --json --force" ;;
-        "fit "*) words="--output --peak --margin --pools --each --now --all --verbose --program --prefer --effort --exact --alignment --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --cache --json --force" ;;
-        *) words="fit check verify generate record import workload profile sites compare design front bounds adversary allocators size settings simulate reproduce slotbuf" ;;
+        "fit "*) words="--output --now --peak --margin --prefer --alignment --all --program --plans --front --allocators --by --sram --each --pools --effort --exact --budgets --budget-seconds --search --seed --objective --folds --draw --queue --drop-unknown --pointer-bits --call-sites --sized --workers --cluster --cache --json --force" ;;
+        *) words="fit check verify generate record import workload profile sites compare bounds adversary allocators size settings simulate reproduce slotbuf" ;;
     esac
-    [ "$COMP_CWORD" -gt 1 ] || words="fit check verify generate record import workload profile sites compare design front bounds adversary allocators size settings simulate reproduce slotbuf"
+    [ "$COMP_CWORD" -gt 1 ] || words="fit check verify generate record import workload profile sites compare bounds adversary allocators size settings simulate reproduce slotbuf"
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word"; compgen -f -- "$word")
 }
 complete -o filenames -F _heapfit heapfit

@@ -17,7 +17,6 @@ WORKLOADS = [info.name for info in _engine.workloads()]
 WORDS = {
     "compare": ALLOCATORS,
     "adversary": ALLOCATORS,
-    "front": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
     "settings": [system.value for system in System],

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints docs/peers.md with the table of a league's result: peers_page.py FOLDER.
 
-The folder is the output of `heapfit compare --output`. Shown is who learned nothing, ours and others'.
+The folder is the output of `heapfit compare --output`. Shown is who learned nothing, ours and
+others'.
 """
 
 from __future__ import annotations

@@ -14,10 +14,14 @@ from heapfit.comparison.incumbents.replacement import Today
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import MOST_FOLDS, RobustDesigns
+from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.importers import ImportOptions
+from heapfit.plan.energy import Sram
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.profile import Profile
@@ -47,12 +51,19 @@ class FitOptions:
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
     kept: Path | None = None  # a folder for what replays came to: it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
+    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
+    objective: Objective = LARGEST  # of several recordings: what of their needs counts
+    folds: int = MOST_FOLDS  # of several recordings: parts that are left out by turns
+    front: bool = False  # every configuration of the design space is compared, for its front
+    allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
+    sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
 
     @property
     def plans(self) -> PlanOptions:
         """Those of the plans that are made."""
         return PlanOptions(
             self.alignment,
+            choice=self.budgets,
             call_sites=self.call_sites,
             sized=self.sized,
             exact=self.exact,
@@ -219,6 +230,7 @@ class Fit:
     looked_at: LookedAt | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
     recalled: int = field(default=0, compare=False)  # recordings of which something was kept
+    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
     @property
     def source(self) -> Path:

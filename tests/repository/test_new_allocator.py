@@ -256,8 +256,9 @@ def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tre
 
 def test_what_was_not_measured_of_a_new_allocator_is_unknown(heapfit: Run, root: Path) -> None:
     [trace] = (root / "examples/lwip-echo").glob("*.parquet")
-    found = json.loads(heapfit("front", trace, f"{NAME}:list=1", TEMPLATE + ":list=1", "--json"))
-    new, known = found["configurations"]
+    names = f"{NAME}:list=1,{TEMPLATE}:list=1"
+    found = json.loads(heapfit("fit", trace, "--front", "front", "--allocators", names, "--json"))
+    new, known = found["fits"][0]["front"]["configurations"]
     assert new["axes"] == known["axes"]
     assert (new["size"], new["time"]) == (None, None)
     assert None not in (known["size"], known["time"])

@@ -42,6 +42,15 @@ Sources: TypeAlias = Annotated[
     list[Path],
     typer.Argument(help="Stored traces, or recordings or captures to import first."),
 ]
+Allocators: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allocators",
+        metavar="NAME,...",
+        help="Allocators to try, with commas between them, NAME or NAME:TUNABLE=VALUE,...; all: "
+        "every one.",
+    ),
+]
 AlignmentOption: TypeAlias = Annotated[
     Alignment, typer.Option("--alignment", help="Alignment of every block, in bytes.")
 ]
@@ -93,7 +102,7 @@ EffortOption: TypeAlias = Annotated[
     typer.Option(
         "--effort",
         help="How far plans are looked for: quick takes what needs no search, long tries "
-        "all that front and design search (docs/design.md).",
+        "all configurations and searches budgets, too (docs/design.md).",
     ),
 ]
 Seed: TypeAlias = Annotated[

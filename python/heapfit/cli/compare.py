@@ -18,6 +18,7 @@ from heapfit.checks.margin import planned_peak
 from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
     Alignment,
+    Allocators,
     AsJson,
     ClusterAddress,
     DropUnknown,
@@ -35,13 +36,13 @@ from heapfit.cli.arguments import (
     refuse_options,
     typed_command,
 )
-from heapfit.cli.league import Foreign, LeagueRun, make_league
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import whole_bar
 from heapfit.cli.printing.ranking import low_level, ranking
+from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
@@ -65,7 +66,7 @@ LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
-_OTHERS = "Allocators of others"
+_OTHERS = "Plug-ins"
 _LEAGUE = "League"
 # Parameters that only one of the two has a use for.
 _OF_RANKINGS = (
@@ -85,10 +86,6 @@ _Words: TypeAlias = Annotated[
         help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
         f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from the trace.",
     ),
-]
-_Allocators: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--allocators", help="More allocators, with commas between them; all: every one."),
 ]
 _Workloads: TypeAlias = Annotated[
     list[str] | None,
@@ -188,7 +185,7 @@ _Designs: TypeAlias = Annotated[
 def command(
     context: typer.Context,
     words: _Words = None,
-    allocators: _Allocators = None,
+    allocators: Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
     plans: _Plans = None,

@@ -7,7 +7,7 @@ sources -> import -> profile -> candidates -> comparison -> plan.toml, code/, re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,14 +42,6 @@ from heapfit.trace.stored import Trace
 # million events, on one core and on two; on several recordings `choose` takes more.
 WORK = {"import": 9, "now": 1, "choose": 42, "firmer": 1, "beside": 6, "hold": 10, "write": 31}
 _WRITE = "write plan, code and report"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A source that could not be fitted."""
-
-    source: Path
-    reason: str  # one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +192,11 @@ def _judge(decided: _Decided, whole: Whole) -> tuple[Fit, LoadedTrace]:
         if long is None
         else replace(long.looked_at, is_kept=choice.answer.kept is not None),
         recalled=choice.recalled,
+        designs=choice.designs,
         work=choice.comparison.work
         + Work(beside=events_beside, judged=held.events + _replayed(long)),
     )
     return fitted, choice.shown
-
-
-def try_fit(
-    source: Path,
-    folder: Path,
-    options: FitOptions | None = None,
-    progress: Progress = no_progress,
-) -> Fit | Failure:
-    """As `fit`, for one of many sources apart: a failure must not stop the others."""
-    try:
-        return fit([source], folder, options, progress)
-    except HeapfitError as error:
-        return Failure(source, str(error))
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
@@ -287,11 +267,11 @@ def _replayed(long: LongChoice | None) -> int:
 
 def _chosen(recordings: Sequence[_Recording], asked: _Asked, progress: Progress) -> Choice:
     options = asked.options
-    if len(recordings) == 1:
-        (one,) = recordings
-        return choose_for_one(one.trace, one.name, options, progress, asked.threads)
     traces, names = [one.trace for one in recordings], [one.name for one in recordings]
-    return choose_for_several(traces, names, options, progress, asked.sweep)
+    with Sweep() if asked.sweep is None else nullcontext(asked.sweep) as sweep:
+        if len(recordings) == 1:
+            return choose_for_one(traces[0], names[0], options, progress, sweep)
+        return choose_for_several(traces, names, options, progress, sweep)
 
 
 def _different(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list[str]]:
