@@ -15,6 +15,7 @@ from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import Today
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import Work
+from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
@@ -143,6 +144,8 @@ def find(
 def _decide(sources: Sequence[Path], asked: _Asked, whole: Whole) -> _Decided:
     options, place = asked.options, asked.place
     heap = heap_of_today(options)  # a name that there is not is refused before any work
+    if heap is not None and options.objective != LARGEST:
+        raise HeapfitError(f"--now {options.now}: is replaced by what serves every recording alone")
     opened = _opened(sources, asked, whole.part("import"))
     _require_apart(opened, place.folder)
     recordings, repeats = _different(opened)
@@ -329,5 +332,8 @@ def _warnings(recordings: Sequence[_Recording], choice: Choice) -> list[str]:
         for info in infos
         if (warning := pointer_size_warning(info.kind, info.pointer_bits)) is not None
     ]
+    designs = choice.designs
+    if designs is not None and designs.objective != LARGEST:
+        warnings.append(f"the region serves {designs.objective.told}, other heaps' every one")
     warnings += [one for one in [pools_warning(choice.winner, choice.comparison)] if one]
     return list(dict.fromkeys(warnings))

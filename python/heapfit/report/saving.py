@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.design.robust.objective import LARGEST
 from heapfit.fit_result import Fit, Standing
 
 
@@ -14,7 +15,8 @@ def saving_told(fit: Fit) -> Iterator[str]:
         yield _beside_today(fit)
         return
     region = fit.answer.size.region
-    if fit.looked_at is not None:  # the others' were not seen on all of it
+    is_alike = fit.looked_at is None and fit.options.objective == LARGEST
+    if not is_alike:  # the others were not seen on all of it, or serve every recording
         return
     found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
     told = [_beside(region, row.region, row.title) for row in found if row.region]
