@@ -9,15 +9,15 @@ environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 
 # Folders are listed beside their files, so that a removed file counts as a change.
-c_folders := $(wildcard core baselines recorder engine python/bindings)
-native := CMakeLists.txt $(shell find $(c_folders) proofs)
+c_folders := $(wildcard core baselines papers/include papers/src recorder engine python/bindings)
+native := CMakeLists.txt $(wildcard papers/*.*) $(shell find $(c_folders) proofs)
 c_files := $(shell find $(c_folders) $(wildcard tests examples target python/heapfit/plugin) -name "*.[ch]" -o -name "*.[ch]pp")
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release \
         pytest pytest-quick bench attack attack-run mutants format packages try-packages docs site lint clean build-packages \
-        test-packages
+        board-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -40,7 +40,7 @@ help: ## this list
 demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
 	@scripts/demo
 
-firmware: $(extension) | test-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
+firmware: $(extension) | board-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
 	scripts/firmware tasks
 
 quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
@@ -53,13 +53,15 @@ test: style types | test-packages ## set up, then run every check and test
 native:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
 
-style: $(environment) ## layout and lint of Python and C
+style: $(extension) ## layout and lint of Python and C, and how large the package is
 	$(VENV)/bin/ruff format --check $(python_files)
 	$(VENV)/bin/ruff check $(python_files)
 	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
 	@$(VENV)/bin/clang-format --dry-run -Werror $(c_files)
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
+	$(PYTHON) scripts/check_language.py
+	$(PYTHON) scripts/surface.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
@@ -80,7 +82,7 @@ ctest-release: $(environment) | test-packages ## the same as firmware builds it,
 	$(PYTHON) scripts/battery_page.py --check
 	$(PYTHON) scripts/hardening_page.py --check
 
-ctest-quick: | test-packages
+ctest-quick: | build-packages
 	cmake --preset release && cmake --build --preset release && ctest --preset quick
 
 test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked, every row of the papers: an hour
@@ -123,7 +125,7 @@ attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
 	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
-pytest-quick: $(extension) | test-packages
+pytest-quick: $(extension)
 	$(PYTHON) -m pytest @tests/quick.txt --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
@@ -160,10 +162,11 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
+	$(PYTHON) scripts/surface.py --renew
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
-	$(PYTHON) scripts/man_page.py >build/page && mv build/page docs/heapfit.1
-	$(PYTHON) scripts/man_page.py bash >build/page && mv build/page docs/heapfit.bash
+	$(PYTHON) scripts/package_stub.py >build/page && mv build/page python/heapfit/__init__.pyi
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
@@ -171,9 +174,11 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/heap_map_picture.py build/picture
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/page_pictures.py build/picture
+	$(PYTHON) bench/page_tables.py
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
+	$(PYTHON) scripts/readme.py docs/now.md >build/page && mv build/page docs/now.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 
@@ -187,6 +192,9 @@ clean: ## remove builds, the environment and the reports
 
 build-packages:
 	@scripts/install-packages build
+
+board-packages:
+	@scripts/install-packages boards
 
 test-packages:
 	@scripts/install-packages test

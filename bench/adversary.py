@@ -13,6 +13,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from page_tables import add_option, write_result
+
+from heapfit.cli.printing import console
 from heapfit.comparison.jobs import Contestants
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, attack_plans
 from heapfit.importers import ImportOptions, open_any
@@ -27,23 +30,28 @@ RECORDINGS = (
 ALLOCATORS = ("tlsf", "best_fit", "tailored", "budgeted", "class_pools")
 
 
-def shown(attack: Attack, u_max: int) -> str:
-    on_trace = attack.on_trace.over_u_max or 0
+COLUMNS = ("recording", "plan", "on the trace", "worst found", "proven at most")
+
+
+def row(recording: str, attack: Attack, u_max: int) -> tuple[str, ...]:
     worst = attack.worst
     if worst is None:
-        broken = "-"
+        broken = "none"
     elif worst.is_refused_in_any or worst.r_safe is None:
-        broken = "any"
+        broken = "any region"
     else:
         broken = f"{worst.r_safe / u_max:.3f}"
-    proven = "-" if attack.proven is None else f"{attack.proven.size / u_max:.3f}"
-    return f"{attack.name:22} {on_trace:10.3f} {broken:>12} {proven:>12}"
+    proven = "-" if attack.proven is None else f"{attack.proven.size / u_max:.1f}"
+    return recording, attack.name, f"{attack.on_trace.over_u_max or 0:.3f}", broken, proven
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--search", type=int, default=20, help="million events for each plan")
-    events = parser.parse_args().search * 1_000_000
+    add_option(parser)
+    asked = parser.parse_args()
+    events = asked.search * 1_000_000
+    table = []
     for recording in RECORDINGS:
         with tempfile.TemporaryDirectory() as folder:
             trace = open_any(EXAMPLES / recording, ImportOptions(), Path(folder))
@@ -54,9 +62,12 @@ def main() -> None:
             )
         least = attacks.least_of_any / attacks.u_max
         print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")
-        print(f"{'over U_max':22} {'on trace':>10} {'worst found':>12} {'proven':>12}")
-        for attack in attacks.attacks:
-            print(shown(attack, attacks.u_max), flush=True)
+        name = recording.split("/")[1].split(".")[0]
+        rows = [row(name, one, attacks.u_max) for one in attacks.attacks]
+        console.out_table(COLUMNS, rows, width=console.WIDE)
+        table += rows
+    if asked.write:
+        write_result("adversary", COLUMNS, table, keys=2)
 
 
 if __name__ == "__main__":

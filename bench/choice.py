@@ -19,12 +19,13 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from memory import opened, recordings
+from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
@@ -234,6 +235,26 @@ def print_choices(choices: Sequence[Choice]) -> None:
     )
 
 
+COLUMNS = ("trace", "R_safe / U_max of `tlsf`", "chosen", "share of tlsf's gap to U_max",
+           "were every run this one", "share, were every run this one")  # fmt: skip
+
+
+def page_figures(one: Choice) -> tuple[float, ...]:
+    ratios = one.tlsf / one.u_max, one.chosen / one.u_max
+    return *ratios, one.share, one.counted / one.u_max, one.counted_share
+
+
+def page_rows(programs: Sequence[Choice], shifts: Sequence[Choice]) -> Iterator[tuple[str, ...]]:
+    """As docs/design.md has them, the median of the recorded programs first."""
+    rows = {one.name: page_figures(one) for one in (*programs, *shifts)}
+    if programs:
+        columns = zip(*(rows[one.name] for one in programs), strict=True)
+        medians = tuple(map(statistics.median, columns))
+        rows = {f"median of {len(programs)} recorded programs": medians} | rows
+    for name, figures in rows.items():
+        yield name, *(f"{figure:.3f}" for figure in figures)
+
+
 def told(is_reached: bool) -> str:
     return "reached" if is_reached else "NOT REACHED"
 
@@ -267,6 +288,7 @@ def main() -> None:
     parser.add_argument(
         "--search", type=int, default=STANDARD_SEARCH // 1_000_000, help="million events"
     )
+    add_option(parser)
     given = parser.parse_args()
 
     def each(names: Sequence[str], work: Callable[[str, int], Result]) -> list[Result]:
@@ -281,6 +303,8 @@ def main() -> None:
     if programs or shifts:
         print_choices([*programs, *shifts])
         print_aims(programs, shifts)
+    if given.write:
+        write_result("choice", COLUMNS, list(page_rows(programs, shifts)))
     drawn_anew = each(RANDOM, unseen)
     if drawn_anew:
         print_unseen(drawn_anew)

@@ -68,7 +68,7 @@ class Case:
 
 def every_region(loaded: LoadedTrace, row: Row) -> Regions:
     """By a replay in each multiple of 8 B up to twice the R found."""
-    base = max(loaded.trace.largest_alignment, row.alignment)
+    base = loaded.trace.base_alignment_for(row.alignment)
     trial = _engine.Trial(row.plan.engine(), loaded.events, base)
     unit = _engine.REGION_UNIT
     first = -(-max(trial.smallest_region, row.u_max) // unit) * unit

@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from page_tables import add_option, write_result
+
 from heapfit.cli.printing import console
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers.target_log import Emulation, run_emulated
@@ -119,6 +121,7 @@ def main() -> None:
     parser.add_argument("--system", choices=("tasks", "loop", "shadows"), default="tasks")
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--first", type=int, default=101, help="the first seed")
+    add_option(parser)
     options = parser.parse_args()
     if shutil.which("qemu-system-arm") is None or shutil.which("arm-none-eabi-gcc") is None:
         print("qemu-system-arm and arm-none-eabi-gcc are needed: nothing measured")
@@ -134,9 +137,15 @@ def main() -> None:
             heaps.append(Heap(plan.name, code_of, options.system, build, list(seeds)))
         title = f"{options.seeds} seeds from {options.first}, {options.system}"
         print(f"smallest region in which all but {MOST_REFUSED} live, B: {title}")
-        console.out_table(
-            ("heap", "region", "ratio", "one step above"), rows(heaps), width=console.WIDE
-        )
+        found = rows(heaps)
+        console.out_table(("heap", "region", "ratio", "one step above"), found, width=console.WIDE)
+        if options.write:
+            table = [
+                (options.system, name, region.replace(",", ""), ratio)
+                for name, region, ratio, _ in found
+            ]
+            columns = ("system", "heap", "region, B", "over its own")
+            write_result("firmware", columns, table, keys=2)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from events import cut, sources
+from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import searched_further
 from heapfit.design.effort import Effort
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 STANDARD_EVENTS = 10_000
@@ -41,8 +43,9 @@ def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
 
 
 def line(trace: Trace, name: str, effort: Effort) -> list[str]:
-    choice = choose_for_one(trace, name, FitOptions(effort=effort))
-    space = choose_for_one(trace, name, FitOptions(effort=effort, front=True))
+    loaded = load_trace(trace)
+    choice = choose_for_one(loaded, name, FitOptions(effort=effort))
+    space = choose_for_one(loaded, name, FitOptions(effort=effort, front=True))
     named = [choice.winner, space.winner]
     further = searched_further(space.comparison)
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
@@ -68,11 +71,16 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=STANDARD_EVENTS)
     parser.add_argument("--only", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--effort", nargs="+", type=Effort, default=list(Effort))
+    add_option(parser)
     asked = parser.parse_args()
     wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
     table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
     heads = ("recording", "effort", "over n", "fit", "fit --front", "further", "named by both")
     console.out_table(heads, table, width=console.WIDE)
+    if asked.write:
+        columns = ("recording", "effort", "events replayed over the recording's", "bytes to set")
+        rows = [[cell.replace(",", "") for cell in row[:4]] for row in table]
+        write_result("efforts", columns, rows, keys=2)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ folded parts and the heap map are drawn in it. Nothing fails: tests hold what is
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import axe_core_python
+from page_tables import add_option, write_result
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -42,12 +44,14 @@ COMMANDS = {  # page, and what makes it
     "designs/plans.html": f"fit {TRACES}/base.parquet {TRACES}/clean.parquet "
     f"{TRACES}/keep.parquet -o of-designs --plans designs",
     "front/front.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-front --front front",
-    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --exact --report simulate.html",
+    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
+    "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",
     "league/league.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
     f"{TRACES}/clean.parquet -o league",
     "reproduce.html": "reproduce 000 001 002 003 --small --report reproduce.html",
 }
+COLUMNS = ("page", "bytes", "load", "sheets", "phone", "serious", "no key", "messages")
 PHONE = (390, 844)
 LOADS = 9
 EMPTY = "<!doctype html><html lang=en><meta charset=utf-8><title>empty</title>"
@@ -80,23 +84,27 @@ class Measured:
 
 def main() -> None:
     """Makes the pages unless they are given, and prints a row for each."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="default: one of each command")
+    add_option(parser)
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
-        pages = [Path(one).resolve() for one in sys.argv[1:]] or list(made_in(folder))
+        pages = [one.resolve() for one in asked.pages] or list(made_in(folder))
         (folder / "empty.html").write_text(EMPTY)
         with Chromium(folder / "profile") as browser:
             empty = least_load(browser, folder / "empty.html")
             rows = [measured(browser, one, empty, folder) for one in pages]
-    console.out_table(
-        ["page", "bytes", "load", "sheets", "phone", "serious", "no key", "told"],
-        [
-            (
-                *(one.name, one.size, f"{one.load:.1f} x", one.printed),
-                *(one.phone, one.serious, one.unreached, one.told),
-            )
-            for one in rows
-        ],
-    )
+    table = [
+        (
+            *(one.name, one.size, f"{one.load:.1f} x", one.printed),
+            *(one.phone, one.serious, one.unreached, one.told),
+        )
+        for one in rows
+    ]
+    console.out_table(COLUMNS, table)
+    if asked.write:
+        write_result("pages", COLUMNS, table)
     print(f"An empty page: {empty:.1f} ms.")
 
 

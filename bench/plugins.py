@@ -3,6 +3,7 @@
 
     python bench/plugins.py own       tlsf and best_fit given as plug-ins: R_min, R_safe, placements
                                       and accesses must be those of the engine's own
+    python bench/plugins.py board     instructions and code of these crates on a Cortex-M4
     python bench/plugins.py crates    R_min over U_max of the crates that have an adapter here, and
                                       what checks of every block's content find in that region
 
@@ -20,14 +21,19 @@ from pathlib import Path
 
 import numpy as np
 from memory import opened, recordings
+from page_tables import add_option, write_result
 
+from harness.board import BOARDS
+from harness.plugin import OnBoard, Target, count_plugin
+from harness.workbench import Build, Workbench
 from heapfit.cli.printing import console
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.design.portfolio import named_portfolio
-from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, build, measure, plugin_of
+from heapfit.league.others import crates
+from heapfit.plugin import Built, Plugin, PluginRow, build, measure
 from heapfit.plugin.events import save_events
-from heapfit.plugin.running import started
+from heapfit.plugin.running import start_process
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, write_trace
@@ -138,7 +144,7 @@ def crate_cells(
     events = folder / "events"
     save_events(trace, events)
     u_max = profile_trace(trace).u_max
-    with started(built.program, events, alignment) as process:
+    with start_process(built.program, events, alignment) as process:
 
         def served(size: int) -> bool:
             if size <= built.statics_bytes:
@@ -155,11 +161,10 @@ def crate_cells(
 
 
 def out_crates(wish: argparse.Namespace, folder: Path) -> None:
-    crates = {path.name: path for path in sorted((INCLUDE / "crates").iterdir())}
     built = {
-        name: build(plugin_of(path, wish.bits), folder / name)
-        for name, path in crates.items()
-        if name in (wish.crates or crates)
+        one.name: build(one, folder / one.name)
+        for one in crates(wish.bits)
+        if one.name in (wish.crates or one.name)
     }
     rows: dict[str, list[float]] = {name: [] for name in built}
     for label, trace in traces_of(wish, folder):
@@ -171,17 +176,40 @@ def out_crates(wish: argparse.Namespace, folder: Path) -> None:
     console.out_table(["crate", "median"], cells, width=console.WIDE)
 
 
+def board_row(name: str, found: OnBoard) -> tuple[object, ...]:
+    calls = [found.calls.spread(one) for one in found.calls.functions]
+    spreads = [f"{one.mean:.0f}; {one.worst}" for one in calls if one is not None]
+    return name, found.region, *spreads, found.size.total, found.size.memory
+
+
+def out_board(wish: argparse.Namespace, folder: Path) -> None:
+    trace = Trace.open(ROOT / "examples/lwip-echo/lwip-echo.parquet")
+    target = Target(BOARDS["cortex-m4"], Build("Os"), alignment=8)
+    columns = ("crate", "region, B", "alloc: mean; worst", "free: mean; worst",
+               "code and constants, B", "variables, B")  # fmt: skip
+    rows = []
+    for plugin in crates(bits=32):
+        if plugin.name in (wish.crates or plugin.name):
+            found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
+            rows.append(board_row(plugin.name, found))
+    console.out_table(columns, rows, width=console.WIDE)
+    if wish.write:
+        write_result("board-crates", columns, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("own", "crates"))
+    parser.add_argument("what", choices=("own", "board", "crates"))
     parser.add_argument("--only", default="")
     parser.add_argument("--events", type=int)
     parser.add_argument("--alignment", type=int, default=4, help="of the crates' blocks")
     parser.add_argument("--bits", type=int, default=32, choices=(32, 64))
     parser.add_argument("--crates", nargs="+")
+    add_option(parser)
     wish = parser.parse_args()
+    out = {"own": out_own, "board": out_board, "crates": out_crates}[wish.what]
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        (out_own if wish.what == "own" else out_crates)(wish, Path(folder))
+        out(wish, Path(folder))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from page_tables import add_option, write_result
+
 from heapfit.cli.printing import console
 from heapfit.workloads.synthetic import parse_workload
 
@@ -140,6 +142,7 @@ def main() -> None:
     parser.add_argument("--commands", default="profile,fit", help="beside import")
     parser.add_argument("--folder", type=Path, help="to keep what is written")
     parser.add_argument("--stream", action="store_true", help="only write the events")
+    add_option(parser)
     asked = parser.parse_args()
     events = int(asked.events)
     if asked.stream:
@@ -148,13 +151,16 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
         folder = asked.folder or Path(scratch)
-        table = []
+        table, figures = [], []
         for name, ran in measured(events, folder, asked.commands.split(",")):
             within = "below 1 GiB" if ran.resident < AIM else "ABOVE 1 GiB"
             an_event = f"{ran.resident / events:,.2f}"
             table.append([name, f"{ran.resident:,}", an_event, f"{ran.seconds:,.1f}", within])
             print(*table[-1], sep="\t", flush=True)
+            figures.append((events, name, round(ran.resident / 1e6), f"{ran.seconds:.1f}"))
     console.out_table(("command", "resident B", "B an event", "CPU s", "aim"), table)
+    if asked.write:
+        write_result("scale", ("events", "command", "MB resident", "processor s"), figures, keys=2)
 
 
 if __name__ == "__main__":

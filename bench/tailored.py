@@ -16,10 +16,12 @@ import argparse
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memory import measured, opened, recordings
+from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -89,7 +91,7 @@ def learned(
 ) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    candidates = tailored_candidates(replace(loaded, runs=(loaded.trace, loaded.trace)))
+    candidates = tailored_candidates(replace(loaded, runs=(loaded, loaded)))
     return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 
@@ -185,14 +187,28 @@ def print_synthetic(names: list[str]) -> None:
     )
 
 
+def page_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str, str]]:
+    """The columns of ours in docs/peers.md."""
+    for one in programs:
+        yield one.name, figure(one.plain), figure(one.best)
+    for name, summary in (("median", statistics.median), ("worst", max)):
+        ours = ([one.plain for one in programs], [one.best for one in programs])
+        yield name, *(figure(summary(values)) for values in ours)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--only", default="", help="names in which this word occurs")
-    word = arguments.parse_args().only
+    add_option(arguments)
+    asked = arguments.parse_args()
+    word = asked.only
     programs = [program(name) for name in recordings() if word in name]
     if programs:
         print_programs(programs)
         print_aims(programs)
+        if asked.write and not word:
+            columns = ("program", "`tailored`, plain", "`tailored`, learned")
+            write_result("tailored", columns, list(page_rows(programs)))
     else:
         print("no recorded program (set HEAPFIT_CORPUS)", file=sys.stderr)
     synthetic = [name for name in SYNTHETIC if word in name]

@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory import SEED, corpus, opened
+from page_tables import add_option, write_result
 from peers_target import CODE, WORST
 
 from harness.board import BOARDS, Board
 from harness.calls import Spread
-from harness.cases import cases_of, shipped_allocators
+from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.contract import LARGE, contract_image, run_contract
+from harness.interrupts import interrupted_heaps
 from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, Verification, verify
 from harness.workbench import Build, Workbench
@@ -126,7 +128,7 @@ def row(case: Case, done: Verification) -> tuple[object, ...]:
 
 def cases(loaded: LoadedTrace) -> Iterator[Case]:
     specs = [name.replace(":", ",").replace(",", ":", 1) for name in TAILORED]
-    for allocator in [*shipped_allocators(), *specs]:
+    for allocator in [*list_shipped(), *specs]:
         print(f"  {allocator}", file=sys.stderr, flush=True)
         try:
             yield from cases_of(loaded, [allocator])
@@ -167,7 +169,7 @@ def dedicated_cases(loaded: LoadedTrace) -> Iterator[Case]:
         Plan("class_pools", exact, pools=pools),
         Plan("budgeted", pools=pools, shared=Plan("tlsf")),
     ]
-    if "fixed_pool" in shipped_allocators():
+    if "fixed_pool" in list_shipped():
         block = {"block_size": max(sizes), "blocks": PEAK * len(sizes)}
         plans.append(Plan("fixed_pool", block))
     for plan in plans:
@@ -217,8 +219,21 @@ def size_rows(workbench: Workbench, plans: dict[str, Plan]) -> Iterator[tuple[ob
 def size_plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """A plan of each allocator; of pools without a shared heap where they need none."""
     plans = {case.plan.allocator: case.plan for case in dedicated_cases(loaded)}
-    plans |= {name: Plan(name) for name in shipped_allocators() if name not in plans}
+    plans |= {name: Plan(name) for name in list_shipped() if name not in plans}
     return plans | {name: Plan("tailored", scalars) for name, scalars in TAILORED.items()}
+
+
+def out_interrupts(count: int, writes: bool) -> None:
+    """The attack of `python -m harness interrupts`, as docs/attacks.md shows it."""
+    columns = ("heap", "interrupts", "corrupt with a lock", "without")
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = [
+            (name, locked.inside, locked.corrupt, bare.corrupt)
+            for name, locked, bare in interrupted_heaps(Workbench(Path(scratch)), count)
+        ]
+    console.out_table(columns, rows)
+    if writes:
+        write_result("interrupts", columns, rows)
 
 
 def main() -> None:
@@ -226,7 +241,12 @@ def main() -> None:
     arguments.add_argument("--events", type=int, default=100_000, help="of each trace, at most")
     arguments.add_argument("--traces", nargs="*", default=TRACES, choices=TRACES)
     arguments.add_argument("--contract", action="store_true", help="the whole suite on each board")
+    arguments.add_argument("--interrupts", type=int, help="so many a heap, and nothing else")
+    add_option(arguments)
     wish = arguments.parse_args()
+    if wish.interrupts:
+        out_interrupts(wish.interrupts, wish.write)
+        return
     print(f"traces: {corpus() or f'own generators, seed {SEED}'}, {wish.events:,} events at most")
     measured = Measured()
     with tempfile.TemporaryDirectory() as scratch:
@@ -257,7 +277,7 @@ def main() -> None:
         console.out_table(("allocator", *BOARDS), stacks, width=console.WIDE)
         if wish.contract:
             for board in BOARDS.values():
-                image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)
+                image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)
                 print(board.name, *run_contract(image, STEPS))
 
 

@@ -2,7 +2,13 @@
 """Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
-from heapfit.plan.allocators import ALIGNMENTS, SMALL_REQUEST, find_allocators, serving_region
+from heapfit.plan.allocators import (
+    ALIGNMENTS,
+    SMALL_REQUEST,
+    UNKNOWN,
+    find_allocators,
+    serving_region,
+)
 
 HEAD = f"""\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -11,7 +17,8 @@ HEAD = f"""\
 
 Each is one header and one source: in `core/` where it may ship to firmware, in `baselines/` where
 it is there to compare with. A header says how its allocator works. `heapfit allocators` prints this
-page's figures. A tunable is a line of a plan; what a plan leaves out takes the standard value.
+page's figures; those of allocators in `papers/src`, which only a paper is reproduced with, if they
+are named. A tunable is a line of a plan; what a plan leaves out takes the standard value.
 
 Figures are of the standard plan; n is the largest request in units of the smallest block, M the
 most bytes live at once. The smallest region is one that serves a single block of
@@ -40,10 +47,10 @@ def section(info: _engine.AllocatorInfo) -> str:
     lines = [f"### `{info.name}`", "", f"{title}. Origin: {info.origin}."]
     if info.ignores_region_end:
         lines.append("No placement depends on where the region ends.")
-    lines += ["", f"- worst case: {info.worst_case}"]
-    lines += [f"- bytes a block beyond the request: {info.block_bytes}"]
-    lines += [f"- fragmentation: {info.fragmentation}"]
-    lines += ["", "```text", info.layout, "```", ""]
+    lines += ["", f"- worst case: {info.worst_case or UNKNOWN}"]
+    lines += [f"- bytes a block beyond the request: {info.block_bytes or UNKNOWN}"]
+    lines += [f"- fragmentation: {info.fragmentation or UNKNOWN}"]
+    lines += ["", "```text", info.layout or UNKNOWN, "```", ""]
     lines += ["| tunable | meaning | range | standard |", "|---|---|---|---|"]
     lines += [tunable_row(tunable) for tunable in info.tunables]
     return "\n".join(lines)

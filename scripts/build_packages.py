@@ -5,8 +5,9 @@
   scripts/build_packages.py FOLDER
 
 The wheel is tagged manylinux by auditwheel, for the oldest C library that serves it here, and one
-ABI serves every Python from 3.11 on. The list (SPDX 2.3) has each file with its hashes, and the
-packages that pip installs with it, in the versions of requirements.lock, by which the tests ran.
+ABI serves every Python from 3.11 on. It installs a manual page and bash completion, made here of
+the commands. The list (SPDX 2.3) has each file with its hashes, and the packages that pip installs
+with it, in the versions of requirements.lock, by which the tests ran.
 The sources have what git knows, examples and tests included.
 """
 
@@ -26,14 +27,29 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from heapfit.generate.parts_list import Needed, parts_list
+from man_page import completion, manual
 
 ROOT = Path(__file__).parents[1]
 _BUILD = "build/wheel"
+_SHARED = {  # where man and bash look for them
+    "man/man1/heapfit.1": manual,
+    "bash-completion/completions/heapfit": completion,
+}
 _PINNED = re.compile(r"^([a-z0-9.-]+)==([^\s;]+)", re.MULTILINE)
+
+
+def write_share(folder: Path) -> None:
+    """Writes the manual page and the completion where they lie below share/."""
+    for name, lines in _SHARED.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines()), encoding="utf-8")
 
 
 def build_wheel(folder: Path) -> Path:
     """Builds the wheel into `folder`, which exists; returns its path."""
+    share = ROOT / _BUILD / "share"
+    write_share(share)
     before = set(folder.glob("*.whl"))
     options = ["--quiet", "--no-build-isolation", "--no-deps", f"--wheel-dir={folder.resolve()}"]
     subprocess.run(
@@ -44,6 +60,7 @@ def build_wheel(folder: Path) -> Path:
             "wheel",
             *options,
             f"--config-settings=build-dir={_BUILD}",
+            f"--config-settings=cmake.define.HFIT_SHARE={share}",
             ".",
         ],
         check=True,

@@ -25,6 +25,7 @@ MANY_PARAMETERS = {"tests", "examples"}
 NATIVE = (
     "core",
     "baselines",
+    "papers/src",
     "recorder",
     "engine",
     "python/bindings",

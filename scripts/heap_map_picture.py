@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402  (the tests' browser)
-from heapfit.fitting.fit import fit  # noqa: E402
+from heapfit.fitting.fit import Resources, fit  # noqa: E402
+from heapfit.report.heap.fit import write_report  # noqa: E402
 
 PICTURE = ROOT / "docs/pictures/heap-map.png"
 WIDTH = 1000  # CSS pixels of the page
@@ -55,7 +56,8 @@ _DRAW = """(async () => {
 def main() -> None:
     """Fits the example, draws its map and stores it."""
     folder = Path(sys.argv[1])
-    fitted = fit([ROOT / "examples/lwip-echo/lwip-echo.parquet"], folder / "fit")
+    recording = ROOT / "examples/lwip-echo/lwip-echo.parquet"
+    fitted = fit([recording], folder / "fit", resources=Resources(write_page=write_report))
     with Chromium(folder / "profile") as browser:
         browser.resize(WIDTH, 900)
         browser.open(fitted.paths.report)

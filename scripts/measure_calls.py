@@ -28,9 +28,9 @@ from harness.calls import Calls
 from harness.code_size import code_size
 from harness.codes import CALLS_BUILD, SIZE_BUILD, plan_of_code
 from harness.image import replay_design, replay_image
-from harness.instruction_fit import Tally, fitted_model
+from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
-from harness.replay import counted_replay
+from harness.replay import count_replay
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
@@ -156,7 +156,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) ->
     packed = pack(loaded.trace)
     case = Case(code_label(plan), plan, region, base)
     image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, base))
-    target, calls = counted_replay(image, plan.allocator, packed, workbench.plugin)
+    target, calls = count_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")
     yield from tallied(name, calls)
@@ -172,7 +172,7 @@ def tallied(trace: str, calls: Calls) -> Iterator[Tally]:
                 for field in ("heap_loads", "heap_stores", "payload", "instructions")
             )
             left = without_copying(instructions, payload)
-            yield Tally.of(trace, operation, np.column_stack([loads, stores, left]))
+            yield Tally.from_calls(trace, operation, np.column_stack([loads, stores, left]))
 
 
 def without_copying(
@@ -202,7 +202,7 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
             except HeapfitError as error:
                 print(f"left out: {error}", file=sys.stderr)
     return {
-        code: MeasuredCode(linked_bytes(workbench, code), fitted_model(counted))
+        code: MeasuredCode(linked_bytes(workbench, code), fit_model(counted))
         for code, counted in tallies.items()
         if len({tally.trace for tally in counted}) > 1
     }

@@ -17,7 +17,7 @@ from harness.cases import cases_of
 from harness.codes import CALLS_BUILD
 from harness.image import replay_design, replay_image
 from harness.packed_trace import pack
-from harness.replay import counted_replay
+from harness.replay import count_replay
 from harness.verify import host_replay
 from harness.workbench import Workbench
 from heapfit.errors import HeapfitError
@@ -38,7 +38,7 @@ def measure_queue(workbench: Workbench, trace: int) -> Iterator[CallInstructions
     for case in cases:
         design = replay_design(case.plan, case.region, case.base_alignment)
         image = replay_image(workbench, M4, CALLS_BUILD, design)
-        target, calls = counted_replay(image, case.plan.allocator, packed, workbench.plugin)
+        target, calls = count_replay(image, case.plan.allocator, packed, workbench.plugin)
         if target.placement_hash != host_replay(case, packed).result.placement_hash:
             raise HeapfitError(f"{case.name}: placed elsewhere than on the host")
         alloc, free = calls.spread("alloc"), calls.spread("free")

@@ -48,15 +48,15 @@ blocks are live than the pool has, the next is served.
 `heapfit generate PLAN --prove` proves a folder's own copy, and of each pool of its tables, as a
 goal of its own, that its list, used bits, base, size and count are such as the contracts are of.
 A plan
-whose free blocks are found by their bits (`search = 1`) is refused: the proof is not about it.
+whose free blocks are found by their bits (`search = 0`) is refused: the proof is not about it.
 
     scripts/prove.py                core
     scripts/prove.py --mutants 20   20 drawn changes of the text: none may be proven
 
 Outside this proof: the cast of the region's bytes to words (`load_word`, `store_word`), `volatile`,
-the way from an address to a block's number, the rules that lead a size to its pool, blocks that a
-pool gets from the shared heap later, that init's loop leaves what `begins_in_order` asks, and the
-step from single calls to sequences of them, which is induction on paper.
+the way from an address to a block's number, the rules that lead a size to its pool, that init's
+loop leaves what `begins_in_order` asks, and the step from single calls to sequences of them, which
+is induction on paper.
 
 ## Bounded: sequences
 

@@ -5,8 +5,8 @@ from heapfit.sweep import Sweep
 from heapfit_papers.pages.markdown import paper_section
 from heapfit_papers.reproduce.finding import verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import published
-from heapfit_papers.reproduce.rows import chosen_rows, reproduce
+from heapfit_papers.reproduce.published import load_published
+from heapfit_papers.reproduce.rows import reproduce, select_rows
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -45,11 +45,11 @@ several ways, the one that was taken and what the others give.
 def main() -> None:
     """Measures every row in its full form."""
     with Sweep() as sweep:
-        results = reproduce(chosen_rows([]), Laboratory(sweep=sweep))
+        results = reproduce(select_rows([]), Laboratory(sweep=sweep))
     print(HEAD)
     first, *kinds = verdicts_in_words(results)
     print("\n".join([first, "", *(f"- {line}" for line in kinds)]))
-    for number in published().papers:
+    for number in load_published().papers:
         mine = [result for result in results if result.row.paper == number]
         print("\n".join(paper_section(mine)))
 

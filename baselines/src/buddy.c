@@ -23,6 +23,7 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
 #define IS_CODED 0 /* links stand as published */
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
@@ -196,27 +197,19 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 }
 
 /* A block with room for every gap; the block begins at the atom that has the alignment. */
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
+static void *take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment, size_t size) {
     uint32_t room;
     uint32_t order;
     uint32_t atom;
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
-        return NULL;
-    }
-    if (alignment <= plan->alignment) {
-        return heap_alloc(heap, plan, size);
-    }
     const uint32_t base = base_of(heap, plan);
-    const uint32_t mask =
-        atom_size(plan) < alignment ? atom_size(plan) - 1 : (uint32_t)alignment - 1;
+    const uint32_t mask = atom_size(plan) < alignment ? atom_size(plan) - 1 : alignment - 1;
     if ((((uintptr_t)heap + base) & mask) != 0 ||
-        !round_size(size, (uint32_t)alignment - plan->alignment, 1, &room) ||
+        !round_size(size, alignment - plan->alignment, 1, &room) ||
         !order_for(plan, room, &order) || !take_block(heap, plan, order, &atom)) {
         return NULL;
     }
     const uint32_t offset = base + atom * atom_size(plan);
-    const uint32_t gap = alignment_gap(heap, offset, (uint32_t)alignment);
+    const uint32_t gap = alignment_gap(heap, offset, alignment);
     if (gap != 0) {
         set_state(heap, atom, order | STATE_USED | STATE_SHIFTED);
         set_state(heap, atom + gap / atom_size(plan), order | STATE_SHIFTED);
@@ -404,6 +397,7 @@ const hfit_allocator hfit_buddy_allocator = {
             .order.text = "last freed first",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_BUDDIES,
     .operations = &hfit_buddy_operations,
     .unlocked = &hfit_buddy_unlocked,

@@ -27,6 +27,7 @@
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
 #include "src/low_level.h"
+#include "src/aligned.h"
 #include "src/shifted_block.h"
 
 enum {
@@ -186,27 +187,12 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     return moved == NULL && size <= usable ? block : moved;
 }
 
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
-    uint32_t room;
-    uint32_t bin;
-    if (alignment <= plan->alignment) {
-        return is_power_of_two(alignment) ? heap_alloc(heap, plan, size) : NULL;
-    }
-    if (!room_to_shift(plan, alignment, size, &room) || !bin_for(plan, room, &bin)) {
-        return NULL;
-    }
-    const uint32_t payload = take_block(heap, plan, bin);
-    if (payload == NO_OFFSET) {
-        return NULL;
-    }
-    const uint32_t gap = alignment_gap(heap, payload, (uint32_t)alignment);
-    if (gap != 0) {
-        store_word(heap, payload - TAG_SIZE, bin << BIN_SHIFT | HOLDS_SHIFTED | TAG_USED);
-        store_word(heap, payload, gap | TAG_SHIFTED);
-        (void)shift_payload(heap, payload, gap);
-    }
-    return block_at(heap, payload + gap);
+static void note_shift(hfit_heap *heap, const hfit_plan *plan, uint32_t payload, uint32_t gap,
+                       uint32_t room) {
+    uint32_t bin = 0;
+    (void)bin_for(plan, room, &bin); /* the block's: it was asked for with `room` bytes */
+    store_word(heap, payload - TAG_SIZE, bin << BIN_SHIFT | HOLDS_SHIFTED | TAG_USED);
+    store_word(heap, payload, gap | TAG_SHIFTED);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {

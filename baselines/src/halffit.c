@@ -27,6 +27,7 @@
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/logarithm.h"
+#include "src/aligned.h"
 #include "src/shifted_block.h"
 
 enum {
@@ -205,27 +206,11 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     return moved == NULL && size <= usable ? block : moved;
 }
 
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
-    uint32_t room;
-    uint32_t needed;
-    if (alignment <= plan->alignment) {
-        return is_power_of_two(alignment) ? heap_alloc(heap, plan, size) : NULL;
-    }
-    if (!room_to_shift(plan, alignment, size, &room) || !fragment_size_for(room, &needed)) {
-        return NULL;
-    }
-    const uint32_t fragment = take_fragment(heap, needed);
-    if (fragment == NO_OFFSET) {
-        return NULL;
-    }
-    uint32_t payload = fragment + HEADER_SIZE;
-    const uint32_t gap = alignment_gap(heap, payload, (uint32_t)alignment);
-    if (gap != 0) {
-        store_word(heap, fragment + TAG, gap | TAG_USED);
-        payload = shift_payload(heap, payload, gap);
-    }
-    return block_at(heap, payload);
+static void note_shift(hfit_heap *heap, const hfit_plan *plan, uint32_t payload, uint32_t gap,
+                       uint32_t room) {
+    (void)plan;
+    (void)room;
+    store_word(heap, payload - TAG_SIZE, gap | TAG_USED);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
@@ -396,6 +381,7 @@ const hfit_allocator hfit_halffit_allocator = {
             .order.text = "last freed first",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_POWERS,
     .operations = &hfit_halffit_operations,
     .unlocked = &hfit_halffit_unlocked,

@@ -11,6 +11,7 @@
 #include "src/operations/operations.h"
 #include "src/logarithm.h"
 #include "src/low_level.h"
+#include "src/aligned.h"
 #include "src/shifted_block.h"
 #include "src/powers_of_two.h"
 #include "src/class_stacks.h"
@@ -78,6 +79,7 @@ const hfit_allocator hfit_kingsley_allocator = {
             .order.text = "last freed first",
             .growth.text = "in steps",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_kingsley_operations,
     .unlocked = &hfit_kingsley_unlocked,
 };

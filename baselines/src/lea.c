@@ -10,6 +10,8 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
+#include "src/cut_chunk.h"
 #define IS_CODED 0 /* links stand as published */
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
@@ -293,38 +295,26 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     return move_block(heap, plan, block, own - HEADER_SIZE, size);
 }
 
-/* Takes a chunk with room for every gap, and frees what is before and behind the block. */
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
-    uint32_t needed;
-    uint32_t room;
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
-        return NULL;
-    }
-    if (alignment <= plan->alignment) {
-        return heap_alloc(heap, plan, size);
-    }
-    if (!chunk_size_for(plan, size, &needed) ||
-        !round_size(needed, (uint32_t)alignment + CHUNK_LEAST, plan->alignment, &room)) {
-        return NULL;
-    }
-    uint32_t chunk = take_chunk(heap, plan, room);
-    if (chunk == NO_OFFSET) {
-        return NULL;
-    }
-    uint32_t gap = alignment_gap(heap, chunk + HEADER_SIZE, (uint32_t)alignment);
-    if (gap != 0) {
-        const uint32_t header = load_word(heap, chunk);
-        while (gap < CHUNK_LEAST) {
-            gap += (uint32_t)alignment;
-        }
-        store_word(heap, chunk, gap | (header & 3u));
-        store_word(heap, chunk + gap, ((header & ~3u) - gap) | USED | PREVIOUS_USED);
-        release_chunk(heap, plan, chunk);
-        chunk += gap;
-    }
-    cut_end(heap, plan, chunk, needed);
-    return block_at(heap, chunk + HEADER_SIZE);
+static bool room_to_align(const hfit_plan *plan, uint32_t needed, uint32_t alignment,
+                          uint32_t *room) {
+    return round_size(needed, alignment + CHUNK_LEAST, plan->alignment, room);
+}
+
+static uint32_t least_chunk(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
+}
+
+static uint32_t header_size(void) {
+    return HEADER_SIZE;
+}
+
+static void cut_start(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t start) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t gap = start - chunk;
+    store_word(heap, chunk, gap | (header & 3u));
+    store_word(heap, start, ((header & ~3u) - gap) | USED | PREVIOUS_USED);
+    release_chunk(heap, plan, chunk);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
@@ -410,6 +400,7 @@ const hfit_allocator hfit_lea_allocator = {
             .order.text = "by size",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_lea_operations,
     .unlocked = &hfit_lea_unlocked,
 };

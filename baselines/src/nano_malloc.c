@@ -21,6 +21,8 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
+#include "src/cut_chunk.h"
 
 enum {
     LIST = 0,
@@ -175,40 +177,23 @@ static void cut_end(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint
     }
 }
 
-/* Gives back what lies before `start`, which is nothing or a chunk. */
-static void cut_start(hfit_heap *heap, uint32_t chunk, uint32_t start) {
+static void cut_start(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t start) {
     const uint32_t end = behind(heap, chunk);
-    if (start != chunk) {
-        store_word(heap, start + SIZE, end - start);
-        store_word(heap, chunk + SIZE, start - chunk);
-        free_chunk(heap, chunk);
-    }
+    (void)plan;
+    store_word(heap, start + SIZE, end - start);
+    store_word(heap, chunk + SIZE, start - chunk);
+    free_chunk(heap, chunk);
 }
 
 /* The chunk begins a word before the block, so what it was cut from has to hold a chunk before. */
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
-    uint32_t needed;
-    uint32_t room;
-    if (alignment <= plan->alignment) {
-        return is_power_of_two(alignment) ? heap_alloc(heap, plan, size) : NULL;
-    }
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 4 ||
-        !chunk_size_for(plan, size, &needed) ||
-        !round_sum(needed, 2 * (uint32_t)alignment, UNIT, &room)) {
-        return NULL;
-    }
-    const uint32_t chunk = take_chunk(heap, plan, room);
-    if (chunk == NO_OFFSET) {
-        return NULL;
-    }
-    uint32_t start = chunk + alignment_gap(heap, chunk + HEAD, (uint32_t)alignment);
-    if (start != chunk && start - chunk < least_chunk(plan)) {
-        start += (uint32_t)alignment;
-    }
-    cut_start(heap, chunk, start);
-    cut_end(heap, plan, start, needed);
-    return block_at(heap, start + HEAD);
+static bool room_to_align(const hfit_plan *plan, uint32_t needed, uint32_t alignment,
+                          uint32_t *room) {
+    (void)plan;
+    return round_sum(needed, 2 * alignment, UNIT, room);
+}
+
+static uint32_t header_size(void) {
+    return HEAD;
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
@@ -313,6 +298,7 @@ const hfit_allocator hfit_nano_malloc_allocator = {
             .order.text = "by address",
             .growth.text = "by what a request lacks",
         },
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .operations = &hfit_nano_malloc_operations,
     .unlocked = &hfit_nano_malloc_unlocked,
 };

@@ -13,7 +13,7 @@
 #include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
-#include "src/pools/growth.h"
+#include "src/pools/shared_heap.h"
 #include "src/pools/taking.h"
 #include "src/pools/inspection.h"
 #include "src/pools/heap.h"
@@ -49,11 +49,6 @@ static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
-    (void)plan;
-    return false;
-}
-
-static inline bool may_grow(const hfit_pools_plan *plan) {
     (void)plan;
     return false;
 }
@@ -114,6 +109,7 @@ const hfit_allocator hfit_static_pools_allocator = {
             .order.text = "last freed first",
             .growth.text = "all set aside",
         },
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_SIZES,
     .operations = &hfit_static_pools_operations,
     .unlocked = &hfit_static_pools_unlocked,

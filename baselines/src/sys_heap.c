@@ -26,6 +26,7 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
+#include "src/aligned.h"
 
 enum {
     HEADER = 0, /* bytes of a chunk's header */
@@ -357,15 +358,13 @@ static uint32_t alignment_of_all(const hfit_heap *heap) {
     return alignment_gap(heap, header, 8) == 0 ? 8 : 4;
 }
 
-static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
-                                size_t size) {
+static void *take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment, size_t size) {
     const uint32_t header = header_of(heap);
     uint32_t room;
     if (alignment <= alignment_of_all(heap)) {
-        return is_power_of_two(alignment) ? heap_alloc(heap, plan, size) : NULL;
+        return heap_alloc(heap, plan, size);
     }
-    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 4 ||
-        !chunk_size_for(heap, size, (uint32_t)alignment - alignment_of_all(heap), &room)) {
+    if (!chunk_size_for(heap, size, alignment - alignment_of_all(heap), &room)) {
         return NULL;
     }
     const uint32_t whole = take_chunk(heap, room);
@@ -373,7 +372,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         return NULL;
     }
     const uint32_t start = offset_in(heap, whole);
-    const uint32_t moved = start + alignment_gap(heap, start + header, (uint32_t)alignment);
+    const uint32_t moved = start + alignment_gap(heap, start + header, alignment);
     const uint32_t chunk = moved / unit_of(header);
     const uint32_t shift = moved % unit_of(header);
     if (chunk != whole) {
@@ -544,6 +543,7 @@ const hfit_allocator hfit_sys_heap_allocator = {
             .order.text = "first freed first, from a hand",
             .growth.text = "the whole region is free at first",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .operations = &hfit_sys_heap_operations,
     .unlocked = &hfit_sys_heap_unlocked,
 };

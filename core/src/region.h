@@ -11,6 +11,7 @@
 #include "hfit/compiler.h"
 #include "hfit/config.h"
 #include "hfit/contract.h"
+#include "hfit/payload.h"
 
 #include "src/size.h"
 
@@ -94,23 +95,6 @@ static FORCE_INLINE bool is_alignment_allowed(uint32_t alignment) {
 static FORCE_INLINE bool is_region_usable(const void *region, size_t size, const hfit_plan *plan) {
     return region != NULL && plan != NULL && is_alignment_allowed(plan->alignment) &&
            ((uintptr_t)region & (plan->alignment - 1)) == 0 && (size >> 16) >> 16 == 0;
-}
-
-static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
-    unsigned char *target = to;
-    const unsigned char *source = from;
-    for (size_t i = 0; i < bytes; i++) {
-        HFIT_LOOP_OF_PAYLOAD();
-        target[i] = source[i];
-    }
-}
-
-static inline void hfit_clear_bytes(void *to, size_t bytes) {
-    unsigned char *target = to;
-    for (size_t i = 0; i < bytes; i++) {
-        HFIT_LOOP_OF_PAYLOAD();
-        target[i] = 0;
-    }
 }
 
 /* Copies payload on behalf of `resize`, and counts it. */

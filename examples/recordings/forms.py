@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the other forms of the recordings in traces/, and their table into README.md.
 
-text/NAME.txt.gz has all that the Parquet has but the call sites of frees. rep/NAME.rep.gz, the form
-of the CS:APP malloc lab, leaves out alignments, times, threads and call sites, and has zeroed
-requests as others.
+The repository keeps neither form: both follow from the Parquet. text/NAME.txt.gz has all that the
+Parquet has but the call sites of frees. rep/NAME.rep.gz, the form of the CS:APP malloc lab, leaves
+out alignments, times, threads and call sites, and has zeroed requests as others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.outputs.ours import replacing_all
 from heapfit.trace.content import content_hash
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
@@ -69,7 +69,7 @@ def write_packed(path: Path, lines: Iterable[str]) -> None:
     """The same bytes whenever it is written."""
     path.parent.mkdir(exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode()
-    with replacing_all(), file_aside(path) as aside:
+    with replacing_all(), staged_file(path) as aside:
         aside.write_bytes(gzip.compress(text, 9, mtime=0))
 
 
@@ -97,14 +97,19 @@ def with_table(page: str, table: Iterable[str]) -> str:
     return page[: page.index(HEAD)] + "\n".join(table) + "\n"
 
 
+def write_forms(trace: Trace, folder: Path) -> None:
+    """Writes text/NAME.txt.gz and rep/NAME.rep.gz into the folder."""
+    write_packed(folder / f"text/{trace.path.stem}.txt.gz", text_lines(trace))
+    write_packed(folder / f"rep/{trace.path.stem}.rep.gz", rep_lines(trace))
+
+
 def recordings() -> list[Trace]:
     return [Trace.open(path) for path in sorted((HERE / "traces").glob("*.parquet"))]
 
 
 def main() -> None:
     for trace in recordings():
-        write_packed(HERE / f"text/{trace.path.stem}.txt.gz", text_lines(trace))
-        write_packed(HERE / f"rep/{trace.path.stem}.rep.gz", rep_lines(trace))
+        write_forms(trace, HERE)
     page = HERE / "README.md"
     page.write_text(with_table(page.read_text(), table_lines(recordings())))
 

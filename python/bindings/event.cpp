@@ -36,6 +36,15 @@ template <typename Value, auto member> Array<Value> column(const EventArray &arr
     return to_array(std::move(values));
 }
 
+Array<std::uint32_t> alignments(const EventArray &array) {
+    std::vector<std::uint32_t> values;
+    values.reserve(array.events().size());
+    for (const Event &event : array.events()) {
+        values.push_back(event.alignment_log2 == 0 ? 0U : 1U << event.alignment_log2);
+    }
+    return to_array(std::move(values));
+}
+
 EventArray tagged(const EventArray &array, const Column<std::uint16_t> &tags) {
     const nb::gil_scoped_release release;
     return array.tagged(as_span(tags));
@@ -56,6 +65,7 @@ void bind_event(nb::module_ &module) {
         .def("ops", &column<std::uint8_t, &Event::op>, "As in a trace; a copy.")
         .def("objects", &column<ObjectId, &Event::object>, "A copy.")
         .def("sizes", &column<Bytes, &Event::size>, "Bytes; a copy.")
+        .def("alignments", &alignments, "Bytes; 0 where a request asks for none; a copy.")
         .def("__len__", [](const EventArray &array) { return array.events().size(); })
         .def_prop_ro("nbytes", [](const EventArray &array) { return array.events().size_bytes(); });
 }

@@ -97,8 +97,9 @@ std::string kind_of(const hfit_tunable &tunable) {
     }
 }
 
-// In the order of hfit_code_effect and of hfit_limit.
+// In the order of hfit_code_effect, hfit_free_lists and hfit_limit.
 constexpr std::array EFFECTS{"choice", "switch", "amount"};
+constexpr std::array FREE_LISTS{"unknown", "none", "classes", "single"};
 constexpr std::array LIMITS{"unknown", "blocks", "partitions", "pools",
                             "sizes",   "holes",  "buddies",    "powers"};
 
@@ -152,6 +153,8 @@ void bind_allocators(nb::module_ &module) {
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
         .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
+        .def_prop_ro("is_of_papers", &is_of_papers,
+                     "True for one that only a paper is reproduced with.")
         .def_ro("ignores_region_end", &hfit_allocator::ignores_region_end)
         .def_prop_ro(
             "in_pieces",
@@ -163,24 +166,38 @@ void bind_allocators(nb::module_ &module) {
             "takes_tags",
             [](const hfit_allocator &allocator) { return allocator.alloc_at != nullptr; },
             "True if blocks may be placed by the tag of the call site, too.")
-        .def_prop_ro("worst_case",
-                     [](const hfit_allocator &allocator) { return allocator.account.worst_case; })
-        .def_prop_ro("block_bytes",
-                     [](const hfit_allocator &allocator) { return allocator.account.block_bytes; })
+        // Texts of the account are None where the descriptor leaves them out.
         .def_prop_ro(
-            "fragmentation",
-            [](const hfit_allocator &allocator) { return allocator.account.fragmentation; })
-        .def_prop_ro("layout",
-                     [](const hfit_allocator &allocator) { return allocator.account.layout; })
+            "worst_case",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.worst_case); })
+        .def_prop_ro(
+            "block_bytes",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.block_bytes); })
+        .def_prop_ro("fragmentation",
+                     [](const hfit_allocator &allocator) {
+                         return text_of(allocator.account.fragmentation);
+                     })
+        .def_prop_ro(
+            "layout",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.layout); })
         .def_prop_ro("axes", &axes_of, nb::rv_policy::reference,
                      "In the order of hfit_axes (hfit/descriptor.h).")
         .def_prop_ro("grid", &grid_of, "Values of tunables worth trying.")
+        .def_prop_ro(
+            "free_lists",
+            [](const hfit_allocator &allocator) { return FREE_LISTS.at(allocator.free_lists); },
+            "How free blocks are kept: 'unknown', 'none', 'classes' or 'single'.")
+        .def_prop_ro(
+            "address_order",
+            [](const hfit_allocator &allocator) { return text_of(allocator.address_order); },
+            "The tunable that orders a single list by address where it is not 0; None if none.")
         .def_prop_ro(
             "limit", [](const hfit_allocator &allocator) { return LIMITS.at(allocator.limit); },
             "What is missing when a request is refused; 'unknown' if that is not told.")
         .def_prop_ro("tunables", &tunables_of, nb::rv_policy::reference);
     module.def("allocators", &all_allocators, nb::rv_policy::reference,
-               "Every allocator: core's in the order of core/allocators.def, then the baselines.");
+               "Every allocator: core's in the order of core/allocators.def, then baselines, then "
+               "the papers'.");
 }
 
 void bind_descriptors(nb::module_ &module) {

@@ -47,15 +47,21 @@ template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
     }
 }
 
-nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>> to_chains(WireTrace &reader) {
+using Chains = nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>;
+
+// Only recordings name more than the direct caller of a request.
+template <class Reader> Chains to_chains(Reader &reader) {
     nb::dict chains;
-    for (const auto &[site, callers] : reader.chains()) {
-        chains[nb::int_(site)] = nb::make_tuple(callers[0], callers[1], callers[2], callers[3]);
+    if constexpr (requires { reader.chains(); }) {
+        for (const auto &[site, callers] : reader.chains()) {
+            chains[nb::int_(site)] = nb::make_tuple(callers[0], callers[1], callers[2], callers[3]);
+        }
     }
-    return nb::borrow<nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>>(chains);
+    return nb::borrow<Chains>(chains);
 }
 
-// A reader has feed(bytes), finish(), builder() and header().
+// A reader has feed(bytes), finish(), builder() and header(). In Python it is a Reader
+// (heapfit/importers/source.py).
 template <class Reader>
 nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char *doc) {
     return nb::class_<Reader>(module, name, doc)
@@ -75,7 +81,9 @@ nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char
         .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
         .def_prop_ro("program", [](Reader &self) { return to_text(self.header().program); })
         .def_prop_ro("source", [](Reader &self) { return to_text(self.header().source); })
-        .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; });
+        .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; })
+        .def_prop_ro("chains", &to_chains<Reader>,
+                     "The callers of each site that stands for several, innermost first.");
 }
 
 } // namespace
@@ -87,9 +95,7 @@ void bind_trace(nb::module_ &module) {
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
     bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
-    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).")
-        .def_prop_ro("chains", &to_chains,
-                     "The callers of each site that stands for several, innermost first.");
+    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).")
         .def("keep_addresses", &FrameTrace::keep_addresses,

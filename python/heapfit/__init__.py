@@ -2,35 +2,62 @@
 """heapfit fits a heap to a program: traces, profiles, plans, exact replay, generated C.
 
 docs/python.md is the guide. The names that are offered here, and where each comes from, are listed
-once, in the stub beside this file; a name's module is imported when the name is first used, so that
-`import heapfit` costs nothing. No room has the name of a function. What is deeper in the package
-may change with any version.
+once, in _OFFERED; for type checkers scripts/package_stub.py makes the stub beside this file of it.
+A name's module is imported when the name is first used, so that `import heapfit` costs nothing. No
+room has the name of a function. What is deeper in the package may change with any version.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from importlib import import_module
-from pathlib import Path
+from typing import Final
 
-_OFFERED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
-
-
-@cache
-def _modules() -> dict[str, str]:
-    """The module of each name, as the stub has it."""
-    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-    return {name: module for module, name in _OFFERED.findall(stub)}
+_OFFERED: Final = {
+    "heapfit.checks.check": ("Check", "CheckOptions"),
+    "heapfit.comparison.comparison": ("Comparison",),
+    "heapfit.comparison.row": ("Row",),
+    "heapfit.design.plan_options": ("PlanOptions",),
+    "heapfit.errors": ("HeapfitError",),
+    "heapfit.fitting.options": ("FitOptions",),
+    "heapfit.fitting.fitted_heap": ("FittedHeap",),
+    "heapfit.front_door": (
+        "check",
+        "compare",
+        "find_bounds",
+        "find_front",
+        "fit",
+        "generate_code",
+        "generate_workload",
+        "open",
+        "profile_trace",
+        "simulate",
+        "size_pools",
+        "size_settings",
+        "size_traffic",
+    ),
+    "heapfit.importers": ("ImportOptions", "import_file", "import_frames"),
+    "heapfit.importers.record": ("record",),
+    "heapfit.importers.target_log": ("Emulation", "record_emulated", "record_serial"),
+    "heapfit.plan.allocators": ("find_allocators",),
+    "heapfit.plan.plan": ("Plan", "Pool"),
+    "heapfit.plan.plan_file": ("PlanFile", "load_plan", "save_plan"),
+    "heapfit.simulation.scenario": ("load_scenario",),
+    "heapfit.sizing.from_traffic": ("Aim",),
+    "heapfit.sizing.pools": ("PoolOptions",),
+    "heapfit.sizing.systems": ("SettingsOptions",),
+    "heapfit.trace.profile": ("Profile",),
+    "heapfit.trace.stored": ("Trace", "TraceInfo"),
+}
+_MODULES: Final = {name: module for module, names in _OFFERED.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module("heapfit._engine").version  # the extension takes a tenth of a second
-    if name not in _modules():
+    if name not in _MODULES:
         raise AttributeError(f"module 'heapfit' has no attribute '{name}'")
-    return getattr(import_module(_modules()[name]), name)  # numpy, pyarrow and highspy with it
+    return getattr(import_module(_MODULES[name]), name)  # numpy, pyarrow and highspy with it
 
 
 def __dir__() -> list[str]:
-    return sorted([*_modules(), "__version__"])
+    return sorted([*_MODULES, "__version__"])

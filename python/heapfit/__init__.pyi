@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front door's names, each from where it is; __init__.py reads them here."""
+"""The names of `import heapfit` for type checkers, made by scripts/package_stub.py; `make docs`."""
 
 from heapfit.checks.check import Check as Check
 from heapfit.checks.check import CheckOptions as CheckOptions
@@ -7,8 +7,8 @@ from heapfit.comparison.comparison import Comparison as Comparison
 from heapfit.comparison.row import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
-from heapfit.fit_result import FitOptions as FitOptions
 from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
+from heapfit.fitting.options import FitOptions as FitOptions
 from heapfit.front_door import check as check
 from heapfit.front_door import compare as compare
 from heapfit.front_door import find_bounds as find_bounds

@@ -8,6 +8,7 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
 class HeapfitError(Exception):
@@ -27,6 +28,7 @@ _PLAIN = {
     errno.EISDIR: "is a folder (name a file in it)",
     errno.EACCES: "may not be read (check its permissions)",
 }
+_ALIKE = 0.75  # two names, of 1
 _TOLD_NUMBER = re.compile(r"\[errno (\d+)\]", re.IGNORECASE)  # as pyarrow puts it in its texts
 
 
@@ -36,7 +38,18 @@ def why_unread(error: OSError) -> str:
     >>> why_unread(FileNotFoundError(errno.ENOENT, "No such file or directory"))
     'no such file (check the path)'
     """
+    if error.errno == errno.ENOENT and error.filename:
+        return describe_missing_file(Path(os.fsdecode(error.filename)))
     return _PLAIN.get(error.errno or 0) or why_failed(error)
+
+
+def describe_missing_file(path: Path) -> str:
+    """What to say of a file that is not there: the one beside it whose name is most like it."""
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    alike = difflib.get_close_matches(path.name, sorted(beside), 1, _ALIKE)
+    return (
+        f"no such file (is '{path.with_name(alike[0])}' meant?)" if alike else _PLAIN[errno.ENOENT]
+    )
 
 
 def why_failed(error: OSError) -> str:

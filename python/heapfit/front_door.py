@@ -25,12 +25,13 @@ from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.design.space import named_configurations
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
+from heapfit.fitting.options import FitOptions
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, opened_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.progress import Progress, no_progress
+from heapfit.report.heap.fit import write_report
 from heapfit.simulation import simulate as simulation
 from heapfit.simulation.scenario import Scenario, load_scenario
 from heapfit.simulation.simulate import SimulationResult
@@ -117,7 +118,7 @@ def fit(
     in fit(trace, alignment=8). Nothing is written: `write` of the result does that. HeapfitError if
     nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
-    return fit_heap(source, replace(options or FitOptions(), **choices), progress)
+    return fit_heap(source, replace(options or FitOptions(), **choices), progress, write_report)
 
 
 def check(

@@ -15,14 +15,15 @@ def no_progress(step: str, done: float) -> None:
     """For callers who do not watch."""
 
 
-class Whole:
+class WeightedProgress:
     """Work in parts of known weight: what it tells is the share of all of it, and never falls.
 
     Parts begin in the order of the weights; where one begins, those before it are done. Several
     threads may tell of theirs.
 
     >>> told = []
-    >>> whole = Whole(lambda step, done: told.append((step, done)), {"read": 1, "search": 3})
+    >>> weights = {"read": 1, "search": 3}
+    >>> whole = WeightedProgress(lambda step, done: told.append((step, done)), weights)
     >>> whole.part("read")("a file", 0.5)
     >>> search = whole.part("search", steps=3)
     >>> for step in ("left", "right", "middle"):
@@ -76,7 +77,7 @@ def by_steps(progress: Progress, weights: Mapping[str, float]) -> Progress:
     """
     total = sum(weights.values())
     shares = {name: weight / total for name, weight in weights.items()}
-    return Whole(progress, {"all": 1.0}).part("all", shares)
+    return WeightedProgress(progress, {"all": 1.0}).part("all", shares)
 
 
 def counted(progress: Progress, step: str, steps: int) -> Progress:

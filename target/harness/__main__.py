@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 
 from harness.board import BOARDS
-from harness.bound import bound_lines, bounded_functions
-from harness.cases import cases_of, shipped_allocators
+from harness.bound import bound_functions, bound_lines
+from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
-from harness.interrupts import PLANS, interrupt, interrupts_image
+from harness.interrupts import interrupted_heaps
 from harness.league import board_of
 from harness.packed_trace import pack
 from harness.plugin import Target, count_plugin, plugin_lines
@@ -80,12 +80,12 @@ def _arguments() -> argparse.Namespace:
 
 def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
     trace = open_any(wish.trace, ImportOptions(), folder)
-    names = wish.allocators or ([] if wish.plan else shipped_allocators())
+    names = wish.allocators or ([] if wish.plan else list_shipped())
     return trace, cases_of(load_trace(trace, wish.alignment), names, wish.plan, wish.region)
 
 
 def _build_of(wish: argparse.Namespace, case: Case) -> Build:
-    """As wished; allocators that need sizes are always told them."""
+    """The build that was asked for; allocators that need sizes always get them."""
     (info,) = find_allocators([case.plan.allocator])
     return Build(wish.opt, wish.safety, wish.sized or info.needs_size)
 
@@ -106,7 +106,7 @@ def _bound(wish: argparse.Namespace, folder: Path) -> None:
     board = BOARDS[wish.cpu]
     for case in cases:
         build = _build_of(wish, case)
-        found = bounded_functions(workbench, case, pack(trace, case.plan.sites), board, build)
+        found = bound_functions(workbench, case, pack(trace, case.plan.sites), board, build)
         print("\n".join(bound_lines(case, board, build, found)), end="\n\n")
 
 
@@ -141,11 +141,7 @@ def _league(wish: argparse.Namespace, folder: Path) -> None:
 def _interrupts(wish: argparse.Namespace, folder: Path) -> None:
     print("heap                  interrupts  corrupt with a lock  without")
     workbench = Workbench(folder)
-    for name, plan in PLANS.items():
-        locked, bare = (
-            interrupt(interrupts_image(workbench, plan, locks), wish.count)
-            for locks in (True, False)
-        )
+    for name, locked, bare in interrupted_heaps(workbench, wish.count):
         print(f"{name:20} {locked.inside:11,} {locked.corrupt:20,} {bare.corrupt:8,}", flush=True)
 
 

@@ -14,7 +14,7 @@ from harness.board import Board
 from harness.calls import Calls
 from harness.image import replay_design, replay_image
 from harness.packed_trace import PackedTrace
-from harness.replay import TargetReplay, counted_replay
+from harness.replay import TargetReplay, count_replay
 from harness.verify import Case
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
@@ -35,7 +35,7 @@ class BoundedFunction:
     seen_stack: int  # bytes
 
 
-def bounded_functions(
+def bound_functions(
     workbench: Workbench, case: Case, trace: PackedTrace, board: Board, build: Build
 ) -> list[BoundedFunction]:
     """Builds the image that `count` counts, with and without marks, and replays the trace; from
@@ -50,10 +50,13 @@ def bounded_functions(
     cases = WorstCases(LinkedCode(marked.path, board.tools))
     traces = [trace, replace(trace, writes_after_free=True)] if build.safety >= 1 else [trace]
     replays = [
-        counted_replay(image, case.plan.allocator, one, workbench.plugin, build.frees_by_size)
+        count_replay(image, case.plan.allocator, one, workbench.plugin, build.frees_by_size)
         for one in traces
     ]
-    found = [_beside(operation, _worst(cases, case, operation), replays) for operation in BOUNDED]
+    found = [
+        _pair_with_replays(operation, _worst(cases, case, operation), replays)
+        for operation in BOUNDED
+    ]
     for one in found:
         _require_below(case, board, one)
     return found
@@ -66,17 +69,17 @@ def _worst(cases: WorstCases, case: Case, operation: str) -> WorstCase | Unbound
         return error
 
 
-def _beside(
+def _pair_with_replays(
     operation: str, worst: WorstCase | UnboundedError, replays: list[tuple[TargetReplay, Calls]]
 ) -> BoundedFunction:
     a_byte = worst.a_byte if isinstance(worst, WorstCase) else 0
-    seen = [_most_instructions(calls.of(operation), a_byte) for _, calls in replays]
+    seen = [_max_instructions(calls.of(operation), a_byte) for _, calls in replays]
     stacks = [calls.deepest_stack(target.stack, operation) for target, calls in replays]
     return BoundedFunction(operation, worst, max(filter(None, seen), default=None), max(stacks))
 
 
-def _most_instructions(records: NDArray[Any], a_byte: int) -> int | None:
-    """Of one call, without those for bytes of payload; None of no call."""
+def _max_instructions(records: NDArray[Any], a_byte: int) -> int | None:
+    """Instructions of the longest call, without those for bytes of payload; None without calls."""
     moved = records["payload"].astype(np.int64)
     seen = records["instructions"].astype(np.int64) - a_byte * moved
     return int(seen.max()) if len(seen) > 0 else None

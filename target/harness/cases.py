@@ -15,7 +15,7 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import LoadedTrace
 
 
-def shipped_allocators() -> list[str]:
+def list_shipped() -> list[str]:
     """The allocators that firmware can have, in the order of their list."""
     return [info.name for info in _engine.allocators() if info.ships]
 

@@ -43,11 +43,11 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
     core = core_objects(workbench, board, build, write_plan(design, folder))
-    memory = workbench.shared_object(board, build, "target/board/memory.c")
-    return weighed(workbench, board, [*core, memory], _functions(plan.allocator))
+    memory = workbench.build_shared_object(board, build, "target/board/memory.c")
+    return weigh_code(workbench, board, [*core, memory], _functions(plan.allocator))
 
 
-def weighed(
+def weigh_code(
     workbench: Workbench, board: Board, objects: Sequence[Path], kept: Sequence[str]
 ) -> CodeSize:
     """Links objects of whose functions only these, and what they call, are kept."""
@@ -60,7 +60,7 @@ def weighed(
 def allocator_code_sizes(allocators: Sequence[str], board: Board) -> dict[str, int]:
     """Bytes of code and constants of each, at -Os and level 0, built for any plan.
 
-    Core's and the baselines' alike: init, alloc and free, linked without the rest.
+    Core's and all others alike: init, alloc and free, linked without the rest.
     """
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         workbench = Workbench(Path(folder))
@@ -70,12 +70,13 @@ def allocator_code_sizes(allocators: Sequence[str], board: Board) -> dict[str, i
 def _allocator_code(workbench: Workbench, board: Board, name: str) -> int:
     build = Build("Os", safety=0)
     here = sources.root()
-    options = (f"-I{here / 'baselines/include'}", f"-I{here / 'baselines'}")
+    layers = (here / "baselines", here / "papers")
+    options = [f"-I{layer / part}" for layer in layers for part in ("include", "")]
     objects = [
-        workbench.shared_object(board, build, sources.allocator_source(name), options),
-        workbench.shared_object(board, build, "target/board/memory.c"),
+        workbench.build_shared_object(board, build, sources.allocator_source(name), options),
+        workbench.build_shared_object(board, build, "target/board/memory.c"),
     ]
-    return weighed(workbench, board, objects, _functions(name)).total
+    return weigh_code(workbench, board, objects, _functions(name)).total
 
 
 def _functions(allocator: str) -> list[str]:

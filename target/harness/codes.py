@@ -36,12 +36,12 @@ def plan_of_code(label: str) -> Plan:
     assert parts is not None, label
     choices = (parts["choices"] or "").split(",")
     (info,) = find_allocators([parts["name"]])
-    scalars = dict(_chosen(choice, info) for choice in choices if choice)
+    scalars = dict(_parse_choice(choice, info) for choice in choices if choice)
     pools = (*_NEAR, _FAR) if parts["far"] else _NEAR if takes_pools(info) else ()
     return Plan(info.name, scalars, pools, plan_of_code(rest) if rest else None)
 
 
-def _chosen(choice: str, info: _engine.AllocatorInfo) -> tuple[str, int]:
+def _parse_choice(choice: str, info: _engine.AllocatorInfo) -> tuple[str, int]:
     name, sign, value = re.split(r"(>0$|=)", choice)
     highest = next(tunable.highest for tunable in info.tunables if tunable.name == name)
     return name, min(highest, _ABOVE_ZERO) if sign == ">0" else int(value)

@@ -36,20 +36,22 @@ def contract_image(
     folder = workbench.image_folder()
     listed = "".join(f"HFIT_ALLOCATOR({allocator})\n" for allocator in allocators)
     (folder / "allocators.def").write_text(listed, encoding="utf-8")
-    (folder / "baselines.def").touch()
+    for empty in ("baselines.def", "papers.def"):
+        (folder / empty).touch()
     options = (
         *('-DHFIT_CONFIG_FILE="contract_config.h"', '-DCONTRACT_LIMITS="contract/board_limits.h"'),
         *(f"-DHOSTED_MEMORY={room.memory}", f"-DHOSTED_LINE={room.line}", *room.options),
         *(f"-I{here / 'target/contract/hosted'}", f"-I{here / 'tests/contract'}"),
-        *(f"-I{here / 'tests'}", f"-I{here / 'baselines/include'}"),
+        *(f"-I{here / 'tests'}", f"-I{here / 'baselines/include'}", f"-I{here / 'papers/include'}"),
     )
     core = (sources.allocator_source(allocator) for allocator in allocators)
     suite = (f"tests/contract/{name}.c" for name in ("contract", "model", "plans", "hooks"))
     own = ("target/contract/part.c", "target/contract/hosted.c", "core/src/pools/pools.c")
     shared = [
-        workbench.shared_object(board, build, source, options) for source in (*core, *suite, *own)
+        workbench.build_shared_object(board, build, source, options)
+        for source in (*core, *suite, *own)
     ]
-    registries = [folder / "core.o", folder / "baselines.o"]
+    registries = [folder / f"{layer}.o" for layer in ("core", "baselines", "papers")]
     for made in registries:
         workbench.compile(board, build, f"{made.stem}/src/registry.c", made, options)
     return link_image(workbench, board, build, folder, [*registries, *shared])

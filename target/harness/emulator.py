@@ -11,6 +11,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
 
 _PAYLOAD_CODE = ("image_copy", "image_clear")
+_REGIONS = ("replay_heap_region", "region")  # of a generated heap, of a plug-in
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +54,5 @@ def _plugin_options(image: Image, watch: Watch) -> str:
     options += [f"watch={symbols[name][0] & ~1:x}" for name in watch.functions]
     options += [f"code={whole(name)}" for name in watch.code]
     options += [f"payload={whole(name)}" for name in _PAYLOAD_CODE if name in symbols]
-    options += [f"region={whole('region')}"] if "region" in symbols else []
+    options += [f"region={whole(name)}" for name in _REGIONS if name in symbols]
     return ",".join(options)

@@ -58,7 +58,7 @@ def replay_image(workbench: Workbench, board: Board, build: Build, design: Desig
     operation = f"-DHEAP_OPERATION(operation)=hfit_{design.plan.allocator}_##operation"
     workbench.compile(board, build, "target/replay/replay.c", main, (*_CONFIG, operation))
     core = core_objects(workbench, board, build, written, _CONFIG)
-    payload = workbench.shared_object(board, build, "target/replay/payload.c", _CONFIG)
+    payload = workbench.build_shared_object(board, build, "target/replay/payload.c", _CONFIG)
     return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
@@ -109,4 +109,4 @@ def link_image(
 
 def _board_objects(workbench: Workbench, board: Board, build: Build) -> Iterable[Path]:
     for file in (board.start, "start.c", "semihost.c", "memory.c"):
-        yield workbench.shared_object(board, build, f"target/board/{file}")
+        yield workbench.build_shared_object(board, build, f"target/board/{file}")

@@ -35,28 +35,28 @@ class Tally:
     extremes: Ints  # loads, stores and instructions: of the longest call and of the busiest
 
     @staticmethod
-    def of(trace: str, operation: str, calls: Ints) -> Tally:
-        """Of calls given as rows of loads, stores and instructions."""
+    def from_calls(trace: str, operation: str, calls: Ints) -> Tally:
+        """A tally of calls given as rows of loads, stores and instructions."""
         table = np.column_stack([np.ones(len(calls), np.int64), calls])
         longest = calls[calls[:, 2].argmax()]
         busiest = calls[(calls[:, 0] + calls[:, 1]).argmax()]
         return Tally(trace, operation, table.T @ table, np.stack([longest, busiest]))
 
 
-def fitted_model(tallies: Sequence[Tally]) -> InstructionModel:
+def fit_model(tallies: Sequence[Tally]) -> InstructionModel:
     """The model of the code whose calls these are."""
     traces = sorted({tally.trace for tally in tallies})
-    checks = [_left_out(tallies, trace) for trace in traces]
+    checks = [_cross_validate(tallies, trace) for trace in traces]
     known = [check for check in checks if check is not None]
     means, longest = [mean for mean, _ in known], [longest for _, longest in known]
-    return InstructionModel(_lines(tallies), _off(means), _off(longest))
+    return InstructionModel(_lines(tallies), _summarize_errors(means), _summarize_errors(longest))
 
 
-def _off(shares: Sequence[float]) -> Off | None:
+def _summarize_errors(shares: Sequence[float]) -> Off | None:
     return Off(sum(shares) / len(shares), max(shares)) if shares else None
 
 
-def _left_out(tallies: Sequence[Tally], trace: str) -> tuple[float, float] | None:
+def _cross_validate(tallies: Sequence[Tally], trace: str) -> tuple[float, float] | None:
     """How far a fit to the other traces is off on this one: on its mean and on its longest call."""
     lines = _lines(tally for tally in tallies if tally.trace != trace)
     here = [tally for tally in tallies if tally.trace == trace and tally.operation in lines]
@@ -86,10 +86,10 @@ def _lines(tallies: Iterable[Tally]) -> dict[str, Line]:
     by_operation: dict[str, list[Tally]] = {operation: [] for operation in OPERATIONS}
     for tally in tallies:
         by_operation[tally.operation].append(tally)
-    return {operation: fitted_line(some) for operation, some in by_operation.items() if some}
+    return {operation: fit_line(some) for operation, some in by_operation.items() if some}
 
 
-def fitted_line(tallies: Sequence[Tally]) -> Line:
+def fit_line(tallies: Sequence[Tally]) -> Line:
     """Least squares, no coefficient below zero.
 
     With three coefficients that is exact: of every choice of those above zero the best is kept.
@@ -100,14 +100,16 @@ def fitted_line(tallies: Sequence[Tally]) -> Line:
     for count in range(1, 4):
         for chosen in combinations(range(3), count):
             line = np.zeros(3)
-            line[list(chosen)] = _solved(squares[np.ix_(chosen, chosen)], target[list(chosen)])
+            line[list(chosen)] = _solve_least_squares(
+                squares[np.ix_(chosen, chosen)], target[list(chosen)]
+            )
             error = float(line @ squares @ line - 2 * line @ target)
             if line.min() >= 0 and error < least:
                 best, least = line, error
     return Line(*best.tolist())
 
 
-def _solved(squares: Floats, target: Floats) -> Floats:
+def _solve_least_squares(squares: Floats, target: Floats) -> Floats:
     """The least squares of equations that may depend on each other, scaled to be of one size."""
     scale = np.sqrt(np.maximum(np.diag(squares), 1.0))
     solved = np.linalg.lstsq(squares / np.outer(scale, scale), target / scale, rcond=1e-10)[0]

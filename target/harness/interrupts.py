@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness import sources
@@ -49,9 +49,9 @@ def interrupts_image(workbench: Workbench, plan: Plan, locks: bool) -> Image:
     folder = workbench.image_folder()
     written = write_plan(replay_design(plan, REGION), folder)
     options = (
-        *('-DHFIT_CONFIG_FILE="interrupts/lock_config.h"', f"-I{sources.root() / 'tests'}"),
+        f"-I{sources.root() / 'tests'}",
         f"-DHEAP_OPERATION(operation)=hfit_{plan.allocator}_##operation",
-        *(["-DIMAGE_LOCKS"] if locks else []),
+        *(['-DREPLAY_HEAP_LOCK_FILE="interrupts/lock.h"'] if locks else []),
     )
     main = folder / "interrupts.o"
     workbench.compile(board, build, "target/interrupts/interrupts.c", main, options)
@@ -76,6 +76,17 @@ def interrupt(image: Image, wanted: int, first_scenario: int = 1) -> Interrupts:
         corrupt += told["corrupt"]
         scenario, tick = told["scenario"], told["tick"]
     return Interrupts(inside, corrupt)
+
+
+def interrupted_heaps(
+    workbench: Workbench, wanted: int
+) -> Iterator[tuple[str, Interrupts, Interrupts]]:
+    """Every heap with a lock around its calls, and without."""
+    for name, plan in PLANS.items():
+        locked, bare = (
+            interrupt(interrupts_image(workbench, plan, locks), wanted) for locks in (True, False)
+        )
+        yield name, locked, bare
 
 
 def _counts(printed: str) -> dict[str, int]:

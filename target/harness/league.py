@@ -49,7 +49,7 @@ def _library_rows(
             try:
                 found = run_library(workbench, library, trace)
             except HeapfitError as error:
-                _left_out(library.name, recording, error)
+                _skip_reason(library.name, recording, error)
                 continue
             yield _row(library, recording, found, stamps[library.name])
 
@@ -94,7 +94,7 @@ def _plugin_figures(
             try:
                 found = count_plugin(workbench, plugin, Trace.open(recording.path), target)
             except HeapfitError as error:
-                _left_out(plugin.name, recording, error)
+                _skip_reason(plugin.name, recording, error)
                 continue
             yield BoardFigures(
                 entrant=entrant_name(plugin),
@@ -113,5 +113,5 @@ def _workbench(folder: Path, *names: str) -> Workbench:
     return Workbench(here)
 
 
-def _left_out(who: str, recording: Recording, error: HeapfitError) -> None:
+def _skip_reason(who: str, recording: Recording, error: HeapfitError) -> None:
     print(f"{who} on {recording.name} left out: {error}", file=sys.stderr)

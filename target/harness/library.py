@@ -15,7 +15,7 @@ from pathlib import Path
 from harness import sources
 from harness.board import BOARDS
 from harness.calls import read_calls
-from harness.code_size import weighed
+from harness.code_size import weigh_code
 from harness.emulator import Watch, emulate
 from harness.image import Image
 from harness.packed_trace import PackedTrace, pack
@@ -45,7 +45,8 @@ class Library:
     defines: tuple[str, ...]
 
     def archive(self, folder: Path) -> Path:
-        """Of the Cortex-M4, as the linker finds it; HeapfitError if it is not installed.
+        """The library of the Cortex-M4, as the linker finds it; HeapfitError if it is not
+        installed.
 
         `folder` is for the linker's output, and is made.
         """
@@ -90,18 +91,18 @@ def run_library(workbench: Workbench, library: Library, trace: Trace) -> Library
     if packed.slots > _MOST_SLOTS:
         raise HeapfitError(f"{packed.slots:,} blocks live at once, of {_MOST_SLOTS:,} on the board")
     images = _Images(workbench, library, packed)
-    largest = images.made(_LARGEST_REGION)
+    largest = images.build_image(_LARGEST_REGION)
     output = largest.path.parent / "calls"
     try:
         printed = emulate(largest, ("trace",), Watch(workbench.plugin, _WATCHED, output))
     except HeapfitError as error:
         raise HeapfitError(f"not served in the board's {_LARGEST_REGION:,} B ({error})") from error
-    told = _told(printed)
+    told = _describe_failure(printed)
     region = -(-told["taken"] // _STEP) * _STEP
-    if not _serves(images.made(region)) or _serves(images.made(region - _STEP)):
+    if not _serves(images.build_image(region)) or _serves(images.build_image(region - _STEP)):
         raise HeapfitError(f"{region:,} B were taken, but are not the smallest region")
     calls = read_calls(output, tuple(name.removeprefix("plugin_") for name in _WATCHED))
-    size = weighed(workbench, _TARGET.board, images.objects, _WEIGHED)
+    size = weigh_code(workbench, _TARGET.board, images.objects, _WEIGHED)
     variables = _variables(largest, images.objects[1])
     return LibraryRun(
         region=region + variables,
@@ -118,7 +119,7 @@ class _Images:
     def __init__(self, workbench: Workbench, library: Library, packed: PackedTrace) -> None:
         self._workbench = workbench
         self._packed = packed
-        adapter = workbench.shared_object(
+        adapter = workbench.build_shared_object(
             _TARGET.board,
             _TARGET.build,
             "target/replay/library.c",
@@ -126,7 +127,7 @@ class _Images:
         )
         self.objects = (adapter, library.archive(workbench.folder))
 
-    def made(self, region: int) -> Image:
+    def build_image(self, region: int) -> Image:
         """One with a region of so many bytes, and the recording beside it."""
         folder = self._workbench.image_folder()
         image = plugin_image(self._workbench, _TARGET, self.objects, region, folder)
@@ -134,7 +135,7 @@ class _Images:
         return image
 
 
-def _told(printed: str) -> dict[str, int]:
+def _describe_failure(printed: str) -> dict[str, int]:
     words = printed.split()
     return {name: int(value) for name, value in zip(words[::2], words[1::2], strict=True)}
 

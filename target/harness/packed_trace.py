@@ -80,7 +80,7 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
     objects: list[int] = []
     for op, number, size, alignment, site in _events(trace):
         ends = op == FREE or (op == RESIZE and size == 0)
-        slot = slots.end(number) if ends else slots.of(number)
+        slot = slots.end(number) if ends else slots.slot_of(number)
         tag = tags.get(site, 0) if op < ALIGNED else 0
         detail = max(alignment.bit_length() - 1, 0) | tag
         what = slot | detail << 24 | (FREE if ends else op) << 29
@@ -104,7 +104,7 @@ class _Slots:
         self._taken: dict[int, int] = {}
         self._left: list[int] = []
 
-    def of(self, number: int) -> int:
+    def slot_of(self, number: int) -> int:
         if number not in self._taken:
             if not self._left:
                 self._left.append(self.count)

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness import sources
 from harness.board import Board
 from harness.calls import Calls, read_calls
-from harness.code_size import CodeSize, weighed
+from harness.code_size import CodeSize, weigh_code
 from harness.emulator import Watch, emulate
 from harness.image import Image, link_image
 from harness.packed_trace import pack
@@ -73,13 +73,13 @@ def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Tar
     watch = Watch(workbench.plugin, tuple(f"plugin_{name}" for name in present), output)
     words = emulate(image, ("trace",), watch).split()
     roots = [f"plugin_{name}" for name in ("init", *present) if "resize" not in name]
-    memory = workbench.shared_object(target.board, target.build, "target/board/memory.c")
-    size = weighed(workbench, target.board, [*objects, memory], roots)
+    memory = workbench.build_shared_object(target.board, target.build, "target/board/memory.c")
+    size = weigh_code(workbench, target.board, [*objects, memory], roots)
     return OnBoard(region, read_calls(output, tuple(present)), int(words[1]), size)
 
 
 def _region(plugin: Plugin, trace: Trace, alignment: int) -> int:
-    """Without the variables, which a linker places elsewhere."""
+    """The region without variables, which a linker places elsewhere."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         row = measure(build(plugin, Path(folder)), trace, alignment)
     if row.faults or row.r_safe is None:
@@ -105,7 +105,7 @@ def _crate_objects(
     archive = crate_archive(plugin, folder, target.board.rust, optimisation)
     compiler = Compiler(f"{target.board.tools}gcc", target.board.flags)
     joined = join([archive], folder, compiler)
-    asked = workbench.shared_object(target.board, target.build, "target/replay/rust.c")
+    asked = workbench.build_shared_object(target.board, target.build, "target/replay/rust.c")
     return [joined, asked]
 
 

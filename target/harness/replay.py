@@ -30,10 +30,10 @@ class TargetReplay:
 def replay(image: Image, trace: PackedTrace, frees_by_size: bool = False) -> TargetReplay:
     """Replays without counting."""
     trace.save(image.path.parent / "trace", frees_by_size)
-    return _printed(emulate(image, ("trace",)))
+    return _parse_output(emulate(image, ("trace",)))
 
 
-def counted_replay(
+def count_replay(
     image: Image, allocator: str, trace: PackedTrace, plugin: Path, frees_by_size: bool = False
 ) -> tuple[TargetReplay, Calls]:
     """Replays and counts every call of the allocator's functions."""
@@ -43,7 +43,7 @@ def counted_replay(
     operations = (*OPERATIONS, TAGGED) if has_tags else OPERATIONS
     functions = tuple(_name(allocator, one) for one in operations)
     watch = Watch(plugin, (*functions, _CLEARING), output)
-    printed = _printed(emulate(image, ("trace",), watch))
+    printed = _parse_output(emulate(image, ("trace",), watch))
     return printed, read_calls(output, (*operations, "clear"))
 
 
@@ -51,7 +51,7 @@ def _name(allocator: str, operation: str) -> str:
     return f"hfit_{allocator}_{operation}"
 
 
-def _printed(text: str) -> TargetReplay:
+def _parse_output(text: str) -> TargetReplay:
     words = dict(line.split() for line in text.splitlines())
     try:
         return TargetReplay(

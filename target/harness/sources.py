@@ -19,9 +19,9 @@ def root() -> Path:
 
 
 def allocator_source(name: str) -> str:
-    """The source of one of core's or the baselines' allocators, from the checkout's root."""
+    """The source of an allocator, from the checkout's root."""
     here = root()
-    for layer in ("core", "baselines"):
+    for layer in ("core", "baselines", "papers"):
         for source in (here / layer / "src").rglob(f"{name}.c"):
             return source.relative_to(here).as_posix()
-    raise HeapfitError(f"{name}: no source of that name in core or baselines")
+    raise HeapfitError(f"{name}: no source of that name in core, baselines or papers")

@@ -9,7 +9,7 @@ from harness.board import Board
 from harness.calls import Calls
 from harness.image import Image, replay_design, replay_image
 from harness.packed_trace import PackedTrace
-from harness.replay import TAGGED, TargetReplay, counted_replay, replay
+from harness.replay import TAGGED, TargetReplay, count_replay, replay
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.plan.plan import Plan
@@ -89,7 +89,7 @@ def verify(
     image = replay_image(workbench, board, build, design)
     host = host_replay(case, trace)
     plain = replay(image, trace, build.frees_by_size)
-    target, calls = counted_replay(
+    target, calls = count_replay(
         image, case.plan.allocator, trace, workbench.plugin, build.frees_by_size
     )
     differences = _compare(target, plain, "counted replay", "uncounted replay")

@@ -35,12 +35,12 @@ class Build:
 
     @property
     def places_as_host(self) -> bool:
-        """Whether blocks lie where the host puts them: level 3 adds bytes and keeps blocks back."""
+        """True if blocks lie where the host puts them: level 3 adds bytes and keeps blocks back."""
         return self.safety < 3
 
     @property
     def compares_accesses(self) -> bool:
-        """Whether the host counts the same code: it has safety level 1 and calls free."""
+        """True if the host counts the same code: it has safety level 1 and calls free."""
         return self.safety == 1 and not self.frees_by_size
 
 
@@ -58,7 +58,7 @@ class Workbench:
         folder.mkdir(parents=True)
         return folder
 
-    def shared_object(
+    def build_shared_object(
         self, board: Board, build: Build, source: str, options: Sequence[str] = ()
     ) -> Path:
         """The object of a source that depends on nothing but these."""

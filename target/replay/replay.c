@@ -29,6 +29,14 @@ static uint64_t placement_hash = 0xcbf29ce484222325;
 static uint32_t refusals;
 static uintptr_t stack_at_calls; /* the stack pointer, before what an allocator pushes */
 
+static hfit_heap *heap(void) {
+    return replay_heap_handle();
+}
+
+static const hfit_plan *plan(void) {
+    return replay_heap_plan();
+}
+
 static _Noreturn void give_up(const char *why) {
     semihost_print(why);
     semihost_exit(OUT_OF_ORDER);
@@ -39,7 +47,7 @@ static void place(slot *object, void *block, uint32_t size) {
         refusals++;
         return;
     }
-    const uint32_t offset = (uint32_t)((unsigned char *)block - region);
+    const uint32_t offset = (uint32_t)((unsigned char *)block - replay_heap_region);
     placement_hash = (placement_hash ^ offset) * 0x100000001b3;
     *object = (slot){block, size};
 }
@@ -166,7 +174,7 @@ static void replay_file(int file, const trace_header *header) {
 int main(int count, char **words) {
     trace_header header;
     const int file = open_trace(count == 2 ? words[1] : "", &header);
-    if (HEAP_OPERATION(init)(region, sizeof region, plan()) == NULL) {
+    if (HEAP_OPERATION(init)(replay_heap_region, sizeof replay_heap_region, plan()) == NULL) {
         give_up("the region does not make a heap\n");
     }
     replay_file(file, &header);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test4, test5 and test6 of the DJGPP contest: tags at both ends, lists by powers of two, a slop.
  */
-#include "baselines/djgpp_test4.h"
-#include "baselines/djgpp_test5.h"
-#include "baselines/djgpp_test6.h"
+#include "papers/djgpp_test4.h"
+#include "papers/djgpp_test5.h"
+#include "papers/djgpp_test6.h"
 
 #include "subject.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test3 of the DJGPP contest: quarters of powers of two, and a break that comes down. */
-#include "baselines/djgpp_test3.h"
+#include "papers/djgpp_test3.h"
 
 #include "subject.h"
 

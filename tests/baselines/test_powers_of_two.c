@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Powers of two, never split or joined: kingsley, and test1 and test2 of the DJGPP contest. */
-#include "baselines/djgpp_test1.h"
-#include "baselines/djgpp_test2.h"
 #include "baselines/kingsley.h"
+#include "papers/djgpp_test1.h"
+#include "papers/djgpp_test2.h"
 
 #include "subject.h"
 

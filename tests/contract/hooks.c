@@ -10,7 +10,19 @@ int misuse_kind;
 uint32_t lock_count;
 bool may_invariants_break;
 
+uint64_t loads_left = UINT64_MAX;
+
+static void (*when_spent)(void);
 static bool is_locked;
+
+void limit_loads(uint64_t loads, void (*on_hang)(void)) {
+    loads_left = loads;
+    when_spent = on_hang;
+}
+
+void report_hang(void) {
+    when_spent();
+}
 
 void take_lock(void) {
     if (is_locked) {

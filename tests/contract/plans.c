@@ -4,6 +4,7 @@
 
 #include "baselines/registry.h"
 #include "check.h"
+#include "papers/registry.h"
 
 #include <string.h>
 
@@ -244,8 +245,8 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
 }
 
 size_t make_test_plans(test_plan *plans) {
-    const hfit_allocator *const *(*const registries[])(size_t *) = {hfit_allocators,
-                                                                    hfit_baselines};
+    const hfit_allocator *const *(*const registries[])(size_t *) = {hfit_allocators, hfit_baselines,
+                                                                    hfit_papers};
     size_t count = 0;
     for (size_t r = 0; r < sizeof registries / sizeof registries[0]; r++) {
         size_t allocators;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans to try an allocator with, made from its descriptor alone, so that a new allocator is
- * covered by its line in allocators.def or baselines.def.
+ * covered by its line in allocators.def, baselines.def or papers.def.
  */
 #ifndef CONTRACT_PLANS_H
 #define CONTRACT_PLANS_H
@@ -40,7 +40,7 @@ static inline const hfit_tunable *tunable_of_kind(const hfit_allocator *allocato
 /* True if the allocator can stand behind pools. */
 static inline bool can_be_shared(const hfit_allocator *allocator) {
     return tunable_of_kind(allocator, HFIT_SHARED) == NULL && allocator->next_piece == NULL &&
-           !allocator->needs_size;
+           !allocator->needs_size && allocator->unlocked != NULL;
 }
 
 /* True if the heap knows how long a block is from its address. Where callers hand sizes over, below

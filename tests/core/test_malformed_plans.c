@@ -86,21 +86,9 @@ static void rules_out_of_range_are_refused_and_their_last_value_is_not(void) {
     make_sound(&made);
     check_refused_with(&made, &made.plan.search, HFIT_SEARCH_STACK + 1);
     check_refused_with(&made, &made.plan.overflow, HFIT_OVERFLOW_REFUSE + 1);
-    check_refused_with(&made, &made.plan.growth, 257);
-    check_refused_with(&made, &made.plan.growth_steps, 1025);
-    made.plan.growth = 256;
-    made.plan.growth_steps = 1024;
+    made.plan.search = HFIT_SEARCH_STACK;
+    made.plan.overflow = HFIT_OVERFLOW_REFUSE;
     CHECK(completes(&made));
-}
-
-static void a_budgeted_plan_borrows_or_does_not(void) {
-    hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
-                           {.size = 100, .count = 2, .is_exact = 1}};
-    const uint32_t end = hfit_pools_lay_out(budgets, 2, 8);
-    hfit_pools_plan plan = {.common = {8}, .pools = {budgets, 2, end}, .borrow = 1};
-    CHECK(hfit_budgeted_complete(&plan, table, INDEX));
-    plan.borrow = 2;
-    CHECK(!hfit_budgeted_complete(&plan, table, INDEX));
 }
 
 static void half_a_shared_heap_or_one_of_another_alignment_is_refused(void) {
@@ -235,24 +223,6 @@ static void more_blocks_than_an_eighth_of_the_most_bytes_are_refused(void) {
     CHECK(hfit_pools_lay_out(&pool, 1, 4) == 0);
 }
 
-/* A chunk that a pool would grow by, and the list of chunks behind the pools, end within 2^31 - 1.
- */
-static void pools_that_grow_beyond_the_largest_block_are_refused(void) {
-    hfit_pool large[] = {{.size = 8192, .count = 127}, {.size = 1 << 20, .count = 2047}};
-    hfit_pools_plan plan = {.common = {8}, .growth = 1, .growth_steps = 1024};
-    plan.pools = (hfit_pool_list){large, 2, hfit_pools_lay_out(large, 2, 8)};
-    CHECK(plan.pools.end != 0 && !hfit_class_pools_complete(&plan, table, INDEX));
-    large[0].count = 120;
-    plan.pools.end = hfit_pools_lay_out(large, 2, 8);
-    CHECK(hfit_class_pools_complete(&plan, table, INDEX));
-    hfit_pool wide = {.size = 1 << 23, .count = 1};
-    plan.pools = (hfit_pool_list){&wide, 1, hfit_pools_lay_out(&wide, 1, 8)};
-    plan.growth = 255;
-    CHECK(hfit_class_pools_complete(&plan, table, INDEX));
-    plan.growth = 256;
-    CHECK(!hfit_class_pools_complete(&plan, table, INDEX));
-}
-
 static void a_last_pool_that_ends_beyond_the_largest_block_is_refused(void) {
     hfit_pool pools[] = {{.size = 24, .count = 1}, {.size = 1 << 30, .count = 1}};
     hfit_pools_plan plan = {.common = {8}};
@@ -356,7 +326,6 @@ static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(voi
 int main(void) {
     RUN(pools_that_lie_elsewhere_than_they_are_laid_out_are_refused);
     RUN(rules_out_of_range_are_refused_and_their_last_value_is_not);
-    RUN(a_budgeted_plan_borrows_or_does_not);
     RUN(half_a_shared_heap_or_one_of_another_alignment_is_refused);
     RUN(pools_without_their_list_are_refused);
     RUN(an_index_is_made_if_there_is_room_for_each_of_its_entries);
@@ -366,7 +335,6 @@ int main(void) {
     RUN(an_index_without_a_pool_is_refused);
     RUN(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed);
     RUN(more_blocks_than_an_eighth_of_the_most_bytes_are_refused);
-    RUN(pools_that_grow_beyond_the_largest_block_are_refused);
     RUN(a_last_pool_that_ends_beyond_the_largest_block_is_refused);
     RUN(sizes_and_counts_that_cannot_be_laid_out_are_refused);
     RUN(sized_and_tlsf_plans_beyond_their_ranges_are_refused);

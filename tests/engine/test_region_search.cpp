@@ -323,10 +323,7 @@ std::vector<Plan> pools_over_best_fit(std::uint64_t alignment) {
     const std::vector<PoolSpec> exact = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
     const std::vector<PoolSpec> ranges = {{32, 4, false}, {96, 0, false}, {1008, 2, false}};
     std::vector<Plan> plans;
-    for (const std::uint64_t borrow : {0u, 1u}) {
-        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", alignment}, {"borrow", borrow}},
-                           exact, shared);
-    }
+    plans.emplace_back("budgeted", common, exact, shared);
     for (const std::uint64_t overflow : {0u, 1u, 2u}) {
         plans.emplace_back("class_pools",
                            Plan::Scalars{{"alignment", alignment}, {"overflow", overflow}}, ranges,
@@ -386,7 +383,7 @@ std::vector<Plan> plans_that_tell_their_reach() {
                            std::vector<PoolSpec>{}, std::nullopt);
     }
     const Plan by_address("first_fit", {{"list", 1}}, {}, {});
-    plans.emplace_back("budgeted", Plan::Scalars{{"borrow", 1}}, pools, by_address);
+    plans.emplace_back("budgeted", Plan::Scalars{}, pools, by_address);
     plans.emplace_back("class_pools", Plan::Scalars{}, pools, by_address);
     for (std::uint64_t number = 0; number < 6; number++) {
         plans.emplace_back("partition_pool",
@@ -436,9 +433,6 @@ void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
     CHECK(!Trial(Plan("tlsf", {}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("partition_pool", {{"fit", 1}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("partition_pool", {{"partitions", 9}}, {}, {}), {}).tells_reach());
-    const Plan grows("class_pools", {{"growth", 4}, {"growth_steps", 9}}, {{40, 1, true}},
-                     Plan("tailored", {}, {}, {}));
-    CHECK(!Trial(grows, {}).tells_reach());
     test::TraceBuilder trace;
     for (int i = 0; i < 100; i++) {
         trace.aligned(40, 6);
@@ -563,12 +557,11 @@ void blocks_aligned_beyond_the_plan_prove_nothing() {
     CHECK(!Trial(Plan("first_fit", {}, {}, {}), {}).asks_room());
 }
 
-void pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched() {
+void pools_over_a_heap_that_minds_its_end_are_searched() {
     const Plan best("best_fit", {}, {}, {});
     CHECK(best.ignores_region_end());
     CHECK(Plan("budgeted", {}, {{40, 1, true}}, best).ignores_region_end());
     CHECK(!Plan("budgeted", {}, {{40, 1, true}}, Plan("tlsf", {}, {}, {})).ignores_region_end());
-    CHECK(!Plan("class_pools", {{"growth", 4}}, {{40, 1, true}}, best).ignores_region_end());
     CHECK(!Plan("class_pools", {}, {{40, 1, true}}, {}).ignores_region_end());
 }
 
@@ -613,6 +606,6 @@ int main() {
     RUN(pools_over_an_allocator_that_ignores_the_end_need_no_search);
     RUN(plans_that_place_alike_wherever_there_is_room_need_no_search);
     RUN(a_plan_that_looks_at_the_room_there_is_tells_no_reach);
-    RUN(pools_that_grow_or_share_a_heap_that_minds_its_end_are_searched);
+    RUN(pools_over_a_heap_that_minds_its_end_are_searched);
     RUN(a_bad_trace_is_told_and_not_searched);
 }

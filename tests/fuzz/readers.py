@@ -4,7 +4,7 @@
     python tests/fuzz/readers.py NAME SCRATCH --seed SEED [--seconds S] [--executions N]
 
 What a reader is given lies in SCRATCH/NAME while it reads. So whatever ends this process (a
-signal, the alarm after 10 s, an exception that is no HeapfitError), that file is the reproducer.
+signal, the alarm after 60 s, an exception that is no HeapfitError), that file is the reproducer.
 Inputs that are answered in a new way join those that the next are made from.
 """
 
@@ -32,7 +32,7 @@ from heapfit.simulation.scenario import load_scenario
 from heapfit.trace.stored import Trace
 
 CORPUS = Path(__file__).with_name("corpus")
-_PATIENCE = 10  # seconds for one input
+_PATIENCE = 60  # seconds for one input, on a busy machine
 _MOST_MEMORY = 256 << 20  # bytes that reading may add to what the process took before
 _LONGEST_LINE = 1000
 _MOST_KEPT = 3000  # inputs that others are made from

@@ -101,7 +101,7 @@ def _native(name: str, asked: Asked, scratch: str) -> list[str]:
         *limits,
         f"-seed={asked.seed}",
         f"-artifact_prefix={scratch}/",
-        *("-max_len=4096", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"),
+        *("-max_len=4096", "-timeout=60", "-rss_limit_mb=1024", "-print_final_stats=1"),
         str(grown),
         str(_FOLDER / "corpus" / name),
     ]

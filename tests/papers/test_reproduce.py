@@ -23,8 +23,8 @@ from heapfit.errors import HeapfitError
 from heapfit.sweep import Sweep
 from heapfit_papers.reproduce.finding import Verdict
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import Kind, published
-from heapfit_papers.reproduce.rows import chosen_rows, reproduce, rows_of
+from heapfit_papers.reproduce.published import Kind, load_published
+from heapfit_papers.reproduce.rows import reproduce, rows_of, select_rows
 from program import run_heapfit
 
 DIFFERS = {
@@ -47,7 +47,7 @@ UNKNOWN = {
 
 EVIDENCE = [
     f"{row.identity}.{name}"
-    for row in published().rows.values()
+    for row in load_published().rows.values()
     for name, one in row.figures.items()
     if one.kind.can_match
 ]
@@ -61,7 +61,7 @@ def expected_verdict(name: str, kind: Kind) -> Verdict:
     return Verdict.MATCHES if kind.can_match else Verdict.NO_EVIDENCE
 
 
-@pytest.mark.parametrize("identity", list(published().rows))
+@pytest.mark.parametrize("identity", list(load_published().rows))
 def test_each_figure_of_a_row_stands_as_listed(identity, laboratory):
     [result] = reproduce([identity], laboratory)
     assert {one.figure.name for one in result.findings} == set(result.row.figures)
@@ -85,7 +85,7 @@ def test_a_change_of_what_was_measured_turns_the_verdict(evidence, laboratory):
     """What nothing measured can turn says nothing."""
     identity, name = evidence.split(".")
     row = rows_of(identity[:3])[identity]
-    measured = opened(laboratory.once(row.measure))
+    measured = opened(laboratory.measure_once(row.measure))
     before = verdict_of(row, measured, name)
     if before == Verdict.UNKNOWN:
         return  # nothing of it is judged, and its finding says why
@@ -99,14 +99,14 @@ def test_only_results_and_mechanisms_match():
 
 
 def test_every_row_of_the_papers_is_measured():
-    known = published()
+    known = load_published()
     assert {number: len(rows_of(number)) for number in known.papers} == {
         **{"000": 17, "001": 17, "002": 13, "003": 17}
     }
 
 
 def test_every_published_figure_tells_its_place_and_what_would_match():
-    for row in published().rows.values():
+    for row in load_published().rows.values():
         assert row.figures
         for one in row.figures.values():
             assert one.where
@@ -116,11 +116,11 @@ def test_every_published_figure_tells_its_place_and_what_would_match():
 
 
 def test_papers_and_rows_are_chosen_by_name():
-    assert chosen_rows(["001-3", "001-2"]) == ["001-2", "001-3"]
-    assert len(chosen_rows(["002"])) == 13
-    assert chosen_rows([]) == list(published().rows)
+    assert select_rows(["001-3", "001-2"]) == ["001-2", "001-3"]
+    assert len(select_rows(["002"])) == 13
+    assert select_rows([]) == list(load_published().rows)
     with pytest.raises(HeapfitError, match="004: no such paper"):
-        chosen_rows(["004"])
+        select_rows(["004"])
 
 
 def test_work_gives_the_same_in_any_number_of_processes():

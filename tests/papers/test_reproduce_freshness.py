@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from heapfit_papers.pages.markdown import published_cell, row_lines
+from heapfit_papers.pages.markdown import format_published, row_lines
 from heapfit_papers.reproduce.finding import Verdict
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_000_first import report_runs as measure_runs
-from heapfit_papers.reproduce.published import published
+from heapfit_papers.reproduce.published import load_published
 from heapfit_papers.reproduce.rows import reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,9 @@ SLOW = {
 }
 COMPILED = {"001-16", "002-12", "003-15", "003-16"}
 ALL = os.environ.get("HEAPFIT_ALL_ROWS") == "1"
-MEASURED = [row for row in published().rows if row not in COMPILED and (ALL or row not in SLOW)]
+MEASURED = [
+    row for row in load_published().rows if row not in COMPILED and (ALL or row not in SLOW)
+]
 TIMES = re.compile(r"[\d.,]+ (ms|times)\b")
 
 
@@ -47,7 +49,7 @@ def page_rows() -> Mapping[str, list[str]]:
     rows: dict[str, list[str]] = {}
     for line in PAGE.splitlines():
         cells = cells_of(line)
-        if len(cells) == 5 and (cells[0] in published().rows or (rows and not cells[0])):
+        if len(cells) == 5 and (cells[0] in load_published().rows or (rows and not cells[0])):
             identity = cells[0] or next(reversed(rows))
             rows.setdefault(identity, []).append(line)
     return rows
@@ -64,11 +66,11 @@ def test_what_is_found_anew_stands_on_the_page(identity, full):
     assert told == [TIMES.sub("#", line) for line in page_rows()[identity]]
 
 
-@pytest.mark.parametrize("identity", published().rows)
+@pytest.mark.parametrize("identity", load_published().rows)
 def test_all_that_is_published_of_a_row_stands_on_the_page_with_its_kind(identity):
-    figures = published().rows[identity].figures.values()
+    figures = load_published().rows[identity].figures.values()
     told = [(cells[1], cells[3]) for cells in map(cells_of, page_rows()[identity])]
-    assert told == [(published_cell(one), str(one.kind)) for one in figures]
+    assert told == [(format_published(one), str(one.kind)) for one in figures]
 
 
 def test_figure_8_is_told_alike_on_the_page_of_simulation():

@@ -13,19 +13,19 @@ from random import Random
 
 import pytest
 
-from heapfit_papers.packets.described import BLOCKS, DescribedAllocator, described_footprint
+from heapfit_papers.packets.described import BLOCKS, DescribedAllocator, measure_footprint
 from heapfit_papers.packets.instructions import MEASURED, queue_instructions
-from heapfit_papers.packets.mix import FITTED, TRACES, drawn_sizes, queue_sizes
+from heapfit_papers.packets.mix import FITTED, TRACES, draw_packets, queue_sizes
 from heapfit_papers.reproduce.paper_001_costs import (
     MODEL,
     POOLS,
     STACK,
     Cost,
     both_mixes,
+    compare_to_requested,
     costs,
     mean_cost,
     models,
-    over_requested,
 )
 from heapfit_papers.reproduce.published import figure
 
@@ -51,9 +51,10 @@ class Means:
 
 @pytest.fixture(scope="module")
 def means(laboratory) -> Mapping[str, Means]:
-    found = laboratory.once(costs)
+    found = laboratory.measure_once(costs)
     return {
-        name: Means(mean_cost(found, name), over_requested(found, name) + 1) for name in found[0]
+        name: Means(mean_cost(found, name), compare_to_requested(found, name) + 1)
+        for name in found[0]
     }
 
 
@@ -74,9 +75,9 @@ def test_001_12_the_fitted_mix_meets_all_three_totals_within_a_percent(means):
 
 def test_001_12_the_shares_alone_do_not(laboratory):
     """Other sizes alike, which the fit replaced."""
-    alike = laboratory.once(both_mixes).alike
-    assert over_requested(alike, POOLS) == pytest.approx(0.097, abs=0.005)
-    assert over_requested(alike, MODEL) == pytest.approx(1.57, abs=0.05)
+    alike = laboratory.measure_once(both_mixes).alike
+    assert compare_to_requested(alike, POOLS) == pytest.approx(0.097, abs=0.005)
+    assert compare_to_requested(alike, MODEL) == pytest.approx(1.57, abs=0.05)
 
 
 def test_001_12_a_queue_has_the_published_shares_and_the_fitted_parts():
@@ -90,7 +91,7 @@ def test_001_12_a_queue_has_the_published_shares_and_the_fitted_parts():
 
 
 def test_001_1_drawn_packets_have_the_shares_of_the_mix():
-    sizes = drawn_sizes(1, 100_000)
+    sizes = draw_packets(1, 100_000)
     shares = {40: 0.43, 1500: 0.26}
     for size, share in shares.items():
         assert (sizes == size).mean() == pytest.approx(share, abs=0.005)
@@ -115,7 +116,7 @@ def test_001_10_the_described_allocator_splits_and_coalesces():
 
 def test_001_10_the_described_allocator_takes_the_smallest_block_that_fits():
     for size, block in ((40, 64), (60, 64), (61, 128), (1020, 1024), (1021, 4096), (5000, 5008)):
-        assert described_footprint([size]) == block
+        assert measure_footprint([size]) == block
     assert {64, 4096} <= set(BLOCKS)
 
 
@@ -141,10 +142,10 @@ def test_001_10_its_pieces_always_tile_its_blocks():
 
 def test_001_10_the_text_s_allocator_needs_a_tenth_more_and_not_twice_as_much(laboratory):
     """188.74 % more are published. Whole blocks give it; split and coalesced ones do not."""
-    found = laboratory.once(models)
+    found = laboratory.measure_once(models)
     for one in found.described:
         assert one.footprint / one.requested - 1 == pytest.approx(0.11, abs=0.02)
-    assert over_requested(found.fitted, MODEL) == pytest.approx(LINUX_MORE, rel=0.01)
+    assert compare_to_requested(found.fitted, MODEL) == pytest.approx(LINUX_MORE, rel=0.01)
 
 
 def test_001_11_instructions_are_told_of_every_queue():

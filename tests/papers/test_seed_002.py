@@ -33,7 +33,7 @@ STUDY: dict[str, Experiment] = {}
 
 @pytest.fixture(scope="module", autouse=True)
 def _simulated(laboratory):
-    STUDY.update(laboratory.once(experiments))
+    STUDY.update(laboratory.measure_once(experiments))
 
 
 def results(figure: str) -> Mapping[str, Sequence[Result]]:

@@ -36,7 +36,11 @@ void lock_given(void) {
     locked = 0;
 }
 
-void misuse_told(void) {
+/* By -DHFIT_ON_MISUSE=misuse_told. */
+void misuse_told(const void *heap, unsigned kind, const void *pointer);
+
+void misuse_told(const void *heap, unsigned kind, const void *pointer) {
+    CHECK(heap != NULL && kind <= 2 && pointer != NULL);
     misuses++;
 }
 

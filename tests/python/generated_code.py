@@ -31,7 +31,7 @@ PLANS = {
     ),
     "class_pools_of_stacks": Plan(
         "class_pools",
-        {"search": 1, "growth": 4, "growth_steps": 8},
+        {"search": 1},
         pools=(Pool(40, 16, True), Pool(64, 4, False), Pool(1500, 3, True)),
         shared=TLSF,
     ),

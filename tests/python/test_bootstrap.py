@@ -13,9 +13,10 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.content import content_hash
+from heapfit.trace.origin import origin_from
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
-from heapfit.workloads.draw import draw_run, draw_trace
+from heapfit.workloads.draw import draw_run, draw_trace, is_drawn
 from heapfit.workloads.model import Model, fit_model
 from heapfit.workloads.phases import phase_starts
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
@@ -92,6 +93,30 @@ def test_a_seed_gives_one_trace_and_another_seed_another(
     again = draw_trace(model, 2, tmp_path / "again.parquet", changing.info)
     assert content_hash(again) == content_hash(drawn[2])
     assert len({content_hash(one) for one in [changing, *drawn]}) == 5
+
+
+def test_a_drawn_trace_is_known_by_its_origin_and_not_by_what_its_source_says(
+    tmp_path: Path, changing: Trace, drawn: list[Trace]
+) -> None:
+    assert all(map(is_drawn, (drawn[0], Trace.open(drawn[0].path))))
+    says_so = write_trace(
+        tmp_path / "says.parquet", changing.batches(tuple(COLUMNS)), drawn[0].info
+    )
+    assert says_so.info.source.startswith("drawn from ")
+    assert not any(map(is_drawn, (changing, says_so)))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"{", b"[]", b"1", b"{}", b'{"maker": "me", "seed": 1}', b'{"maker": "workload"}',
+     b'{"maker": "workload", "seed": "1"}', b'{"maker": "workload", "seed": 1, "name": 2}',
+     b'{"maker": "workload", "seed": 1, "parameters": {"a": 0.5}}',
+     b'{"maker": "workload", "seed": 1, "parameters": 3}',
+     b'{"maker": "workload", "seed": 1, "more": 3}'],
+)  # fmt: skip
+def test_a_damaged_origin_is_refused(damaged: bytes) -> None:
+    with pytest.raises(HeapfitError, match="its origin is damaged"):
+        origin_from(damaged)
 
 
 def test_the_picks_of_all_seams_are_those_that_one_generator_chooses_seam_by_seam(
@@ -208,7 +233,7 @@ def test_fit_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> Non
     assert (told["traces"], told["drawn"]["traces"], told["drawn"]["seed"]) == (4, 3, 7)
     assert told["plans"][0].startswith("all/")
     assert "cannot tell" in told["drawn"]["limits"]
-    done = heapfit("workload", "--like", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
+    done = heapfit("workload", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cannot tell" in done.stdout
     ninth = Trace.open(tmp_path / "phases_w41-drawn-9.parquet")
@@ -222,7 +247,7 @@ def test_two_traces_are_not_drawn_from(tmp_path: Path) -> None:
 
 def test_the_bench_sets_drawn_beside_fresh_traces() -> None:
     bench = Path(__file__).parents[2] / "bench/bootstrap.py"
-    size = ("--recordings", "1", "--training", "2", "--unseen", "3", "--events", "1000")
+    size = ("--recordings", "2", "--training", "2", "--unseen", "3", "--events", "1000")
     done = subprocess.run(
         [sys.executable, bench, "zg_cdf", *size], capture_output=True, text=True, check=True
     )

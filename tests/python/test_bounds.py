@@ -105,7 +105,7 @@ def test_a_bad_buffer_is_refused_with_its_line(tmp_path: Path, lines: str, told:
 
 def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path) -> None:
     table2(tmp_path / "t.heap", 800)
-    shown = heapfit("bounds", "t.heap", "--search", "1", "--lifetimes", "l.csv", folder=tmp_path)
+    shown = heapfit("bounds", "t.heap", "--search", "1", "-o", "l.csv", folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "offline packing" in shown.stdout
     assert "placements tried with zones for common sizes" in " ".join(shown.stdout.split())

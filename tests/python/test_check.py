@@ -226,10 +226,11 @@ def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> N
 
 
 def test_a_program_that_is_none_is_told_although_nothing_fails(folder: Path) -> None:
-    asked = ("same.heap", "--plan", "plan.toml", "--program", "plan.toml")
+    asked = ("same.heap", "--plan", "plan.toml", "--program", "notes.txt")
+    (folder / "notes.txt").write_text("no program\n")
     done = heapfit("check", *asked, folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("heapfit: plan.toml: no program")
+    assert done.stderr.startswith("heapfit: notes.txt: no program")
 
 
 def test_a_capture_is_checked_on_a_plan_for_packets(folder: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -64,6 +66,33 @@ def test_commands_of_other_packages_are_those_that_they_declare():
     assert dict(main.commands_of_others()) == {one.name: one.module for one in declared}
     assert {"reproduce", "slotbuf"} <= declared.names
     assert "\n  reproduce  " in heapfit("--help").stdout
+
+
+def modules_of_commands():
+    return [f"heapfit.cli.{name}" for name in main.COMMANDS] + [
+        module for _, module in main.commands_of_others()
+    ]
+
+
+@pytest.mark.parametrize("module", modules_of_commands())
+def test_the_summary_of_a_command_is_the_first_line_of_its_help(module):
+    package, _, name = module.rpartition(".")
+    summary = import_module(package).SUMMARIES[name]
+    assert inspect.getdoc(import_module(module).command).splitlines()[0] == summary
+
+
+def test_help_tells_what_every_command_does():
+    shown = " ".join(heapfit("--help").stdout.split())
+    for module in modules_of_commands():
+        package, _, name = module.rpartition(".")
+        assert import_module(package).SUMMARIES[name] in shown
+
+
+def test_nothing_has_a_summary_but_a_command():
+    modules = modules_of_commands()
+    for package in {module.rpartition(".")[0] for module in modules}:
+        for name in import_module(package).SUMMARIES:
+            assert f"{package}.{name}" in modules
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
@@ -178,7 +207,7 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing(tmp_path):
         writer.flush()
         time.sleep(0.5)  # it now waits for more of the pipe
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=30)
+        _, told = running.communicate(timeout=300)
     assert running.returncode == 130
     assert "Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
@@ -187,7 +216,7 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing(tmp_path):
 def test_a_reader_that_goes_away_is_no_traceback(source, tmp_path):
     command = f"{sys.executable} -m heapfit import {source} -o {tmp_path / 't'} --json | true"
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.stderr == ""
 

@@ -8,17 +8,20 @@ from heapfit import _engine
 from heapfit.plan.allocators import ALIGNMENTS, serving_region, takes_pools
 
 ALL = {info.name: info for info in _engine.allocators()}
+OFFERED = [info for info in ALL.values() if not info.is_of_papers]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_allocator_gives_a_complete_account(name):
+def test_what_an_allocator_says_of_itself_is_fit_to_print(name):
     info = ALL[name]
-    for told in (info.title, info.origin, info.worst_case, info.block_bytes, info.fragmentation):
+    account = (info.worst_case, info.block_bytes, info.fragmentation)
+    for told in (info.title, info.origin, *filter(None, account)):
         assert len(told) > 3
         assert told.isprintable()
         assert not told.endswith(".")
-    assert "|" in info.layout
-    assert max(map(len, info.layout.splitlines())) <= 96  # 100 where it is printed
+    layout = "| unknown |" if info.layout is None else info.layout
+    assert "|" in layout
+    assert max(map(len, layout.splitlines())) <= 96  # 100 where it is printed
     assert all(tunable.meaning.endswith(".") for tunable in info.tunables)
 
 
@@ -45,13 +48,26 @@ def serves(name: str, alignment: int, size: int) -> bool:
 
 def test_the_list_holds_every_allocator_within_100_columns(tmp_path):
     shown = heapfit("allocators", folder=tmp_path).stdout
-    for info in ALL.values():
+    for info in OFFERED:
         assert f"\n{info.name}: {info.title}\n" in shown
         for tunable in info.tunables:
             assert f"{tunable.name}=" in shown
     assert max(map(len, shown.splitlines())) <= 80
     core, _, baselines = shown.partition("baselines: ")
-    assert all(f"\n{name}: " in (core if info.ships else baselines) for name, info in ALL.items())
+    assert all(f"\n{info.name}: " in (core if info.ships else baselines) for info in OFFERED)
+
+
+def test_what_only_a_paper_is_reproduced_with_is_shown_if_named(tmp_path):
+    of_papers = [name for name, info in ALL.items() if info.is_of_papers]
+    assert "djgpp_test1" in of_papers
+    shown = (
+        heapfit("allocators", folder=tmp_path).stdout
+        + heapfit("compare", "--help", folder=tmp_path).stdout
+    )
+    assert not any(name in shown for name in of_papers)
+    assert (
+        "powers of two and a header" in heapfit("allocators", "djgpp_test1", folder=tmp_path).stdout
+    )
 
 
 def test_a_named_allocator_is_told_with_its_layout_and_its_tunables_in_words(tmp_path):
@@ -68,7 +84,7 @@ def test_the_json_has_the_smallest_regions_and_the_tunables(tmp_path):
     assert tlsf["ships"]
     assert tlsf["smallest_region"] == {str(one): serving_region("tlsf", one) for one in ALIGNMENTS}
     assert tlsf["tunables"][0]["name"] == "alignment"
-    assert len(heapfit_json("allocators", folder=tmp_path)["allocators"]) == len(ALL)
+    assert len(heapfit_json("allocators", folder=tmp_path)["allocators"]) == len(OFFERED)
 
 
 def test_an_unknown_allocator_is_one_line(tmp_path):

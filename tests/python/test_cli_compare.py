@@ -54,13 +54,13 @@ def test_an_allocator_is_compared_with_its_tunables(folder):
 
 
 def test_pools_made_from_the_trace_take_tunables_too(folder):
-    asked = ("class_pools", "class_pools:search=1", "budgeted:borrow=1")
+    asked = ("class_pools", "class_pools:search=1", "class_pools:overflow=1")
     content = heapfit_json("compare", "packets.heap", *asked, folder=folder)
     by_name = {row["name"]: row for row in content["rows"]}
     plain, stack = by_name["class_pools"], by_name["class_pools:search=1"]
     assert stack["plan"] == {**plain["plan"], "search": 1}
     assert stack["r_safe"] == plain["r_safe"]
-    assert by_name["budgeted_4_largest:borrow=1"]["plan"]["borrow"] == 1
+    assert by_name["class_pools:overflow=1"]["plan"]["overflow"] == 1
     assert all(row["trained_on_this_trace"] for row in by_name.values())
 
 
@@ -148,7 +148,7 @@ def test_fit_writes_each_candidate_as_a_plan(folder):
         (("packets.heap", "tlsf:alignment=3"), "alignment"),
         (("packets.heap", "budgeted:alignment=8"), "made from the trace"),
         (("none.heap", "tlsf"), "none.heap"),
-        (("packets.heap", "--plan", "packets.heap"), "packets.heap: not TOML"),
+        (("packets.heap", "--plan", "packets.heap"), "packets.heap: is a recording (heapfit fit"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(folder, arguments, message):

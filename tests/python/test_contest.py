@@ -8,7 +8,7 @@ import pytest
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.contest import Contest
-from heapfit.comparison.margin import Known, heap_size
+from heapfit.comparison.margin import Known, MarginKind, heap_size
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.verdict import best_row, chosen_row, verdict
 from heapfit.design.portfolio import standard_portfolio
@@ -24,7 +24,7 @@ def candidate(name: str, *, is_cut: bool = False, is_trained: bool = False) -> C
     return Candidate(name, plan, "", is_cut or is_trained)
 
 
-def region(r_safe: int, kind: str) -> int:
+def region(r_safe: int, kind: MarginKind) -> int:
     return heap_size(r_safe, Known(1, U_MAX, kind)).region
 
 
@@ -35,8 +35,8 @@ def test_the_limit_is_the_largest_region_that_is_as_good_with_its_margin() -> No
     assert contest.limit(candidate("b")) == 90_000
     limit = contest.limit(candidate("c", is_trained=True))
     assert limit is not None and limit < 90_000
-    best = region(90_000, "plain")
-    assert region(limit, "placed") <= best < region(limit + 8, "placed")
+    best = region(90_000, MarginKind.PLAIN)
+    assert region(limit, MarginKind.PLACED) <= best < region(limit + 8, MarginKind.PLACED)
 
 
 def test_counted_blocks_have_to_beat_their_own_kind_and_what_may_be_chosen() -> None:

@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-INCLUDES = ["core", "core/include", "baselines", "baselines/include", "tests", "tests/contract"]
+LAYERS = ("core", "baselines", "papers")
+INCLUDES = [*LAYERS, *(f"{layer}/include" for layer in LAYERS), "tests", "tests/contract"]
 OPTIONS = ["-std=c11", *(f"-I{ROOT / include}" for include in INCLUDES)]
-OURS = [*(ROOT / "core/src").rglob("*.c"), *(ROOT / "baselines/src").glob("*.c")]
+OURS = [source for layer in LAYERS for source in (ROOT / layer / "src").rglob("*.c")]
 PROGRAM = [ROOT / "tests" / name for name in ("core/placements.c", "contract/plans.c")]
 
 

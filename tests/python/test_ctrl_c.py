@@ -61,8 +61,8 @@ def left_in(folder: Path) -> dict[str, set[str]]:
 
 
 def is_soon_empty(group: int) -> bool:
-    """Whether no process of the group is left after ten seconds."""
-    for _ in range(100):
+    """Whether no process of the group is left after a minute."""
+    for _ in range(600):
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
@@ -84,7 +84,7 @@ def test_ctrl_c_ends_a_command_with_one_line_and_no_output_in_parts(name, tmp_pa
         running = started(name, folder)
         time.sleep(lasts * (i + 1) / (TIMES + 1))
         os.killpg(running.pid, signal.SIGINT)
-        told = running.communicate(timeout=30)[1].splitlines()
+        told = running.communicate(timeout=300)[1].splitlines()
         made = left_in(folder)
         if running.returncode == 0:  # it was through
             assert made == whole

@@ -8,7 +8,8 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.design.front.axes import AXES, UNKNOWN, place
+from heapfit.design.front.axes import AXES, place
+from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
 
 INFOS = {info.name: info for info in _engine.allocators()}
@@ -25,10 +26,12 @@ def standard_plan(name):
 
 
 @pytest.mark.parametrize("name", INFOS)
-def test_every_registered_allocator_has_a_value_on_every_axis(name):
+def test_every_registered_allocator_has_a_value_on_every_axis_that_it_describes(name):
     found = place(standard_plan(name))
     assert tuple(found) == AXES
-    assert all(value and UNKNOWN not in value for value in found.values())
+    for value, axis in zip(found.values(), INFOS[name].axes, strict=True):
+        assert value
+        assert (UNKNOWN in value) == (not any((axis.text, *axis.texts)))
 
 
 @pytest.mark.parametrize("name", INFOS)
@@ -51,8 +54,7 @@ def test_an_axis_is_moved_by_a_tunable_that_there_is(name):
 def test_a_tunables_choice_moves_a_plan_along_its_axis():
     assert place(Plan("first_fit", {"coalesce": 0}))["B coalescing"] == "never"
     assert place(Plan("first_fit", {"list": 1}))["order of free blocks"] == "by address"
-    grown = Plan("class_pools", {"growth": 4}, POOLS, Plan("tlsf"))
-    assert "shared heap" in place(grown)["growth"]
+    assert place(Plan("tailored", {"ends": 2}))["growth"] == "from both ends"
 
 
 def test_pools_tell_what_is_behind_them():
@@ -92,7 +94,7 @@ def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
     class Info:
         name, tunables, axes = "tailored", (Tunable,), (Axis,) * len(AXES)
 
-    for module in ("plan.allocators", "front.axes", "front.code_label"):
+    for module in ("plan.allocators", "design.front.axes", "comparison.costs.code_label"):
         monkeypatch.setattr(f"heapfit.{module}.find_allocators", lambda _: [Info])
     known, younger = (Plan("tailored", {"layout": value}) for value in (1, 7))
     assert set(place(known).values()) == {"known"}

@@ -42,11 +42,11 @@ WAYS = {
     ),
     "class_pools": (
         Plan("class_pools", {"overflow": 1}, RANGES, Plan("tlsf")),
-        Plan("class_pools", {"growth": 4}, RANGES, Plan("best_fit")),
+        Plan("class_pools", {"search": 1}, RANGES, Plan("best_fit")),
     ),
     "budgeted": (
         Plan("budgeted", {}, POOLS, Plan("tlsf")),
-        Plan("budgeted", {"borrow": 1}, POOLS, Plan("first_fit")),
+        Plan("budgeted", {}, POOLS, Plan("first_fit")),
     ),
     "fixed_pool": (Plan("fixed_pool", {"block_size": 400, "blocks": 40}),),
     "partition_pool": (Plan("partition_pool", {"partition_size": 32, "partitions": 200}),),

@@ -17,9 +17,11 @@ from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import runs_in
-from heapfit.fit_result import Fit, FitOptions, Standing
 from heapfit.fitting.fit import fit
 from heapfit.fitting.holdout import DRAWN
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.reference_heaps import Standing
+from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
 from heapfit.workloads.draw import draw_trace
@@ -56,7 +58,7 @@ def require_a_screen(lines: list[str]) -> None:
 
 
 def beside(fitted: Fit, standing: Standing) -> int:
-    (row,) = (one for one in fitted.beside if one.standing is standing)
+    (row,) = (one for one in fitted.references if one.standing is standing)
     assert row.region is not None
     return row.region
 
@@ -78,7 +80,7 @@ def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
     assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
     assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
-    rows = {row.title: row for row in echo.beside}
+    rows = {row.title: row for row in echo.references}
     assert rows["Lea (dlmalloc)"].region == replace(size, r_safe=lea).region
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
     assert rows["TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
@@ -87,27 +89,27 @@ def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
 
 
 def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
-    assert (echo.held.seen, echo.held.seen_refused, echo.held.drawn) == (1, 0, DRAWN)
+    assert (echo.holdout.seen, echo.holdout.seen_refused, echo.holdout.drawn) == (1, 0, DRAWN)
     model, plan = fit_model(echo.trace), echo.winner.plan
     refused = 0
     for seed in range(1, DRAWN + 1):
         drawn = draw_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
         refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
-    assert echo.held.drawn_refused == refused
+    assert echo.holdout.drawn_refused == refused
 
 
 def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_path, capsys):
     source = bimodal(tmp_path / "packets.heap", events=1500)
     fitted = fit([source], tmp_path / "out", FitOptions(margin=0))
-    assert fitted.held.seen_refused == 0
-    assert fitted.held.drawn_refused > 0
+    assert fitted.holdout.seen_refused == 0
+    assert fitted.holdout.drawn_refused > 0
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert f"not designed on: {fitted.held.drawn_refused} refused. Record more runs" in text
+    assert f"not designed on: {fitted.holdout.drawn_refused} refused. Record more runs" in text
 
 
 def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
     fitted = fit([table2(tmp_path / "short.heap", events=60)], tmp_path / "out")
-    assert fitted.held.drawn == 0
+    assert fitted.holdout.drawn == 0
     assert "No others could be drawn" in " ".join(printed(fitted, capsys))
 
 
@@ -126,11 +128,11 @@ def test_todays_heap_comes_first_and_may_be_kept(tmp_path, capsys):
     fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
     lines = printed(fitted, capsys)
     require_a_screen([line for line in lines if "/" not in line])
-    assert [row.standing for row in fitted.beside[:2]] == [Standing.TODAY, Standing.FITTED]
+    assert [row.standing for row in fitted.references[:2]] == [Standing.TODAY, Standing.FITTED]
     assert fitted.today is not None
     assert fitted.today.is_kept == any("keep heap_4 and set config" in line for line in lines)
     if fitted.today.is_kept:
-        assert fitted.held.seen_refused == 0
+        assert fitted.holdout.seen_refused == 0
 
 
 def few(folder: Path) -> tuple[list[Path], FitOptions]:

@@ -10,21 +10,25 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions
-from heapfit.fitting.fit import fit, folder_for, folders_apart
+from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
 from heapfit.generate import generate
 from heapfit.generate.images import Images
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
+from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
+
+WITH_PAGE = Resources(write_page=write_report)
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("fit")
-    return fit([table2(folder / "four.heap")], folder / "out")
+    return fit([table2(folder / "four.heap")], folder / "out", resources=WITH_PAGE)
 
 
 def everything(folder: Path) -> list[Path]:
@@ -205,7 +209,7 @@ def test_a_large_heap_is_answered_from_one_recording(tmp_path):
         f"Set the heap to {size.region:,} bytes: your peak of {size.u_max:,}"
     )
     assert f"{size.margin:g} % margin; from 1 recording." in sentence
-    assert any("second recording" in way for way in fitted.firmer)
+    assert any("second recording" in way for way in fitted.suggestions)
 
 
 def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_path):
@@ -228,7 +232,7 @@ def test_a_margin_may_be_asked_for(fitted, tmp_path):
 def joint(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("joint")
     sources = [table2(folder / f"run-{seed}.heap", events=1500, seed=seed) for seed in (1, 2, 3)]
-    return fit(sources, folder / "out")
+    return fit(sources, folder / "out", resources=WITH_PAGE)
 
 
 def test_one_heap_serves_every_recording(joint):
@@ -245,7 +249,7 @@ def test_one_heap_serves_every_recording(joint):
 def test_workers_write_the_same_plan(joint, tmp_path):
     sources = [run.source for run in joint.runs]
     with Sweep(workers=2) as sweep:
-        shared = fit(sources, tmp_path / "out", sweep=sweep)
+        shared = fit(sources, tmp_path / "out", resources=Resources(sweep))
     assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
     assert shared.runs == joint.runs
     assert shared.work == joint.work
@@ -290,19 +294,18 @@ def contents(folder):
     return {path: path.read_bytes() for path in everything(folder) if path.is_file()}
 
 
-def test_an_interrupt_while_it_writes_leaves_nothing(quick, monkeypatch):
+def test_an_interrupt_while_it_writes_leaves_nothing(quick):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("heapfit.fitting.fit.write_report", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        fit([quick], quick.parent / "out")
+        fit([quick], quick.parent / "out", resources=Resources(write_page=interrupt))
     assert everything(quick.parent) == [quick]
 
 
 def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
     folder = quick.parent / "out"
-    fit([quick], folder)
+    fit([quick], folder, resources=WITH_PAGE)
     (folder / "mine.txt").write_text("kept")
     before = contents(folder)
     moves = []
@@ -330,14 +333,14 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
         assert everything(old) == []
         shutil.rmtree(new)
         old.rmdir()
-    fit([quick], folder)
+    fit([quick], folder, resources=WITH_PAGE)
     assert contents(folder) == before
 
 
 def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick, monkeypatch):
     folder = quick.parent / "out"
     paths = fit([quick], folder).paths
-    monkeypatch.setattr("heapfit.fitting.fit.open_all", None)  # not reached
+    monkeypatch.setattr("heapfit.fitting.workload.open_all", None)  # not reached
     for path in (paths.plan, paths.code / "app_heap.h"):
         written = path.read_text()
         path.write_text(written + "# mine\n")

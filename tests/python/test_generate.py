@@ -175,7 +175,7 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("hfit/version.h", "#define HFIT_CONTRACT ", "#define HFIT_CONTRACT 9"),
         ("hfit/version.h", "#define HFIT_CONTRACT", "#define HFIT_OTHER"),
         ("hfit/stamp.h", "#define HFIT_STAMP 0x", "#define HFIT_STAMP 0x1"),
-        ("src/pools/layout.h", "FREE_LIST_SIZE = 4", "FREE_LIST_SIZE = 8"),
+        ("hfit/pools.h", "FREE_LIST_SIZE 4u", "FREE_LIST_SIZE 8u"),
         ("hfit/plan_of_build.h", "HFIT_DESIGN_OF_BUILD 0x", "HFIT_DESIGN_OF_BUILD 0x1"),
     ],
 )

@@ -26,8 +26,8 @@ def test_a_generated_heap_survives_every_call(
     tmp_path: Path, name: str, options: tuple[str, ...]
 ) -> None:
     generate(plan_file(PLANS[name]), tmp_path / "code")
-    config = ['-DHFIT_CONFIG_FILE="generated_calls.h"', f"-I{HERE}"]
-    objects = compile_objects(tmp_path / "code", tmp_path, *options, *config)
+    config = ['-DAPP_HEAP_LOCK_FILE="generated_calls.h"', "-DHFIT_ON_MISUSE=misuse_told"]
+    objects = compile_objects(tmp_path / "code", tmp_path, *options, *config, f"-I{HERE}")
     program = [str(HERE / "generated_calls.c"), *map(str, objects), "-o", str(tmp_path / "calls")]
     command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", *options]
     subprocess.run([*command, f"-I{tmp_path / 'code'}", f"-I{HERE}", *program], check=True)

@@ -16,7 +16,7 @@ from heapfit.generate import generate
 from heapfit.generate.images import Images
 from heapfit.generate.languages import Language
 from heapfit.generate.names import Text
-from heapfit.generate.tables import design_of
+from heapfit.generate.tables import Design, design_of
 from heapfit.generate.texts import language_texts
 from heapfit.plan.plan import Plan
 
@@ -142,11 +142,14 @@ static inline void app_free_sized(void *block, size_t size) {
 """
 
 
-def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(tmp_path: Path) -> None:
+def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "code"
     generate(plan_file(PLANS["tlsf"]), folder, language="c++")
+    monkeypatch.setattr(Design, "needs_size", True)
     design = design_of(plan_file(PLANS["tlsf"]), Text("app"))
-    for name, text in language_texts(design, Language.CXX, "void app_free_sized(").items():
+    for name, text in language_texts(design, Language.CXX).items():
         (folder / name).write_text(text)
     header = folder / "app_heap.hpp"
     header.write_text(header.read_text().replace("\nnamespace", FREE_SIZED + "\nnamespace", 1))

@@ -65,9 +65,9 @@ def test_hostile_names_change_no_token() -> None:
 
 @pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
 def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
-    plain = language_texts(design_named("plain"), language, "")
+    plain = language_texts(design_named("plain"), language)
     for name in hostile_names():
-        made = language_texts(design_named(name), language, "")
+        made = language_texts(design_named(name), language)
         shown = printable(name)
         for file, text in plain.items():
             assert made[file] == text.replace("plan plain", f"plan {shown}").replace(

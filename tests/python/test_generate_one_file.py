@@ -45,11 +45,11 @@ def test_one_file_of_any_allocator_compiles_without_a_warning(
 @pytest.mark.parametrize("name", ["tlsf", "budgeted"])
 def test_one_file_serves_every_call_as_many_do(tmp_path: Path, name: str) -> None:
     generate(plan_file(PLANS[name]), tmp_path / "code", options=GenerateOptions(is_one_file=True))
-    config = ['-DHFIT_CONFIG_FILE="generated_calls.h"', f"-I{HERE}", "-O1"]
-    objects = compile_objects(tmp_path / "code", tmp_path / "made", *config)
+    config = ['-DAPP_HEAP_LOCK_FILE="generated_calls.h"', "-DHFIT_ON_MISUSE=misuse_told"]
+    objects = compile_objects(tmp_path / "code", tmp_path / "made", *config, f"-I{HERE}", "-O1")
     program = [str(HERE / "generated_calls.c"), *map(str, objects), "-o", str(tmp_path / "calls")]
     subprocess.run(["gcc", "-std=c11", f"-I{tmp_path / 'code'}", f"-I{HERE}", *program], check=True)
-    subprocess.run([tmp_path / "calls"], check=True, timeout=60)
+    subprocess.run([tmp_path / "calls"], check=True, timeout=300)
 
 
 def test_two_heaps_in_one_file_each_cannot_be_one(tmp_path: Path) -> None:

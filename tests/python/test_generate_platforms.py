@@ -67,7 +67,7 @@ def test_lwip_asks_the_generated_heap(tmp_path: Path, version: str) -> None:
     settings = "#define NO_SYS 0\n#define MEM_ALIGNMENT 8\n#define SYS_LIGHTWEIGHT_PROT 1\n"
     (code / "lwipopts.h").write_text(f'{settings}#include "lwipopts_hfit.h"\n')
     (code / "arch").mkdir()
-    options = ['-DHFIT_CONFIG_FILE="lwip_lock_hfit.h"', *LWIP]
+    options = ['-DAPP_HEAP_LOCK_FILE="lwip_lock_hfit.h"', *LWIP]
     options += ["-DHFIT_LWIP_2_1"] if version == "2.1" else []
     subprocess.run([compiled(code, HERE / "platform_lwip.c", *options)], check=True)
 
@@ -111,7 +111,7 @@ def test_a_platforms_lock_and_start_fit_its_declarations(
     tmp_path: Path, platform: str, lock: str, sources: list[str]
 ) -> None:
     code = generated(tmp_path, platform, PLANS["tlsf"])
-    command = [*STRICT, f'-DHFIT_CONFIG_FILE="{lock}"', "-I.", f"-I{STAND_INS}", "-fsyntax-only"]
+    command = [*STRICT, f'-DAPP_HEAP_LOCK_FILE="{lock}"', "-I.", f"-I{STAND_INS}", "-fsyntax-only"]
     subprocess.run([*command, *sources], cwd=code, check=True)
 
 
@@ -157,7 +157,7 @@ def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
     (line,) = [line for line in page.splitlines() if line.startswith("    heapfit generate")]
     assert line.split()[1:] == [
         *("generate", "plan.toml", "--prefix", "app", "--for", "freertos", "--for", "cmake"),
-        *("--counts", "--region", "given", "-o", "THIS_FOLDER"),
+        *("--counts", "--region-given", "-o", "THIS_FOLDER"),
     ]
 
 

@@ -132,7 +132,7 @@ def plan_for(allocator: str, trace: Recording) -> Plan:
         return Plan(allocator, pools=tuple(Pool(size, 20, True) for size in sizes), shared=TLSF)
     if allocator == "class_pools":
         pools = (Pool(size, 20, i % 2 == 0) for i, size in enumerate(sizes))
-        scalars = {"search": 1, "growth": 8} if trace.live_peak % 3 else {}
+        scalars = {"search": 1} if trace.live_peak % 3 else {}
         return Plan(allocator, scalars, pools=tuple(pools), shared=TLSF)
     return Plan(allocator)
 
@@ -230,4 +230,4 @@ def test_a_file_that_names_its_site_asks_with_the_tag(tmp_path: Path) -> None:
     made = [str(program), *map(str, objects), "-o", str(tmp_path / "program")]
     command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'code'}"]
     subprocess.run([*command, *made], check=True)
-    subprocess.run([str(tmp_path / "program")], check=True, timeout=20)
+    subprocess.run([str(tmp_path / "program")], check=True, timeout=300)

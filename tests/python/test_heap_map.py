@@ -12,8 +12,9 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.fit_result import Fit, FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
 from heapfit.report.heap.fit import case_of
 from heapfit.report.heap_map.packed import _is_even, _last_shown, packed_map
 from heapfit.report.heap_map.replays import (

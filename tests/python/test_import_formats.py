@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from heapfit.importers import FORMATS, ImportOptions, import_file
+import numpy as np
+
+import formats_page
+from heapfit.importers import FORMATS, ImportOptions, formats, import_file
 from heapfit.trace.stored import COLUMNS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
@@ -22,8 +25,8 @@ def imported(language, folder):
 
 
 def test_every_format_is_on_the_page():
-    listed = set(re.findall(r"^\| `(\w+)` \|", PAGE.split("## Text")[0], re.MULTILINE))
-    assert {known.name for known in FORMATS} <= listed
+    assert "\n| `wire` | " in PAGE
+    assert formats_page.page() == PAGE, "`make docs` renews docs/import-formats.md"
 
 
 def test_the_text_example_imports(tmp_path):
@@ -39,3 +42,50 @@ def test_the_csv_example_imports(tmp_path):
     assert rows["object"] == [0, 1, 0, 1]
     assert rows["alignment"] == [0, 64, 0, 0]
     assert rows["site"] == [0xD99D93A2, 17, 17, 0]
+
+
+class SizesReader:
+    """A reader in Python: a block that stays for each line, of so many bytes; "-" is dropped."""
+
+    program, source, pointer_bits, chains = "sizes", "", 32, {}
+
+    def __init__(self, drop_unknown):
+        assert drop_unknown
+        self._sizes, self._rest, self._born, self._dropped = [], b"", 0, 0
+
+    def feed(self, chunk):
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        self._dropped += lines.count(b"-")
+        self._sizes += [int(line) for line in lines if line not in (b"-", b"sizes")]
+
+    def finish(self):
+        self.feed(b"\n")
+
+    @property
+    def pending(self):
+        return len(self._sizes)
+
+    @property
+    def notes(self):
+        return [f"{self._dropped} lines dropped."]
+
+    def take(self):
+        sizes, self._sizes = np.array(self._sizes, np.uint64), []
+        self._born += len(sizes)
+        objects = np.arange(self._born - len(sizes), self._born, dtype=np.uint32)
+        return {"op": np.zeros(len(sizes), np.uint8), "object": objects, "size": sizes}
+
+
+def test_a_reader_in_python_is_a_class_and_a_line_of_the_table(tmp_path, monkeypatch):
+    own = formats.Format(
+        "sizes",
+        "a size a line",
+        lambda head: head.startswith(b"sizes"),
+        formats._read_late(SizesReader),
+    )
+    monkeypatch.setattr(formats, "FORMATS", (own, *FORMATS))
+    (tmp_path / "sizes").write_text("sizes\n24\n-\n100")
+    trace = import_file(tmp_path / "sizes", tmp_path / "t.parquet", ImportOptions())
+    assert (trace.info.program, trace.info.notes) == ("sizes", ("1 lines dropped.",))
+    (batch,) = trace.batches(("object", "size"))
+    assert (batch["object"].tolist(), batch["size"].tolist()) == ([0, 1], [24, 100])

@@ -13,12 +13,14 @@ from heapfit.cli.printing.screen import FIRST_SCREEN, first_screen
 from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions
-from heapfit.fitting import long
-from heapfit.fitting.fit import WORK, Place, find, fit
+from heapfit.fitting import excerpt_search
+from heapfit.fitting.fit import WORK, fit, fit_in_memory
 from heapfit.fitting.fitted_heap import FittedHeap
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
+from heapfit.fitting.workload import Place, Request
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import Whole, no_progress
+from heapfit.progress import WeightedProgress, no_progress
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import joined
@@ -45,9 +47,9 @@ def test_the_whole_recording_runs_in_the_region_found(trace, fitted):
     for region in (plan.r_safe, plan.region):
         assert plain_replay(trace, plan.plan, region).result().refusals == 0
         assert _engine.Replay(plan.plan.engine(), region).feed(trace.events())
-    assert fitted.looked_at.searched < fitted.looked_at.events == trace.info.events
-    assert fitted.looked_at.replayed >= trace.info.events
-    assert fitted.held.seen_refused == 0
+    assert fitted.excerpt.searched < fitted.excerpt.events == trace.info.events
+    assert fitted.excerpt.replayed >= trace.info.events
+    assert fitted.holdout.seen_refused == 0
 
 
 def test_what_is_told_is_of_the_whole_recording(trace, fitted):
@@ -60,7 +62,7 @@ def test_what_is_told_is_of_the_whole_recording(trace, fitted):
 def test_the_excerpt_lies_beside_the_plan(trace, fitted):
     assert [path.name for path in fitted.paths.traces] == ["walk.parquet", "walk-excerpt.parquet"]
     excerpt = Trace.open(fitted.searched.path)
-    assert excerpt.info.events == fitted.looked_at.searched
+    assert excerpt.info.events == fitted.excerpt.searched
     assert trace.path in fitted.paths.traces
 
 
@@ -73,35 +75,35 @@ def only_the_beginning(found, events, more=()):
 
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     """As `fit`, but no report is written."""
-    fitted, _ = find(sources, Place(folder, folder), OPTIONS, Whole(no_progress, WORK))
-    return fitted
+    request = Request(Place(folder, folder), OPTIONS)
+    return fit_in_memory(sources, request, WeightedProgress(no_progress, WORK))
 
 
 def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(long, "windows_of", only_the_beginning)
+    monkeypatch.setattr(excerpt_search, "windows_of", only_the_beginning)
     found = found_by([trace.path], tmp_path)
-    assert found.looked_at.refused
+    assert found.excerpt.refused
     assert plain_replay(trace, found.winner.plan, found.winner.r_safe).result().refusals == 0
 
 
 def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
     found = found_by([trace.path], tmp_path)
     plan = found.plan_file
-    assert found.looked_at.is_raised
+    assert found.excerpt.is_raised
     assert found.verdict.endswith(f"Replayed whole, it needs {plan.r_safe:,} B.")
-    assert "raised until nothing was refused" in found.looked_at.sentence()
+    assert "raised until nothing was refused" in found.excerpt.sentence()
     assert plain_replay(trace, plan.plan, plan.r_safe).result().refusals == 0
-    assert plan.region == found.answer.size.region > plan.r_safe > found.looked_at.r_safe
-    shown = [(row.title, row.is_of_excerpt) for row in found.beside[:3]]
+    assert plan.region == found.answer.size.region > plan.r_safe > found.excerpt.r_safe
+    shown = [(row.title, row.is_of_excerpt) for row in found.references[:3]]
     assert shown == [("this one", False), ("this one", True), ("Lea (dlmalloc)", True)]
-    assert found.beside[1].region < found.beside[0].region
+    assert found.references[1].region < found.references[0].region
 
 
 def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
     found = found_by([trace.path], tmp_path)
-    assert found.looked_at.is_raised
+    assert found.excerpt.is_raised
     for row in found.comparison.rows:
         limit = largest_r_safe(found.answer.size.region - UNIT, row.known)
         if row.is_cut_to_trace or row.name == found.winner.name or limit <= 0:
@@ -110,12 +112,12 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
 
 
 def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(long, "windows_of", lambda *_: [(0, 500)])
+    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
     monkeypatch.setattr(
-        long, "_needed", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+        excerpt_search, "_needed", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
     )
     with monkeypatch.context() as alone:
-        alone.setattr(long, "rivals", lambda _: [])
+        alone.setattr(excerpt_search, "list_rivals", lambda _: [])
         first = found_by([trace.path], tmp_path / "alone")
     found = found_by([trace.path], tmp_path / "beside")
     assert found.winner.name != first.winner.name
@@ -134,13 +136,13 @@ def test_of_several_recordings_the_long_are_excerpts(trace, tmp_path):
         assert plain_replay(one, found.winner.plan, found.plan_file.r_safe).result().refusals == 0
     seen = {content_hash(one) for one in (trace, other)}
     assert {one.content for one in found.plan_file.trained_on.traces} == seen
-    assert found.looked_at.events == trace.info.events
+    assert found.excerpt.events == trace.info.events
 
 
 def test_the_first_screen_tells_what_was_looked_at(fitted):
     lines = [line.text for line in first_screen(fitted, FIRST_SCREEN) if isinstance(line, Line)]
     told = " ".join(line.strip() for line in lines)
-    assert fitted.looked_at.sentence() in told
+    assert fitted.excerpt.sentence() in told
     assert all(len(line) <= 80 for line in lines)
 
 
@@ -163,7 +165,7 @@ def test_a_fitted_heap_is_written_with_its_excerpt(trace, fitted, tmp_path):
     heap = FittedHeap(fitted, fitted.paths.folder)
     paths = heap.write(tmp_path / "written")
     assert paths.traces == (trace.path, tmp_path / "written" / "walk-excerpt.parquet")
-    assert Trace.open(paths.traces[-1]).info.events == fitted.looked_at.searched
+    assert Trace.open(paths.traces[-1]).info.events == fitted.excerpt.searched
 
 
 def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
@@ -178,7 +180,7 @@ def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
         result = SimpleNamespace(refusals=int(region < 5000))
         return SimpleNamespace(result=lambda: result, reach=0)
 
-    one = SimpleNamespace(found=object(), replay=replay)
-    needed = long._needed(one, 4000, choice, no_progress)
+    one = SimpleNamespace(is_long=True, replay=replay)
+    needed = excerpt_search._needed(one, 4000, choice, no_progress)
     assert 5000 <= needed < 5040
     assert tried[0] == 4000

@@ -12,8 +12,9 @@ import heapfit as heapfit_package
 from heapfit.comparison.verdict import chosen_row
 from heapfit.design.effort import MEANING, Effort
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.options import FitOptions
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 ROOT = Path(__file__).parents[2]
@@ -41,9 +42,9 @@ def named(row):
 def two(trace, effort):
     """What a fit chooses, and what it chooses from the whole design space."""
     options = FitOptions(effort=effort)
-    return choose_for_one(trace, "a", options), choose_for_one(
-        trace, "a", replace(options, front=True)
-    )
+    loaded = load_trace(trace)
+    space = replace(options, front=True)
+    return choose_for_one(loaded, "a", options), choose_for_one(loaded, "a", space)
 
 
 def require_one_best(choice, of_space):

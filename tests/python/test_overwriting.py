@@ -13,8 +13,8 @@ from small_traces import heapfit
 from heapfit.cli.main import _WRITTEN, CommandGroup
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import file_aside
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.file import staged_file
+from heapfit.outputs.folder import staged_folder
 
 TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
@@ -23,15 +23,14 @@ FILES = [
     "import small.heap -o {}",
     "workload t2_w1:events=400 -o {}",
     "record -o {} -- sh -c :",
-    "profile small.heap --series {}",
-    "bounds small.heap --search 0 --lifetimes {}",
+    "profile small.heap -o {}",
+    "bounds small.heap --search 0 -o {}",
     "check small.heap --plan plan.toml --markdown {}",
     "check small.heap --plan plan.toml --report {}",
     "compare small.heap tlsf --report {}",
-    "simulate scenario.toml --exact -o {}",
-    "simulate scenario.toml --exact --report {}",
+    "simulate scenario.toml --closed-form -o {}",
+    "simulate scenario.toml --closed-form --report {}",
     "size small.heap --report {}",
-    "slotbuf 10 10 -o slots --trace {}",
     "reproduce 000-1 --small --report {}",
 ]
 FOLDERS = [
@@ -156,23 +155,23 @@ def test_without_attributes_files_and_folders_replace_their_own(tmp_path, monkey
     monkeypatch.setattr(os, "setxattr", refused)
     monkeypatch.setattr(os, "getxattr", refused)
     for text in ("first", "second"):
-        with file_aside(tmp_path / "a") as aside:
-            aside.write_text(text)
-        with folder_aside(tmp_path / "folder") as new, file_aside(new / "b") as aside:
-            aside.write_text(text)
+        with staged_file(tmp_path / "a") as staging:
+            staging.write_text(text)
+        with staged_folder(tmp_path / "folder") as new, staged_file(new / "b") as staging:
+            staging.write_text(text)
     assert (tmp_path / "a").read_text() == (tmp_path / "folder/b").read_text() == "second"
     assert sorted(one.name for one in tmp_path.iterdir()) == [".a.sha256", "a", "folder"]
     assert sorted(one.name for one in (tmp_path / "folder").iterdir()) == [".b.sha256", "b"]
     (tmp_path / "a").write_text("edited")
-    with pytest.raises(HeapfitError, match="was edited"), file_aside(tmp_path / "a"):
+    with pytest.raises(HeapfitError, match="was edited"), staged_file(tmp_path / "a"):
         pass
 
 
 def test_what_fails_aside_is_told_of_the_place_that_was_asked_for(tmp_path):
     with (
         pytest.raises(HeapfitError) as caught,
-        folder_aside(tmp_path / "folder") as new,
-        file_aside(new / "b"),
+        staged_folder(tmp_path / "folder") as new,
+        staged_file(new / "b"),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     place = tmp_path / "folder/b"

@@ -13,9 +13,9 @@ import pytest
 from small_traces import diverse, table2
 
 from chromium import Chromium
-from heapfit.fit_result import Fit, FitOptions
-from heapfit.fitting.fit import fit
-from heapfit.report.heap.fit import case_of
+from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.result import Fit
+from heapfit.report.heap.fit import case_of, write_report
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
@@ -45,7 +45,11 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("fitted")
-    return fit([table2(folder / "four.heap", 1500)], folder / "out", FitOptions())
+    return fit(
+        [table2(folder / "four.heap", 1500)],
+        folder / "out",
+        resources=Resources(write_page=write_report),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +147,11 @@ def test_above_the_chosen_heap_lies_what_it_saves(page, heap_map):
 
 
 def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser, tmp_path):
-    made = fit([diverse(tmp_path / "long.heap", 20_000)], tmp_path / "out", FitOptions())
+    made = fit(
+        [diverse(tmp_path / "long.heap", 20_000)],
+        tmp_path / "out",
+        resources=Resources(write_page=write_report),
+    )
     browser.resize(1400, 900)
     browser.prefer("light")
     browser.open(made.paths.report)

@@ -58,13 +58,17 @@ def test_the_numbers_of_a_plan_are_read_from_its_tables(folder):
     assert f"laid_out(0, run, {pool.size})" in pool.goal(0)
 
 
-def test_pools_that_find_blocks_by_bits_have_no_proof(folder):
+def test_pools_of_stacks_have_a_proof_and_those_that_find_blocks_by_bits_have_none(folder):
     plan = next(
         path for path in folder.glob("class_pools*.toml") if "search = 1" in path.read_text()
     )
-    done = heapfit("generate", plan.name, "-o", "bits", "--prove", folder=folder)
+    done = heapfit("generate", plan.name, "-o", "stacks", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pools_of(folder / "stacks")
+    (folder / "bits.toml").write_text(plan.read_text().replace("search = 1", "search = 0"))
+    done = heapfit("generate", "bits.toml", "-o", "bits", "--prove", folder=folder)
     assert done.returncode == 1
-    assert "free blocks are found by their bits (search = 1)" in done.stderr
+    assert "free blocks are found by their bits (search = 0)" in done.stderr
 
 
 def test_a_list_that_loses_a_block_is_not_proven(tmp_path):

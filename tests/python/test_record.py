@@ -189,7 +189,7 @@ def test_recording_goes_on_when_the_program_closes_and_reuses_all_descriptors(bu
 
 
 def wait_until(has_happened):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while not has_happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -409,7 +409,7 @@ def test_ctrl_c_ends_the_program_and_keeps_its_recording(tmp_path):
     )
     assert recorder.stdout.readline() == "ready\n"
     os.killpg(recorder.pid, signal.SIGINT)
-    told, _ = recorder.communicate(timeout=60)
+    told, _ = recorder.communicate(timeout=300)
     assert recorder.returncode == 0
     assert told.endswith("which ended with status 3\n")
 
@@ -424,7 +424,7 @@ def test_a_sigterm_is_passed_on_and_what_was_recorded_is_kept(tmp_path):
     )
     assert recorder.stdout.readline() == "ready\n"
     recorder.terminate()
-    told, _ = recorder.communicate(timeout=60)
+    told, _ = recorder.communicate(timeout=300)
     assert recorder.returncode == 0
     assert told.startswith("out.parquet: ")
     assert told.endswith("which ended with status 4\n")

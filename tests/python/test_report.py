@@ -16,8 +16,9 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions
-from heapfit.fitting.fit import fit
+from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.heap import fit as report_page
@@ -52,7 +53,9 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def pooled(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("pooled")
-    return fit([table2(folder / "four.heap")], folder / "out", FitOptions(pools=True))
+    resources = Resources(write_page=write_report)
+    source, options = table2(folder / "four.heap"), FitOptions(pools=True)
+    return fit([source], folder / "out", options, resources=resources)
 
 
 @pytest.fixture(scope="module")

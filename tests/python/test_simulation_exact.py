@@ -145,7 +145,6 @@ def test_class_pools_simulated_agree_with_the_closed_form():
         (TRAFFIC, scheme("partition_pool", partition_size=512, partitions=30)),
         (TRAFFIC, scheme("tlsf")),
         (PACKETS, class_pools()),
-        (PACKETS, class_pools(overflow=2, growth=1)),
     ],
 )
 def test_without_its_conditions_there_is_no_closed_form(traffic, one):

@@ -102,7 +102,7 @@ def test_the_seed_of_a_replication_follows_from_its_number_alone(scenario):
 def test_replications_are_added_until_the_interval_is_narrow(scenario):
     narrow = replace(scenario, run=replace(scenario.run, half_width=0.008))
     result = simulate(narrow)
-    assert result.too_wide() == 0
+    assert result.count_wide_intervals() == 0
     lengths = {len(one.observations) for one in result.results}
     assert max(lengths) > 4
     assert all(length % 4 == 0 for length in lengths)
@@ -112,7 +112,7 @@ def test_rounds_end_at_the_most_replications_and_that_is_told(scenario):
     run = replace(scenario.run, half_width=1e-6, most_replications=10)
     result = simulate(replace(scenario, run=run))
     assert {len(one.observations) for one in result.results} == {8}
-    assert result.too_wide() == len(result.results)
+    assert result.count_wide_intervals() == len(result.results)
 
 
 def test_batches_of_one_long_run_give_about_the_same(scenario, found):

@@ -25,8 +25,8 @@ from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_c
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
 from heapfit.trace.content import content_hash

@@ -2,6 +2,7 @@
 """Counts of pools that help each other out, against the allocator and against draws unseen."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
 from heapfit.sweep import Sweep
-from heapfit.trace.stored import TraceInfo, write_trace
-from heapfit.workloads.synthetic import drawn_events, generate_workload, parse_workload, spec_of
+from heapfit.trace.origin import Maker, Origin
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.workloads.synthetic import generate_events, generate_workload, parse_workload, spec_of
 
 CAMPUS = "campus:packets=50000"
 
@@ -72,8 +74,8 @@ def test_of_all_requests_together_less_memory_does_and_large_ones_are_refused_mo
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
-        replay = PoolReplay(drawn_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
-        found = replay.run(np.array([pool.count for pool in sizing.pools])).together()
+        replay = PoolReplay(generate_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
+        found = replay.run(np.array([pool.count for pool in sizing.pools])).sum_pools()
         refused, requests = refused + found.refused.sum(), requests + found.requests.sum()
     chance = sizing.unseen.overall
     assert sizing.unseen.evidence is Evidence.SEEDS and sizing.unseen.draws == 8
@@ -185,12 +187,23 @@ def test_a_goal_is_of_all_requests_or_of_each_pools_own(is_overall, is_met):
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])
 def test_a_stored_workload_tells_how_it_was_drawn(tmp_path, text):
     trace = generate_workload(parse_workload(text, 5), tmp_path / "t")
-    spec = spec_of(trace.info)
+    spec = spec_of(trace)
     again = generate_workload(spec, tmp_path / "again")
     assert spec.seed == 5
     assert again.info.source == trace.info.source
     assert again.events().sizes().tolist() == trace.events().sizes().tolist()
-    assert spec_of(TraceInfo(source="synthetic workload none_such, seed 1: ")) is None
-    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packet=5")) is None
-    assert spec_of(TraceInfo(source="synthetic workload campus, seed 1: packets")) is None
-    assert spec_of(TraceInfo(source="a recording")) is None
+    assert spec_of(Trace.open(trace.path)) == spec
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        Origin(Maker.RESAMPLING, 1),
+        Origin(Maker.WORKLOAD, 1, "none_such"),
+        Origin(Maker.WORKLOAD, 1, "campus", {"packet": 5}),
+    ],
+)
+def test_what_no_workload_makes_is_none(tmp_path, origin):
+    trace = generate_workload(parse_workload("t2_w1:limit=3"), tmp_path / "t")
+    assert spec_of(replace(trace, origin=origin)) is None

@@ -13,7 +13,7 @@ from heapfit.plan.plan import Plan
 from heapfit.sizing.demand import measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import (
-    extrapolated_count,
+    extrapolate_count,
     interval,
     least_count,
     looks,
@@ -118,7 +118,7 @@ def test_what_is_too_rare_for_the_trace_is_extrapolated_and_told(demand):
     assert found.share == pytest.approx(1e-6)
     assert exact <= found.count <= exact + 8  # a Poisson tail falls faster than it is continued
     assert found.highest == rarest_shown(demand) > 1e-4
-    assert extrapolated_count(demand, 1e-9) > found.count
+    assert extrapolate_count(demand, 1e-9) > found.count
 
 
 def test_a_limit_of_the_program_is_not_extrapolated(tmp_path):

@@ -50,7 +50,7 @@ def session(seed: int, small: int = 800, large: int = 12) -> list[str]:
 
 def joined(folder: Path, runs: list[Trace]) -> LoadedTrace:
     loaded = load_trace(join_traces(folder / "joined.parquet", runs))
-    return replace(loaded, runs=tuple(runs))
+    return replace(loaded, runs=tuple(map(load_trace, runs)))
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +80,17 @@ def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path
     full = [*(f"a {i} 13" for i in range(20, 30)), "f 0", "f 1", "a 30 130"]  # 18 are live then
     first = stored(tmp_path, "first", [*many, *full])
     second = stored(tmp_path, "second", [*many, "a 20 16", "a 21 200"])
-    assert common_stacks([first, second], 8) == [Pool(64, 18, True), Pool(16, 1, True)]
-    assert common_stacks([second], 8)[0] == Pool(64, 20, True)
+    assert common_stacks([load_trace(first), load_trace(second)], 8) == [
+        Pool(64, 18, True),
+        Pool(16, 1, True),
+    ]
+    assert common_stacks([load_trace(second)], 8)[0] == Pool(64, 20, True)
 
 
 def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
     first = stored(tmp_path, "first", ["a 0 64", "a 1 40"])
     second = stored(tmp_path, "second", ["a 0 64", "a 1 48"])
-    assert common_stacks([first, second], 8) == [Pool(64, 1, True)]
+    assert common_stacks([load_trace(first), load_trace(second)], 8) == [Pool(64, 1, True)]
 
 
 def test_stacks_are_over_the_placement_they_are_learned_for() -> None:

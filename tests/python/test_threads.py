@@ -7,7 +7,7 @@ import time
 import pytest
 from small_traces import diverse, heapfit
 
-from heapfit.sweep.threads import in_threads, meanwhile
+from heapfit.sweep.threads import map_in_threads, run_beside_body
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -19,7 +19,7 @@ def test_results_have_the_order_of_their_items(count):
             first_may_end.wait(60) if item == 0 else first_may_end.set()
         return -item
 
-    assert list(in_threads(count, work, range(20))) == [-item for item in range(20)]
+    assert list(map_in_threads(count, work, range(20))) == [-item for item in range(20)]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -33,7 +33,7 @@ def test_after_an_error_no_more_is_begun(count):
             raise ValueError("three")
         return item
 
-    found = in_threads(count, work, range(1000))
+    found = map_in_threads(count, work, range(1000))
     with pytest.raises(ValueError, match="three"):
         list(found)
     assert len(begun) < 1000
@@ -42,14 +42,14 @@ def test_after_an_error_no_more_is_begun(count):
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_is_done_meanwhile_is_waited_for(count):
     done = []
-    with meanwhile(count, lambda: done.append("beside") or 7) as until_done:
+    with run_beside_body(count, lambda: done.append("beside") or 7) as until_done:
         assert until_done() == 7
     assert done == ["beside"]
 
 
 def test_it_is_done_beside_the_body():
     told = threading.Event()
-    with meanwhile(2, told.set):
+    with run_beside_body(2, told.set):
         assert told.wait(60)
 
 
@@ -58,11 +58,11 @@ def test_its_error_is_raised_where_it_is_waited_for(count):
     def fails():
         raise ValueError("beside")
 
-    with meanwhile(count, fails) as until_done, pytest.raises(ValueError, match="beside"):
+    with run_beside_body(count, fails) as until_done, pytest.raises(ValueError, match="beside"):
         until_done()
     with (
         pytest.raises(KeyError, match="body"),
-        meanwhile(count, fails),
+        run_beside_body(count, fails),
     ):
         raise KeyError("body")
 

@@ -19,7 +19,7 @@ HOSTED_NAMES = {
     "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strcmp", "setjmp", "longjmp",
 }  # fmt: skip
 FLOATS = {"float", "double", "_Complex"}
-FOLDERS = ("core", "baselines")
+FOLDERS = ("core", "baselines", "papers")
 COMMENT_OR_STRING = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 FLOAT_LITERAL = re.compile(r"\b\d+\.\d*|\b\d+[eE][-+]?\d+\b")
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')

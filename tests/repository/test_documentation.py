@@ -11,11 +11,13 @@ import pytest
 MADE_PAGES = {
     "README.md": ["scripts/readme.py"],
     "docs/check.md": ["scripts/readme.py", "docs/check.md"],
+    "docs/now.md": ["scripts/readme.py", "docs/now.md"],
     "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
     "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],
     "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],
     "docs/allocators.md": ["scripts/allocators_page.py"],
     "docs/workloads.md": ["scripts/workloads_page.py"],
+    "python/heapfit/__init__.pyi": ["scripts/package_stub.py"],
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers point one way: core <- baselines <- engine <- bindings <- package <- command line."""
+"""Layers point one way: core <- baselines <- papers' C <- engine <- bindings <- package <- cli."""
 
 import ast
 import re
@@ -15,11 +15,13 @@ NATIVE = {
     "core": ("core", {"core"}),
     "recorder": ("recorder", {"recorder"}),
     "baselines": ("baselines", {"core", "baselines"}),
-    "engine": ("engine", {"core", "baselines", "recorder", "engine"}),
+    "papers": ("papers", {"core", "baselines", "papers"}),
+    "engine": ("engine", {"core", "baselines", "papers", "recorder", "engine"}),
     "bindings": ("python/bindings", {"core", "baselines", "recorder", "engine", "bindings"}),
 }
 INCLUDE_FOLDERS = (
-    *("core", "core/include", "baselines", "baselines/include", "recorder", "recorder/target"),
+    *("core", "core/include", "baselines", "baselines/include", "papers", "papers/include"),
+    *("recorder", "recorder/target"),
     *("engine/include", "engine/src", "python/bindings"),
 )
 CORE_SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
@@ -125,6 +127,7 @@ def test_the_package_imports_only_what_it_declares(root: Path) -> None:
         ("core/src/a.c", '#include "heapfit/event.hpp"'),
         ("core/src/a.c", "#include <stdlib.h>"),
         ("core/src/a.c", '#include "hfit/missing.h"'),
+        ("baselines/src/a.c", '#include "papers/a.h"'),
         ("engine/src/a.cpp", '#include "module.hpp"'),
         ("engine/src/a.cpp", "#include <nanobind/nanobind.h>"),
         ("recorder/a.c", '#include "hfit/contract.h"'),
@@ -134,6 +137,7 @@ def test_an_include_that_turns_back_is_found(tmp_path: Path, file: str, line: st
     for header in (
         "core/include/hfit/contract.h",
         "engine/include/heapfit/event.hpp",
+        "papers/include/papers/a.h",
         "python/bindings/module.hpp",
     ):
         (tmp_path / header).parent.mkdir(parents=True, exist_ok=True)

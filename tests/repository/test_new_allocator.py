@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An allocator is one header, one source and one line; all else follows from them.
 
-A copy of this tree gets a first fit of another name, as a third party would add it. The copy is
-built as core with its contract tests and as a wheel, and the wheel is used where the tree is not.
+A copy of this tree gets a first fit of another name, as a third party would add it, whose
+descriptor says no more than it must. The copy is built as core with its contract tests and as a
+wheel, and the wheel is used where the tree is not: all that asks the registry takes such an
+allocator, and says that the rest is unknown.
 """
 
 import ast
@@ -35,6 +37,31 @@ pointer_bits = 32
 trained_on = {{ trace = "none", content = "sha256:{"0" * 64}", events = 0, kind = "heap" }}
 plan = {{ allocator = "{NAME}", coalesce = 1 }}
 """
+# All that a descriptor must say (hfit/descriptor.h).
+DESCRIPTOR = f"""
+const hfit_allocator hfit_{NAME}_allocator = {{
+    .name = "{NAME}",
+    .title = "first fit of a third party",
+    .origin = "a test of the registry",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_{NAME}_plan),
+    .operations = &hfit_{NAME}_operations,
+}};
+"""
+SCENARIO = f"""
+schema = 1
+name = "two"
+[traffic]
+arrivals = {{ law = "poisson", rate = 100 }}
+sizes = {{ law = "uniform", least = 1, most = 64 }}
+holding = {{ law = "exponential", mean = 0.05 }}
+[schemes]
+new = {{ plan = {{ allocator = "{NAME}" }}, region = 2048 }}
+known = {{ plan = {{ allocator = "{TEMPLATE}" }}, region = 2048 }}
+[run]
+requests = 2_000
+"""
 SUITES = ("contract1", "battery1", "faults")
 ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|shipped_allocators\(")
 WORD = re.compile(r"\w+")
@@ -57,6 +84,13 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def bare(source: str) -> str:
+    """A source whose descriptor says no more than it must, without the functions it named."""
+    before, _, rest = source.partition("static bool holes_of")
+    tunables = rest[rest.index("static const hfit_tunable") : rest.index("const hfit_allocator ")]
+    return before + tunables + DESCRIPTOR.lstrip()
+
+
 @pytest.fixture(scope="module")
 def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This tree with one more allocator: one header, one source, one line."""
@@ -68,7 +102,7 @@ def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory
     for part in ("include/hfit/{}.h", "src/tiling/{}.c"):
         text = (copy / "core" / part.format(TEMPLATE)).read_text()
         text = text.replace(TEMPLATE, NAME).replace(TEMPLATE.upper(), NAME.upper())
-        (copy / "core" / part.format(NAME)).write_text(text)
+        (copy / "core" / part.format(NAME)).write_text(bare(text) if part.endswith("c") else text)
     with (copy / "core/allocators.def").open("a") as registry:
         registry.write(f"HFIT_ALLOCATOR({NAME})\n")
     (copy / ".venv").symlink_to(
@@ -231,15 +265,81 @@ def test_alone(): pass
     assert asking_tests(source) == {"test_by_fixture", "test_by_table"}
 
 
+@pytest.fixture
+def trace(root: Path) -> Path:
+    [path] = (root / "examples/lwip-echo").glob("*.parquet")
+    return path
+
+
 def test_a_new_allocator_is_named_by_the_help_of_compare(heapfit: Run) -> None:
     assert NAME in heapfit("compare", "--help")
 
 
-def test_a_new_allocator_is_compared_like_any_other(heapfit: Run, root: Path) -> None:
-    [trace] = (root / "examples/lwip-echo").glob("*.parquet")
-    rows = json.loads(heapfit("compare", trace, TEMPLATE, NAME, "--json"))["rows"]
-    sizes = {row["name"]: row["r_min"] for row in rows}
+def test_what_a_new_allocator_leaves_out_is_listed_as_unknown(heapfit: Run) -> None:
+    lines = heapfit("allocators", NAME).splitlines()
+    for label in ("worst case", "bytes a block", "fragmentation"):
+        assert f"  {label:17}unknown" in lines
+    assert lines[lines.index("  layout") + 1].split() == ["unknown"]
+    assert f"\n{NAME}: first fit of a third party\n" in heapfit("allocators")
+    [told] = json.loads(heapfit("allocators", NAME, "--json"))["allocators"]
+    assert [told[key] for key in ("worst_case", "block_bytes", "fragmentation", "layout")] == (
+        [None] * 4
+    )
+
+
+def test_a_new_allocator_is_compared_like_any_other(
+    heapfit: Run, trace: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    told = heapfit("compare", trace, TEMPLATE, NAME, "--json", "--report", page)
+    sizes = {row["name"]: row["r_min"] for row in json.loads(told)["rows"]}
     assert sizes[NAME] == sizes[TEMPLATE] > 0
+    assert NAME in page.read_text()
+
+
+def test_what_a_new_allocator_does_not_say_costs_it_the_largest_margin(
+    python: Path, tmp_path: Path
+) -> None:
+    code = f"""
+from heapfit.comparison.margin import Known, MarginKind, kind_of, margin_for
+from heapfit.plan.plan import Plan
+for is_trained in (False, True):
+    assert kind_of(Plan("{NAME}"), is_trained) is MarginKind.UNKNOWN
+print(*(margin_for(Known(runs, 1 << 20, MarginKind.UNKNOWN)) for runs in (1, 4)))
+"""
+    assert run(python, "-c", code, cwd=tmp_path) == "34 34\n"
+
+
+def test_a_new_allocator_is_tried_by_fit(heapfit: Run, trace: Path, tmp_path: Path) -> None:
+    told = json.loads(heapfit("fit", trace, "--effort", "quick", "--json", "-o", tmp_path / "out"))
+    [fit] = told["fits"]
+    assert NAME in [row["name"] for row in fit["rows"]]
+    assert NAME in (tmp_path / "out/report.html").read_text()
+
+
+def test_nothing_is_proven_of_a_new_allocator(heapfit: Run, trace: Path) -> None:
+    assert "U_max" in (told := heapfit("bounds", trace, "--search", "0"))
+    assert NAME not in told
+    assert NAME in heapfit("adversary", trace, NAME, "--search", "1")
+
+
+def test_a_new_allocator_is_a_scheme(heapfit: Run, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    results = json.loads(heapfit("simulate", "two.toml", "--json"))["results"]
+    values = {one["scheme"]: (one["capacity"], one["metrics"]) for one in results}
+    assert values["new"] == values["known"]
+
+
+def test_a_new_allocator_lies_behind_no_pools(python: Path, tmp_path: Path) -> None:
+    code = f"""
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan, Pool
+try:
+    Plan("class_pools", {{}}, (Pool(16, 1, True),), Plan("{NAME}")).engine()
+except HeapfitError as error:
+    print(error)
+"""
+    assert f"{NAME} cannot be shared" in run(python, "-c", code, cwd=tmp_path)
 
 
 def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:
@@ -251,14 +351,17 @@ def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:
 
 
 def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tree: Path) -> None:
-    assert f"## `{NAME}`" in run(python, "scripts/allocators_page.py", cwd=tree)
+    page = run(python, "scripts/allocators_page.py", cwd=tree)
+    [section] = re.findall(rf"^### `{NAME}`\n(.*?)^\| tunable", page, re.MULTILINE | re.DOTALL)
+    assert section.count("unknown") == 4
 
 
-def test_what_was_not_measured_of_a_new_allocator_is_unknown(heapfit: Run, root: Path) -> None:
-    [trace] = (root / "examples/lwip-echo").glob("*.parquet")
+def test_what_was_not_measured_of_a_new_allocator_is_unknown(heapfit: Run, trace: Path) -> None:
     names = f"{NAME}:list=1,{TEMPLATE}:list=1"
     found = json.loads(heapfit("fit", trace, "--front", "front", "--allocators", names, "--json"))
-    new, known = found["fits"][0]["front"]["configurations"]
-    assert new["axes"] == known["axes"]
+    by_name = {one["name"]: one for one in found["fits"][0]["front"]["configurations"]}
+    new, known = by_name[f"{NAME}:list=1"], by_name[f"{TEMPLATE}:list=1"]
+    assert set(new["axes"].values()) == {"unknown"}
+    assert "unknown" not in known["axes"].values()
     assert (new["size"], new["time"]) == (None, None)
     assert None not in (known["size"], known["time"])

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures in the text of pages are those of the code and of the recordings they tell of.
 
-Tables and outputs that a script makes are compared whole (test_documentation.py); here are those
-that people wrote. What was measured once says when, and with what.
+Outputs that a script makes are compared whole (test_documentation.py). Here are tables, which are
+those of bench/results/, and figures in sentences. A decision's page tells what was known then.
 """
 
 import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,21 +23,7 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("no", "one", "two", "three", "four", "five")
-# Pages with tables that nothing renews: each says when it was measured, and with which version.
-MEASURED_ONCE = {
-    "docs/peers.md": r"built and run by us on \d{4}-\d\d-\d\d",
-    "docs/attacks.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/drawn-traces.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
-    "target/README.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/generate.md": r"gcc` 12\.2, `-Os`, \d{4}-\d\d-\d\d\)",
-    "docs/on-target.md": r"measured once, on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/now.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/report.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/long-recordings.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
-    "docs/plugins.md": r"\d{4}-\d\d-\d\d; instructions of a call in the mean",
-    "docs/margin.md": r"Measured on \d{4}-\d\d-\d\d with heapfit \d",
-    "examples/second-runs/README.md": r"one recording each, of \d{4}-\d\d-\d\d on",
-}
+TABLES = SimpleNamespace(**runpy.run_path(str(ROOT / "bench/page_tables.py")))
 
 
 def page(name: str) -> str:
@@ -73,12 +60,11 @@ def test_the_page_of_lwip_tells_the_sizes_asked_for_most() -> None:
 
 @pytest.mark.parametrize("name", ["device", "nginx"])
 def test_the_pairs_that_are_kept_are_those_of_the_table(name: str) -> None:
-    table = (ROOT / "examples/second-runs/README.md").read_text()
-    (row,) = re.findall(rf"^\| {name} \|.*\| (.*) \| (.*) \|$", table, re.MULTILINE)
+    (row,) = (row for row in TABLES.read_result("second-runs").rows if row[0] == name)
     pair = [Trace.open(ROOT / f"examples/second-runs/traces/{name}-{i}.parquet") for i in (1, 2)]
     peaks = [profile_trace(trace).u_max for trace in pair]
-    assert row[0].split(", ")[:2] == [f"{trace.info.events:,}" for trace in pair]
-    assert row[1].split(", ")[:2] == [f"{peak:,}" for peak in peaks]
+    assert [int(cell) for cell in row[3:5]] == [trace.info.events for trace in pair]
+    assert [int(cell) for cell in row[6:8]] == peaks
 
 
 def test_the_page_of_the_capture_tells_its_packets(tmp_path: Path) -> None:
@@ -167,22 +153,51 @@ def test_the_readme_tells_the_medians_of_the_page_of_peers() -> None:
     assert "has a median of 1.0420" in peers
 
 
-@pytest.mark.parametrize(("name", "date"), MEASURED_ONCE.items())
-def test_what_was_measured_once_says_when(name: str, date: str) -> None:
-    assert re.search(date, page(name))
+@pytest.mark.parametrize("file", [file.relative_to(ROOT) for file in TABLES.pages()], ids=str)
+def test_the_tables_of_a_page_are_those_of_their_homes(file: Path) -> None:
+    text = (ROOT / file).read_text()
+    assert TABLES.renewed(text) == text, "run bench/page_tables.py"
+
+
+def test_every_result_is_on_a_page_and_says_when_and_by_what_it_was_measured() -> None:
+    shown = {
+        name
+        for file in TABLES.pages()
+        for _, names in TABLES.BLOCK.findall(file.read_text())
+        for name in names.split()
+    }
+    results = {path.stem for path in TABLES.RESULTS.iterdir()}
+    assert shown - {"margins"} == results
+    for name in results:
+        result = TABLES.read_result(name)
+        assert result.columns[-1] == TABLES.MEASURED
+        assert len(result.by) > 8, name
+        for row in result.rows:
+            assert re.match(r"\d{4}-\d\d-\d\d with \w", row[-1]), (name, row)
+            assert len(row) == len(result.columns)
+
+
+@pytest.mark.parametrize("name", ["peers", "rust-crates", "tailored"])
+def test_medians_and_worst_cases_are_those_of_the_programs(name: str) -> None:
+    result = TABLES.read_result(name)
+    sums = {row[0]: row[1:-1] for row in result.rows if row[0] in {"median", "worst"}}
+    programs = [row[1:-1] for row in result.rows if row[0] not in sums]
+    columns = [sorted(column) for column in zip(*programs, strict=True)]
+    assert sums["median"] == [column[len(column) // 2] for column in columns]
+    assert "worst" not in sums or sums["worst"] == [column[-1] for column in columns]
 
 
 def tables_of_figures() -> Iterator[str]:
-    """Pages that people write with a table whose rows hold three figures or more."""
-    for path in sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")]):
-        rows = re.findall(r"^\|.*\|$", path.read_text(), re.MULTILINE)
+    """Pages with a table outside of such blocks whose rows hold three figures or more."""
+    for path in TABLES.pages():
+        written = TABLES.BLOCK.sub("", path.read_text())
+        rows = re.findall(r"^\|.*\|$", written, re.MULTILINE)
         if any(len(re.findall(r"\d+[.,]\d+", row)) >= 3 for row in rows):
             yield str(path.relative_to(ROOT))
 
 
-def test_a_page_with_a_table_of_figures_is_made_by_a_script_or_says_when() -> None:
-    made = re.findall(r"mv build/page (\S+)", (ROOT / "Makefile").read_text())
-    own_pages = {"docs/design.md", "docs/front.md", "docs/energy.md"}
-    pages = set(tables_of_figures())
-    assert "docs/peers.md" in pages
-    assert pages - {*made, *MEASURED_ONCE, *own_pages} == set()
+def test_a_table_of_figures_is_made_by_a_script() -> None:
+    made = {*re.findall(r"mv build/page (\S+)", (ROOT / "Makefile").read_text())}
+    pages = {page for page in tables_of_figures() if not page.startswith("docs/decisions/")}
+    assert "docs/hardening.md" in pages
+    assert pages - made == set()

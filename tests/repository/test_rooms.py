@@ -11,6 +11,7 @@ from test_layers import INCLUDE, resolve
 NATIVE = {
     "core": ("core/src",),
     "baselines": ("baselines/src",),
+    "papers": ("papers/src",),
     "engine": ("engine/src", "engine/include/heapfit"),
 }
 TOP = "."

@@ -19,6 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from build_packages import build_sources, build_wheel, list_parts, manylinux
+from man_page import completion, manual
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,6 +89,11 @@ def test_the_wheel_runs_where_nothing_else_of_the_project_is(wheel, tmp_path):
     where = [empty / "bin/python", "-c", "import heapfit; print(heapfit.__file__)"]
     told = subprocess.run(where, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert Path(told.strip()).is_relative_to(empty)
+    for name, lines in (
+        ("share/man/man1/heapfit.1", manual()),
+        ("share/bash-completion/completions/heapfit", completion()),
+    ):
+        assert (empty / name).read_text().splitlines() == list(lines)
 
 
 def test_the_sources_are_those_that_git_knows(tmp_path):

@@ -12,7 +12,10 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 # What a bare image needs before there is a Makefile.
-OTHERS = {"apt-get update && apt-get install --yes git make python3-venv sudo"}
+OTHERS = {
+    "apt-get -o DPkg::Lock::Timeout=600 update && "
+    "apt-get -o DPkg::Lock::Timeout=600 install --yes git make python3-venv sudo"
+}
 VARIABLE = re.compile(r"^([A-Z_]+) := ", re.MULTILINE)
 
 

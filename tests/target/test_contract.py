@@ -4,7 +4,7 @@
 import pytest
 
 from harness.board import BOARDS, MICROBIT, Board
-from harness.cases import shipped_allocators
+from harness.cases import list_shipped
 from harness.contract import LARGE, SMALL, contract_image, run_contract, run_part
 from harness.emulator import emulate
 from harness.workbench import Build, Workbench
@@ -17,7 +17,7 @@ STEPS = 100  # an allocator; the host does a million
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
 def test_every_allocator_keeps_the_contract(workbench: Workbench, board: Board) -> None:
     """Each board takes the plans that the others leave; bench/target.py runs all on each."""
-    image = contract_image(workbench, board, Build("Os"), shipped_allocators(), LARGE)
+    image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)
     printed = run_part(image, STEPS, list(BOARDS).index(board.name), len(BOARDS))
     assert printed.splitlines()[-1].endswith(" passed, 0 failed")
 
@@ -27,7 +27,7 @@ def takes_shared(allocator: str) -> bool:
     return any(tunable.kind == "shared" for tunable in info.tunables)
 
 
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("allocator", list_shipped())
 def test_the_contract_holds_in_16_kilobytes_of_memory(workbench: Workbench, allocator: str) -> None:
     behind = ["tlsf"] if takes_shared(allocator) else []
     image = contract_image(workbench, MICROBIT, Build("Os"), [*behind, allocator], SMALL)

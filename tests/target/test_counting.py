@@ -45,7 +45,7 @@ def kind_of(board: Board) -> str:
 
 def image_of(board: Board, workbench: Workbench) -> Image:
     source = f"tests/target/counted_{kind_of(board)}.S"
-    program = workbench.shared_object(board, Build(), source)
+    program = workbench.build_shared_object(board, Build(), source)
     return link_image(workbench, board, Build(), workbench.image_folder(), [program])
 
 

@@ -4,7 +4,7 @@
 import pytest
 
 from harness.board import BOARDS
-from harness.cases import shipped_allocators
+from harness.cases import list_shipped
 from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit.plan.plan import Plan, Pool
@@ -13,13 +13,13 @@ M0 = BOARDS["cortex-m0"]
 POOLS = (Pool(40, 6, True), Pool(100, 6, True))
 TLSF = Plan("tlsf")
 PLANS = {
-    "class_pools": Plan("class_pools", {"growth": 4}, pools=POOLS, shared=TLSF),
+    "class_pools": Plan("class_pools", pools=POOLS, shared=TLSF),
     "budgeted": Plan("budgeted", pools=POOLS, shared=TLSF),
 }
 
 
 @pytest.mark.parametrize("optimisation", ["Os", "Og", "O2", "O0"])
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("allocator", list_shipped())
 @pytest.mark.parametrize("options", [(), ("-DHFIT_ANY_PLAN",)], ids=["own plan", "any plan"])
 def test_every_function_links_without_a_library(
     workbench: Workbench, allocator: str, optimisation: str, options: tuple[str, ...]

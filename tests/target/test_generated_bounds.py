@@ -14,9 +14,10 @@ from harness.emulator import Watch, emulate
 from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.generate import generate
+from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan_file import PlanFile, TrainedOn
 
+ROOT = Path(__file__).parents[2]
 M4 = BOARDS["cortex-m4"]
 LINE = re.compile(r"^ \*   (app_\w+) +([\d,]+) +(\d+) +(\d+)$", re.MULTILINE)
 WATCHED = ("app_malloc", "app_free")
@@ -51,10 +52,10 @@ def bounds_in(folder: Path) -> dict[str, tuple[int, int]]:
     return {name: (int(fixed.replace(",", "")), int(stack)) for name, fixed, _, stack in rows}
 
 
-def generated(name: str, folder: Path) -> Path:
+def generated(name: str, folder: Path, has_counts: bool = False) -> Path:
     about = TrainedOn("none", "sha256:" + 64 * "0", 0)
     plan = PlanFile("test", PLANS[name], 1 << 14, 1 << 14, 16, 0, 32, about, _engine.version)
-    generate(plan, folder)
+    generate(plan, folder, options=GenerateOptions(counts=has_counts))
     return folder
 
 
@@ -101,3 +102,12 @@ def test_what_has_no_bound_is_not_in_the_header(tmp_path: Path) -> None:
     generate(PlanFile("t", by_address, 1 << 14, 1 << 14, 16, 0, 32, about, _engine.version), folder)
     assert "app_malloc" not in bounds_in(folder)
     assert "app_free" in bounds_in(folder)
+
+
+def test_the_page_says_what_counts_cost_a_call(tmp_path: Path) -> None:
+    plain, counted = (
+        bounds_in(generated("tlsf", tmp_path / str(one), has_counts=one)) for one in (False, True)
+    )
+    alloc, free = (counted[name][0] - plain[name][0] for name in WATCHED)
+    page = " ".join((ROOT / "docs/generate.md").read_text().split())
+    assert f"{alloc} instructions more for `app_malloc` at worst, {free} for `app_free`" in page

@@ -4,12 +4,12 @@
 import numpy as np
 import pytest
 
-from harness.instruction_fit import Tally, fitted_line, fitted_model
+from harness.instruction_fit import Tally, fit_line, fit_model
 
 
 def tally(calls, trace="one", operation="alloc"):
     """Of calls given as (loads, stores, instructions)."""
-    return Tally.of(trace, operation, np.array(calls, np.int64))
+    return Tally.from_calls(trace, operation, np.array(calls, np.int64))
 
 
 def drawn(seed, base, per_load, per_store):
@@ -22,7 +22,7 @@ def drawn(seed, base, per_load, per_store):
 
 
 def test_the_fit_finds_the_line_that_calls_lie_on():
-    line = fitted_line([tally(drawn(1, 20, 4, 7)), tally(drawn(2, 20, 4, 7))])
+    line = fit_line([tally(drawn(1, 20, 4, 7)), tally(drawn(2, 20, 4, 7))])
     assert (line.base, line.per_load, line.per_store) == pytest.approx((20, 4, 7), rel=1e-6)
 
 
@@ -32,26 +32,26 @@ def test_the_fit_is_that_of_least_squares_where_that_is_above_zero():
     table = np.array(calls, float)
     features = np.column_stack([np.ones(len(table)), table[:, :2]])
     expected = np.linalg.lstsq(features, table[:, 2], rcond=None)[0]
-    line = fitted_line([tally(calls)])
+    line = fit_line([tally(calls)])
     assert (line.base, line.per_load, line.per_store) == pytest.approx(tuple(expected), rel=1e-6)
 
 
 def test_no_coefficient_is_below_zero():
-    line = fitted_line([tally([(loads, 10, 200 - 3 * loads) for loads in range(20)])])
+    line = fit_line([tally([(loads, 10, 200 - 3 * loads) for loads in range(20)])])
     assert min(line.base, line.per_load, line.per_store) >= 0
 
 
 def test_calls_that_are_all_alike_have_their_own_figure():
-    line = fitted_line([tally([(3, 2, 30)] * 50)])
+    line = fit_line([tally([(3, 2, 30)] * 50)])
     assert line.instructions(3, 2) == pytest.approx(30)
 
 
 def test_a_trace_left_out_tells_how_far_the_model_is_off():
     alike = [tally(drawn(seed, 20, 4, 7), trace=f"trace {seed}") for seed in range(3)]
-    assert fitted_model(alike).mean_off.worst == pytest.approx(0, abs=1e-9)
+    assert fit_model(alike).mean_off.worst == pytest.approx(0, abs=1e-9)
     other = tally([(a, b, 2 * c) for a, b, c in drawn(9, 20, 4, 7)], trace="other")
-    assert fitted_model([*alike, other]).mean_off.worst == pytest.approx(0.5, abs=1e-6)
+    assert fit_model([*alike, other]).mean_off.worst == pytest.approx(0.5, abs=1e-6)
 
 
 def test_a_model_of_one_trace_does_not_know_how_far_it_is_off():
-    assert fitted_model([tally(drawn(1, 20, 4, 7))]).mean_off is None
+    assert fit_model([tally(drawn(1, 20, 4, 7))]).mean_off is None

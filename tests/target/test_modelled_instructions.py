@@ -8,7 +8,7 @@ from harness.board import BOARDS
 from harness.codes import CALLS_BUILD
 from harness.image import replay_design, replay_image
 from harness.packed_trace import pack
-from harness.replay import counted_replay
+from harness.replay import count_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
@@ -27,7 +27,7 @@ def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan:
     region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
     image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, BASE))
-    _, calls = counted_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
+    _, calls = count_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
     model = measured_codes()[code_label(plan)].model
     assert model.mean_off is not None and model.longest_off is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
@@ -50,7 +50,7 @@ def on_the_board(rows: list[tuple[int, int, int]], folder: Path) -> int:
     subprocess.run(build, cwd=folder, check=True, capture_output=True)
     run = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-semihosting", "-kernel"]
     done = subprocess.run(
-        [*run, "image.elf"], cwd=folder, check=True, capture_output=True, text=True, timeout=60
+        [*run, "image.elf"], cwd=folder, check=True, capture_output=True, text=True, timeout=300
     )
     return int(done.stdout + done.stderr)
 
@@ -65,7 +65,7 @@ def test_newlibs_rule_grows_as_newlib_does(seed, tmp_path):
         columns[2].astype(np.uint64),
         np.zeros(len(rows), np.uint32),
     )
-    heap = parse_system_heap("newlib", 8)
+    heap = find_heap("newlib", 8)
     _, (needed,), _ = memories_needed(heap, [requests], [8])
     assert needed is not None
     grown = on_the_board(rows, tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import recordings
 
 from harness.board import BOARDS, Board
-from harness.cases import cases_of, shipped_allocators
+from harness.cases import cases_of, list_shipped
 from harness.image import replay_design, replay_image
 from harness.packed_trace import PackedTrace, pack
 from harness.replay import OPERATIONS, replay
@@ -68,7 +68,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     ("allocator", "name"),
     [
         (allocator, name)
-        for allocator in shipped_allocators()
+        for allocator in list_shipped()
         for name in recordings.names()
         # "mixed" asks for blocks at 32 B, which equal blocks at 8 B refuse in a region of any size
         if (allocator, name) != ("fixed_pool", "mixed")
@@ -133,7 +133,7 @@ def verify_mixed(
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("allocator", list_shipped())
 def test_every_kind_of_request_equals_the_hosts_on_every_board(
     workbench: Workbench, recorded: Recordings, allocator: str, board: Board
 ) -> None:
@@ -197,7 +197,7 @@ def test_a_region_too_small_is_refused_alike(workbench: Workbench, recorded: Rec
 
 
 @pytest.mark.parametrize("safety", [0, 2])
-@pytest.mark.parametrize("allocator", shipped_allocators())
+@pytest.mark.parametrize("allocator", list_shipped())
 def test_every_safety_level_and_free_sized_place_alike(
     workbench: Workbench, recorded: Recordings, allocator: str, safety: int
 ) -> None:

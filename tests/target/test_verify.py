@@ -17,7 +17,7 @@ from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.fitting.incumbent import needed_today
+from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
@@ -138,9 +138,8 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     assert [first["name"], second["name"]] == ["run 1", "run 2"]
     # requests of one loop follow from the seed, whatever heap there is
     assert first["u_max"] == first["fitted_u_max"] != second["u_max"]
-    in_today = needed_today(
-        heap_4(), [Trace.open(tmp_path / "verified/now-1.parquet")], no_progress
-    )
+    now_1 = load_trace(Trace.open(tmp_path / "verified/now-1.parquet"))
+    in_today = measure_incumbent(heap_4(), [now_1], no_progress)
     assert first["now"] == in_today.most
     plan = load_plan(tmp_path / "plan.toml")
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
@@ -178,7 +177,7 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
     loaded = load_trace(trace, 8)
     assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000
     (compared,) = compare(loaded, named_portfolio(loaded, ["tailored"], [])).rows
-    assert compared.r_safe < 0.9 * needed_today(heap_4(), [trace], no_progress).most
+    assert compared.r_safe < 0.9 * measure_incumbent(heap_4(), [loaded], no_progress).most
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):

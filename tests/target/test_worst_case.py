@@ -9,7 +9,7 @@ import pytest
 from recordings import ALLOC, FREE, RESIZE, stored
 
 from harness.board import BOARDS
-from harness.bound import BOUNDED, BoundedFunction, bound_lines, bounded_functions
+from harness.bound import BOUNDED, BoundedFunction, bound_functions, bound_lines
 from harness.image import link_image
 from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case
@@ -75,7 +75,7 @@ def bounded(
     workbench: Workbench, walk: PackedTrace, name: str, board: str, build: Build
 ) -> dict[str, BoundedFunction]:
     case = Case(name, PLANS[name], REGION, 16)
-    found = bounded_functions(workbench, case, walk, BOARDS[board], build)
+    found = bound_functions(workbench, case, walk, BOARDS[board], build)
     return {one.operation: one for one in found}
 
 

@@ -8,9 +8,8 @@
  *   +------------+---------------+-----------+-----------+-------------+
  *
  * Each budget sets N_i blocks of S_i bytes aside. A request of that size takes one; a miss, or a
- * budget used up, goes to the shared heap, never to a larger budget, unless the plan's `borrow`
- * says so. Sizes that round up to the same multiple of the alignment are one size, since they need
- * the same block.
+ * budget used up, goes to the shared heap, never to a larger budget. Sizes that round up to the
+ * same multiple of the alignment are one size, since they need the same block.
  *
  * A size is found by one hash without collisions, in a table that the plan holds; without one, by
  * log2 of the budgets compares. An address is found by log2 of the budgets compares. Then `alloc`

@@ -7,20 +7,16 @@
  * fit); the smallest special pool that is large enough. What no pool serves goes to the shared
  * heap, if the plan has one: the pools supplement it. Blocks are neither split nor coalesced.
  *
- *   0            4 * pools                          pools.end
- *   +------------+---------------+-----------+------+----------------+-------------+
- *   | free lists | shared mark   | used bits | pools| list of chunks | shared heap |
- *   +------------+---------------+-----------+------+----------------+-------------+
+ *   0            4 * pools                           pools.end
+ *   +------------+---------------+-----------+-------+-------------+
+ *   | free lists | shared mark   | used bits | pools | shared heap |
+ *   +------------+---------------+-----------+-------+-------------+
  *
  * The plan is an hfit_pools_plan (hfit/pools.h); all 0 behind the pools is what the paper says.
  * With linked blocks and an index a request takes the same few steps whatever the number of pools
  * and blocks; the paper's traversal is linear in a pool's blocks, 32 a step. An address is found by
- * log2 of the pools compares, in a chunk by log2 of the steps allowed more; free_sized needs none.
- *
- * A pool takes 4 bytes of control and a bit a block. A pool that may grow gets chunks of `growth`
- * blocks from the shared heap, which stay with it, and each costs what the shared heap takes for
- * it, a word and the bits. What is behind a bad address is refused in the list of chunks, which is
- * why the plan says how many there may be.
+ * log2 of the pools compares; free_sized needs none. A pool takes 4 bytes of control and a bit a
+ * block.
  */
 #ifndef HFIT_CLASS_POOLS_H
 #define HFIT_CLASS_POOLS_H

@@ -2,10 +2,18 @@
 /*
  * The hooks and settings of a build, each with a default that costs nothing.
  *
- * A build changes them by naming one header of its own: -DHFIT_CONFIG_FILE='"my_config.h"'.
+ * A build sets a number by -D, as -DHFIT_SAFETY=2. By -DHFIT_ON_MISUSE=NAME and -DHFIT_RANDOM=NAME
+ * it names functions of its own, which are declared here. (A macro with arguments stands for
+ * nothing before a `)`: where one of the two is such a macro, what is declared is never called.)
+ *
+ * Anything else is set in one header, -DHFIT_CONFIG_FILE='"my_config.h"'. Every source of core sees
+ * it: it defines macros of this file and includes no header but C's own. A platform's header would
+ * bring names that core has, too, and is for the source that calls core.
  */
 #ifndef HFIT_CONFIG_H
 #define HFIT_CONFIG_H
+
+#include <stdint.h>
 
 #ifdef HFIT_CONFIG_FILE
 #include HFIT_CONFIG_FILE
@@ -51,6 +59,7 @@
  * given the heap's canaries cannot be foretold, and blocks that wait leave in random order. */
 #ifdef HFIT_RANDOM
 #define HFIT_HAS_RANDOM 1
+uint32_t(HFIT_RANDOM)(const void *heap); /* the function, if it is the name of one */
 #else
 #define HFIT_HAS_RANDOM 0
 #define HFIT_RANDOM(heap) ((void)(heap), (uint32_t)0)
@@ -116,7 +125,9 @@
 
 /* The caller handed in a block that cannot be freed or resized. The call changes nothing and
  * returns after this; `kind` is an hfit_misuse. */
-#ifndef HFIT_ON_MISUSE
+#ifdef HFIT_ON_MISUSE
+void(HFIT_ON_MISUSE)(const void *heap, unsigned kind, const void *pointer); /* likewise */
+#else
 #define HFIT_ON_MISUSE(heap, kind, pointer) ((void)(heap), (void)(kind), (void)(pointer))
 #endif
 

@@ -60,7 +60,8 @@ typedef struct hfit_tunable {
             offsetof(hfit_pools_plan, shared), 0, 0, 0, HFIT_CHOICE                                \
     }
 
-/* What an allocator costs, in sentences for a page; measured figures are elsewhere. */
+/* What an allocator costs, in sentences for a page; measured figures are elsewhere. Texts that are
+ * NULL are unknown. */
 typedef struct hfit_account {
     const char *worst_case;    /* steps of alloc and of free at worst, and what they grow with */
     const char *block_bytes;   /* bytes a block takes beyond its request */
@@ -111,6 +112,15 @@ typedef enum hfit_limit {
     HFIT_LIMIT_POWERS,     /* a free chunk of the next power of two; free neighbours are joined */
 } hfit_limit;
 
+/* How free blocks are kept. How much more memory another run of a program may need depends on it
+ * (docs/margin.md): which block is found first in one list of all sizes changes with every run. */
+typedef enum hfit_free_lists {
+    HFIT_FREE_LISTS_UNKNOWN,
+    HFIT_FREE_LISTS_NONE,    /* pools of equal blocks each, nothing to search */
+    HFIT_FREE_LISTS_CLASSES, /* apart by size: a list a size class, or an index by size */
+    HFIT_FREE_LISTS_SINGLE,  /* all in one list, tree or map, or all but small ones */
+} hfit_free_lists;
+
 /* The chunks of a plan, for HFIT_LIMIT_HOLES. */
 typedef struct hfit_holes {
     uint32_t header;         /* bytes before each block */
@@ -134,6 +144,8 @@ typedef struct hfit_reach {
                      * allocators that know room_alike. */
 } hfit_reach;
 
+/* An allocator must give its names, tunables, plan_size and operations. What else it leaves out is
+ * NULL or 0, and unknown: pages say so, nothing is proven of it, and its margin is the largest. */
 typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
     const char *title;  /* a few words for a table */
@@ -197,12 +209,16 @@ typedef struct hfit_allocator {
     hfit_account account;
     hfit_axes axes;
     hfit_grid_line grid[HFIT_GRID_LINES]; /* all combined; lines beyond the last are empty */
+    hfit_free_lists free_lists;
+    /* With HFIT_FREE_LISTS_SINGLE: the tunable whose values other than 0 make the lowest block that
+     * is large enough serve; NULL if there is none. */
+    const char *address_order;
     hfit_limit limit;
     /* With HFIT_LIMIT_HOLES, else NULL: false if under this plan nothing is proven. `live`: bytes
      * of requests that are live at most, and fewer than the region has. */
     bool (*holes)(const hfit_plan *plan, size_t live, hfit_holes *holes);
     const hfit_operations *operations;
-    const hfit_operations *unlocked; /* for a heap behind another heap */
+    const hfit_operations *unlocked; /* for a heap behind another heap; NULL: it cannot be one */
 } hfit_allocator;
 
 /* The registered allocators in the order of allocators.def; stores how many there are. */

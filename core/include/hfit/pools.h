@@ -45,6 +45,11 @@ typedef struct hfit_pool_list {
     uint32_t end; /* offset behind the last pool, as hfit_pools_lay_out returned it */
 } hfit_pool_list;
 
+/* Bytes of control: for each pool what leads to the block freed last, and once a word that tells
+ * whether there is a shared heap. The used bits follow. */
+#define HFIT_FREE_LIST_SIZE 4u
+#define HFIT_SHARED_WORD_SIZE 4u
+
 /* No pool's number. */
 #define HFIT_NO_POOL UINT32_MAX
 
@@ -74,12 +79,9 @@ typedef struct hfit_pools_plan {
     hfit_pool_list pools;
     hfit_shared shared;
     hfit_pool_index index;
-    uint32_t search;       /* class_pools: how a pool's free block is found, hfit_pool_search */
-    uint32_t overflow;     /* class_pools: what a pool without one does, hfit_pool_overflow */
-    uint32_t growth;       /* class_pools: blocks a pool that has run out gets; 0: none */
-    uint32_t growth_steps; /* class_pools: how often any pool may grow */
-    uint32_t borrow; /* budgeted: 1 if a larger pool may serve what its own has no block for */
-    uint32_t seal;   /* of all above but pointers, written last by hfit_<name>_complete */
+    uint32_t search;   /* class_pools: how a pool's free block is found, hfit_pool_search */
+    uint32_t overflow; /* class_pools: what a pool without one does, hfit_pool_overflow */
+    uint32_t seal;     /* of all above but pointers, written last by hfit_<name>_complete */
 } hfit_pools_plan;
 
 /* Fills in what a pool's lay-out decides for `count` pools, and returns where the last one ends, in

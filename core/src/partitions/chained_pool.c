@@ -479,6 +479,7 @@ const hfit_allocator hfit_chained_pool_allocator = {
             .order.text = "last freed first",
             .growth.text = "all set aside",
         },
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .limit = HFIT_LIMIT_PARTITIONS,
     .operations = &hfit_chained_pool_operations,
     .unlocked = &hfit_chained_pool_unlocked,

@@ -294,6 +294,7 @@ const hfit_allocator hfit_partition_pool_allocator = {
             .growth.text = "the whole region is free at first",
         },
     .grid = {{"partition_size", {16, 64, 256}, 3}, {"fit", {0, 1}, 2}, {"metadata", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .operations = &hfit_partition_pool_operations,
     .unlocked = &hfit_partition_pool_unlocked,
 };

@@ -6,8 +6,8 @@
  * same few steps. Used bits lie outside the blocks. At safety level 0 they are neither read nor
  * written where a free list tells what is free; the layout is the same.
  *
- * A link leads to a block by its number, which is checked by one compare and leads to the used bit,
- * or by its offset: to a block of a chunk, and at safety level 0, where there is nothing to check.
+ * A link leads to a block by its number, which is checked by one compare and leads to the used bit;
+ * at safety level 0, where there is nothing to check, by its offset.
  */
 #ifndef HFIT_POOL_BLOCKS_H
 #define HFIT_POOL_BLOCKS_H
@@ -20,14 +20,14 @@
 #include "src/pools/linked_blocks.h"
 
 static inline block_run own_run(const hfit_pool *pool) {
-    return (block_run){pool->base, pool->count, 0, pool->used_bit};
+    return (block_run){pool->base, pool->count, pool->used_bit};
 }
 
-/* Ends a free list. A chunk's offset is more than the number of any block. */
+/* Ends a free list. */
 #define NO_LINK (HFIT_SAFETY >= 1 ? UINT32_MAX : NO_OFFSET)
 
-static inline uint32_t link_to(const block_run *run, uint32_t number, uint32_t offset) {
-    return HFIT_SAFETY >= 1 && run->bits == 0 ? number : offset;
+static inline uint32_t link_to(uint32_t number, uint32_t offset) {
+    return HFIT_SAFETY >= 1 ? number : offset;
 }
 
 /* Number of the block of a run at `offset`; the run's count or more if none begins there. */
@@ -72,7 +72,7 @@ static inline void thread_blocks(hfit_heap *heap, uint32_t list, const block_run
     uint32_t word = list;
     uint32_t offset = run->base;
     for (uint32_t number = 0; number < run->count; number++) {
-        store_word(heap, word, link_to(run, number, offset));
+        store_word(heap, word, link_to(number, offset));
         word = offset;
         offset += size;
     }
@@ -97,7 +97,7 @@ static FORCE_INLINE bool find_in_run(const hfit_pool *pool, const block_run *run
     const uint32_t number = block_number(pool, run->base, offset);
     place->pool = pool;
     place->offset = offset;
-    place->link = link_to(run, number, offset);
+    place->link = link_to(number, offset);
     place->bit = used_bit_of(run, number);
     return number < run->count;
 }
@@ -108,7 +108,7 @@ static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *ru
     HFIT_ASSERT(number < run->count);
     place->pool = pool;
     place->offset = offset_in_run(run, pool->block_size, number);
-    place->link = link_to(run, number, place->offset);
+    place->link = link_to(number, place->offset);
     place->bit = used_bit_of(run, number);
 }
 
@@ -116,8 +116,8 @@ static FORCE_INLINE void place_in_run(const hfit_pool *pool, const block_run *ru
 enum taking { TAKEN, NONE_LEFT, DAMAGED };
 
 /* Takes the first block of a pool's free list and stores its offset. Else nothing is changed:
- * NONE_LEFT where the list leads to none of the pool's own, DAMAGED where it leads to a live one.
- * Who calls goes another way for each, so that the longest of one is not added to the other's
+ * NONE_LEFT where the list has ended, DAMAGED where it leads to no free block. Who calls goes
+ * another way for each, so that the longest of one is not added to the other's
  * (docs/worst-case.md). */
 static FORCE_INLINE enum taking take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
                                          uint32_t *offset) {
@@ -126,8 +126,8 @@ static FORCE_INLINE enum taking take_own(hfit_heap *heap, const hfit_pool *pool,
         const block_run own = own_run(pool);
         *offset = offset_in_run(&own, pool->block_size, link);
         return HFIT_LIKELY(take_linked(heap, list, &own, pool->block_size, link)) ? TAKEN
-               : link < own.count                                                 ? DAMAGED
-                                                                                  : NONE_LEFT;
+               : link == NO_LINK                                                  ? NONE_LEFT
+                                                                                  : DAMAGED;
     }
     *offset = link;
     if (link == NO_LINK) {

@@ -14,7 +14,7 @@
 #include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
-#include "src/pools/growth.h"
+#include "src/pools/shared_heap.h"
 #include "src/pools/taking.h"
 #include "src/pools/inspection.h"
 #include "src/pools/heap.h"
@@ -35,30 +35,26 @@ static FORCE_INLINE bool quick_pool(const hfit_pools_plan *plan, size_t size, ui
 }
 
 static inline bool knows_first(const hfit_pools_plan *plan) {
-    return plan->index.table != NULL && !plan->borrow;
+    return plan->index.table != NULL;
 }
 
-/* The pool of just the request's class; where the plan lets it borrow, the larger ones after it. */
+/* The pool of just the request's class. */
 static FORCE_INLINE uint32_t next_pool(const hfit_pools_plan *plan, size_t size, uint32_t after) {
-    if (after == HFIT_NO_POOL && knows_first(plan)) {
+    if (after != HFIT_NO_POOL) {
+        return HFIT_NO_POOL;
+    }
+    if (knows_first(plan)) {
         uint32_t own;
         return quick_pool(plan, size, &own) ? own : HFIT_NO_POOL;
     }
-    if (after != HFIT_NO_POOL && !plan->borrow) {
-        return HFIT_NO_POOL;
-    }
     const size_t block_size = block_for(plan, size);
-    const uint32_t pool = after == HFIT_NO_POOL ? rank_of(plan, block_size) : after + 1;
-    if (pool >= plan->pools.count) {
-        return HFIT_NO_POOL;
-    }
-    const bool may_serve =
-        plan->borrow ? size <= plan->pools.items[pool].block_size : serves(plan, pool, block_size);
-    return may_serve ? pool : HFIT_NO_POOL;
+    const uint32_t pool = rank_of(plan, block_size);
+    return pool < plan->pools.count && serves(plan, pool, block_size) ? pool : HFIT_NO_POOL;
 }
 
 static inline bool may_overflow(const hfit_pools_plan *plan) {
-    return plan->borrow != 0;
+    (void)plan;
+    return false;
 }
 
 /* The hash of a size takes as long as the search of eight budgets for an address. */
@@ -75,11 +71,6 @@ static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *
 }
 
 static inline bool finds_by_bits(const hfit_pools_plan *plan) {
-    (void)plan;
-    return false;
-}
-
-static inline bool may_grow(const hfit_pools_plan *plan) {
     (void)plan;
     return false;
 }
@@ -119,7 +110,7 @@ static bool is_index_sound(const hfit_pools_plan *plan) {
 }
 
 static bool is_rule_sound(const hfit_pools_plan *plan) {
-    return has_a_pool_a_class(plan) && plan->borrow <= 1 &&
+    return has_a_pool_a_class(plan) &&
            (plan->index.table == NULL ? is_index_size_sound(plan) : is_index_sound(plan));
 }
 
@@ -179,10 +170,6 @@ static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     HFIT_POOLS_TUNABLES,
-    {"borrow",
-     "A request whose budget has no free block goes to: 0: the shared allocator, as in the paper; "
-     "1: the next larger budget, then the shared allocator.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, borrow), 0, 1, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_budgeted_allocator = {
@@ -197,9 +184,9 @@ const hfit_allocator hfit_budgeted_allocator = {
     .complete = hfit_budgeted_complete,
     .account =
         {
-            .worst_case = "alloc: constant, one hash and one list operation; without index, or "
-                          "where it borrows, log2 of the budgets more. free: log2 of the budgets, "
-                          "then constant. Beyond the budgets as the shared heap",
+            .worst_case = "alloc: constant, one hash and one list operation; without index log2 of "
+                          "the budgets more. free: log2 of the budgets, then constant. Beyond the "
+                          "budgets as the shared heap",
             .block_bytes = "to the alignment; 1 bit a block",
             .fragmentation =
                 "none in the pools, which hold sum S_i N_i; beyond them that of the shared heap",
@@ -212,13 +199,12 @@ const hfit_allocator hfit_budgeted_allocator = {
             .splitting.text = "never",
             .coalescing.text = "never",
             .pools.text = "one for each block size",
-            .pool_fit = {.tunable = "borrow",
-                         .texts = {"exact", "exact, then next larger that has one"}},
+            .pool_fit.text = "exact",
             .block_fit.text = "first",
             .order.text = "last freed first",
             .growth.text = "all set aside",
         },
-    .grid = {{"borrow", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_budgeted_operations,
     .unlocked = &hfit_budgeted_unlocked,

@@ -13,7 +13,7 @@
 #include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
-#include "src/pools/growth.h"
+#include "src/pools/shared_heap.h"
 #include "src/pools/taking.h"
 #include "src/pools/inspection.h"
 #include "src/pools/heap.h"
@@ -99,10 +99,6 @@ static inline bool finds_by_bits(const hfit_pools_plan *plan) {
     return plan->search == HFIT_SEARCH_FIRST_FIT;
 }
 
-static inline bool may_grow(const hfit_pools_plan *plan) {
-    return plan->growth != 0;
-}
-
 static inline bool refuses(const hfit_pools_plan *plan, size_t size) {
     const uint32_t count = plan->pools.count;
     return plan->overflow == HFIT_OVERFLOW_REFUSE && count > 0 &&
@@ -135,22 +131,9 @@ static bool is_index_sound(const hfit_pools_plan *plan) {
     return true;
 }
 
-enum { MOST_GROWTH = 256, MOST_GROWTH_STEPS = 1024, STANDARD_GROWTH_STEPS = 16 };
-
-/* A chunk of the largest pool must be a size that a heap can be asked for. */
-static bool is_growth_sound(const hfit_pools_plan *plan) {
-    uint64_t largest = 0;
-    if (plan->pools.count > 0) {
-        largest = plan->pools.items[plan->pools.count - 1].block_size;
-    }
-    return plan->growth <= MOST_GROWTH && plan->growth_steps <= MOST_GROWTH_STEPS &&
-           pools_end(plan) <= HFIT_LARGEST_BLOCK - 8 * MOST_GROWTH_STEPS &&
-           plan->growth * largest + chunk_header(plan) <= HFIT_LARGEST_BLOCK;
-}
-
 static bool is_rule_sound(const hfit_pools_plan *plan) {
     return plan->search <= HFIT_SEARCH_STACK && plan->overflow <= HFIT_OVERFLOW_REFUSE &&
-           is_growth_sound(plan) && is_index_sound(plan);
+           is_index_sound(plan);
 }
 
 static void make_index(hfit_pools_plan *plan, uint8_t *table, uint32_t room) {
@@ -179,12 +162,6 @@ static const hfit_tunable tunables[] = {
      "A request whose pool has no free block goes to: 0: the next larger pool, then the shared "
      "allocator; 1: the shared allocator; 2: nobody.",
      HFIT_SCALAR, offsetof(hfit_pools_plan, overflow), 0, 2, 0, HFIT_CHOICE},
-    {"growth",
-     "Blocks that a pool without a free one gets from the shared allocator at a time; 0: none.",
-     HFIT_SCALAR, offsetof(hfit_pools_plan, growth), 0, MOST_GROWTH, 0, HFIT_SWITCH},
-    {"growth_steps", "How often pools may grow, all together; 4 bytes each.", HFIT_SCALAR,
-     offsetof(hfit_pools_plan, growth_steps), 0, MOST_GROWTH_STEPS, STANDARD_GROWTH_STEPS,
-     HFIT_AMOUNT},
 };
 
 const hfit_allocator hfit_class_pools_allocator = {
@@ -200,17 +177,13 @@ const hfit_allocator hfit_class_pools_allocator = {
     .account =
         {
             .worst_case = "alloc: first fit: the pools tried, and 1 step for 32 blocks of each; "
-                          "stack: constant, "
-                          "then 1 step a pool tried. free: log2 of the pools; with growth, log2 of "
-                          "growth_steps "
-                          "more. Growing: linear in growth and growth_steps. Beyond the pools as "
-                          "the shared heap",
+                          "stack: constant, then 1 step a pool tried. free: log2 of the pools. "
+                          "Beyond the pools as the shared heap",
             .block_bytes = "from the request to its pool's block; 1 bit a block",
             .fragmentation = "none in the pools; beyond them that of the shared heap",
-            .layout = "| list or count of each pool | shared mark | used bits | blocks | chunks | "
+            .layout = "| list or count of each pool | shared mark | used bits | blocks | "
                       "shared heap |\n"
-                      "a free block, stack: | link | ... |\n"
-                      "a chunk: | pool, code | used bits | blocks |",
+                      "a free block, stack: | link | ... |",
         },
     .axes =
         {
@@ -221,11 +194,10 @@ const hfit_allocator hfit_class_pools_allocator = {
             .pool_fit.text = "exact, then first",
             .block_fit.text = "first",
             .order = {.tunable = "search", .texts = {"by address", "last freed first"}},
-            .growth = {.text = "by blocks from the shared heap",
-                       .tunable = "growth",
-                       .texts = {"all set aside"}},
+            .growth.text = "all set aside",
         },
     .grid = {{"search", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_NONE,
     .limit = HFIT_LIMIT_POOLS,
     .operations = &hfit_class_pools_operations,
     .unlocked = &hfit_class_pools_unlocked,

@@ -26,9 +26,15 @@
 #include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
-#include "src/pools/growth.h"
+#include "src/pools/shared_heap.h"
 #include "src/pools/taking.h"
 #include "src/pools/inspection.h"
+
+/* Offset of an address in the pools; their end or more for any other, NULL too, since no region
+ * wraps. */
+static inline uintptr_t distance_of(const hfit_heap *heap, const void *block) {
+    return (uintptr_t)block - (uintptr_t)heap;
+}
 
 /* Gives a block back to a pool whose list counts the free ones; one that is not live is told of,
  * and nothing changed. */
@@ -89,47 +95,33 @@ static FORCE_INLINE bool find_own_block(const hfit_pools_plan *plan, uintptr_t d
            HFIT_SAFETY < 1;
 }
 
-/* Where an address lies: at a block of a pool, live or free; in the shared heap, which there is; or
+/* True if `block`, not NULL and no block of a pool, may be one of the shared heap; else that has
+ * been told. */
+static FORCE_INLINE bool may_be_shared(const hfit_heap *heap, const hfit_pools_plan *plan,
+                                       const void *block) {
+    if ((HFIT_SAFETY >= 1 && distance_of(heap, block) < plan->pools.end) ||
+        shared_heap(heap, plan) == NULL) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
+        return false;
+    }
+    return true;
+}
+
+/* What an address is: a live block of a pool; one of the shared heap, which there is, to judge; or
  * neither, which has been told. */
 enum part { IN_POOL, IN_SHARED, IN_NOTHING };
-
-/* The part that `block`, no block that a pool set aside and not NULL, lies in; stores the place for
- * IN_POOL, which only pools that grow know. */
-static FORCE_INLINE enum part find_behind(const hfit_heap *heap, const hfit_pools_plan *plan,
-                                          const void *block, block_place *place) {
-    const uintptr_t distance = distance_of(heap, block);
-    if ((HFIT_SAFETY >= 1 && distance < plan->pools.end) || shared_heap(heap, plan) == NULL) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return IN_NOTHING;
-    }
-    if (!may_grow(plan) || distance > UINT32_MAX) {
-        return IN_SHARED;
-    }
-    switch (look_up_chunk(heap, plan, (uint32_t)distance, place)) {
-    case NO_CHUNK:
-        return IN_SHARED;
-    case CHUNK_BLOCK:
-        return IN_POOL;
-    case CHUNK_DAMAGED:
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
-        return IN_NOTHING;
-    default:
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_FOREIGN, block);
-        return IN_NOTHING;
-    }
-}
 
 /* The part that `block`, not NULL, is a live block of; stores the place for IN_POOL. */
 static enum part find_live(const hfit_heap *heap, const hfit_pools_plan *plan, const void *block,
                            block_place *place) {
-    const enum part part = find_own_block(plan, distance_of(heap, block), place)
-                               ? IN_POOL
-                               : find_behind(heap, plan, block, place);
-    if (part == IN_POOL && HFIT_SAFETY >= 1 && !is_bit_set(heap, &place->bit)) {
+    if (!find_own_block(plan, distance_of(heap, block), place)) {
+        return may_be_shared(heap, plan, block) ? IN_SHARED : IN_NOTHING;
+    }
+    if (HFIT_SAFETY >= 1 && !is_bit_set(heap, &place->bit)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_NOT_LIVE, block);
         return IN_NOTHING;
     }
-    return part;
+    return IN_POOL;
 }
 
 /* The shared heap, if it serves what the pools could not; else NULL. */
@@ -191,7 +183,7 @@ static bool is_plan_sound(const hfit_pools_plan *plan) {
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {
-    return is_plan_sound(pools_plan(plan)) ? shared_at(pools_plan(plan)) : 0;
+    return is_plan_sound(pools_plan(plan)) ? pools_end(pools_plan(plan)) : 0;
 }
 
 /* next_pool as the descriptor tells it. */
@@ -220,7 +212,6 @@ static void init_pools(hfit_heap *heap, const hfit_pools_plan *plan) {
     const uint32_t count = plan->pools.count;
     clear_words(heap, shared_word_at(count),
                 count == 0 ? pools_end(plan) : plan->pools.items[0].base);
-    clear_words(heap, pools_end(plan), shared_at(plan));
     for (uint32_t i = 0; i < count; i++) {
         const hfit_pool *pool = &plan->pools.items[i];
         if (finds_by_bits(plan)) {
@@ -243,12 +234,12 @@ static inline bool is_sealed(const hfit_pools_plan *plan) {
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
     if (!is_region_usable(region, region_size, plan) || !is_sealed(pools) ||
-        region_size < shared_at(pools)) {
+        region_size < pools_end(pools)) {
         return NULL;
     }
     hfit_heap *heap = region;
     const hfit_shared *behind = &pools->shared;
-    const uint32_t at = shared_at(pools);
+    const uint32_t at = pools_end(pools);
     init_pools(heap, pools);
     if (behind->operations != NULL &&
         behind->operations->init(block_at(heap, at), region_size - at, behind->plan) != NULL) {
@@ -269,18 +260,14 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     return taken_or_shared(heap, pools, &w, taking, offset);
 }
 
-/* A request that pool `first`, NULL if quick_pool tells none, has no block of its own for. */
+/* A request that pool `first`, NULL if quick_pool tells none, has no block for. */
 static APART void *alloc_otherwise(hfit_heap *heap, const hfit_pools_plan *plan,
                                    const hfit_pool *first, size_t size) {
-    uint32_t after = HFIT_NO_POOL;
+    const uint32_t after = first == NULL ? HFIT_NO_POOL : (uint32_t)(first - plan->pools.items);
+    const wish w = {after, size, plan->common.alignment};
     uint32_t offset = NO_OFFSET;
     enum taking taking = NONE_LEFT;
-    if (first != NULL) {
-        after = (uint32_t)(first - plan->pools.items);
-        taking = take_more(heap, plan, after, &offset);
-    }
-    const wish w = {after, size, plan->common.alignment};
-    if (taking == NONE_LEFT && (first == NULL ? !knows_first(plan) : may_overflow(plan))) {
+    if (first == NULL ? !knows_first(plan) : may_overflow(plan)) {
         taking = take_by_rule(heap, plan, &w, &offset);
     }
     return taken_or_shared(heap, plan, &w, taking, offset);
@@ -307,15 +294,7 @@ static FORCE_INLINE void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, siz
 
 /* Frees an address that is no block which a pool set aside. */
 static APART void free_behind(hfit_heap *heap, const hfit_pools_plan *plan, void *block) {
-    block_place place;
-    if (block == NULL) {
-        return;
-    }
-    const enum part part = find_behind(heap, plan, block, &place);
-    if (part == IN_POOL && may_grow(plan)) {
-        give_block(heap, plan, &place);
-    }
-    if (part == IN_SHARED) {
+    if (block != NULL && may_be_shared(heap, plan, block)) {
         plan->shared.operations->free(shared_heap(heap, plan), plan->shared.plan, block);
     }
 }

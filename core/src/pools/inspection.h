@@ -13,7 +13,7 @@
 #include "src/pools/linked_blocks.h"
 #include "src/pools/blocks.h"
 #include "src/pools/rule.h"
-#include "src/pools/growth.h"
+#include "src/pools/shared_heap.h"
 
 /* True if a block is allocated. Where no bits are kept the free list is searched. */
 static bool is_block_used(const hfit_heap *heap, const hfit_pools_plan *plan,
@@ -28,78 +28,52 @@ static bool is_block_used(const hfit_heap *heap, const hfit_pools_plan *plan,
     return link == NO_LINK;
 }
 
-typedef struct walk {
-    const hfit_heap *heap;
-    const hfit_pools_plan *plan;
-    hfit_visitor visitor;
-    void *context;
-} walk;
-
-static void visit_run(const walk *w, const hfit_pool *pool, const block_run *run) {
-    for (uint32_t number = 0; number < run->count; number++) {
+static void visit_pool(const hfit_heap *heap, const hfit_pools_plan *plan, const hfit_pool *pool,
+                       hfit_visitor visitor, void *context) {
+    const block_run run = own_run(pool);
+    for (uint32_t number = 0; number < run.count; number++) {
         block_place place;
-        place_in_run(pool, run, number, &place);
-        w->visitor(w->context, block_at(w->heap, place.offset), pool->block_size,
-                   is_block_used(w->heap, w->plan, &place));
+        place_in_run(pool, &run, number, &place);
+        visitor(context, block_at(heap, place.offset), pool->block_size,
+                is_block_used(heap, plan, &place));
     }
-}
-
-/* Tells of a block of the shared heap, or of those inside if it is a chunk. */
-static void visit_shared(void *context, const void *block, size_t usable_size, bool is_used) {
-    const walk *w = context;
-    const uint32_t offset = (uint32_t)distance_of(w->heap, block);
-    const uint32_t rank = chunks_up_to(w->heap, w->plan, offset);
-    if (rank > 0 && chunk_at(w->heap, w->plan, rank - 1) == offset) {
-        const hfit_pool *pool = pool_of_chunk(w->heap, w->plan, offset);
-        if (pool != NULL) {
-            const block_run run = chunk_run(w->plan, offset);
-            visit_run(w, pool, &run);
-        }
-        return;
-    }
-    w->visitor(w->context, block, usable_size, is_used);
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
                       void *context) {
     const hfit_pools_plan *pools = pools_plan(plan);
     const hfit_heap *shared = shared_heap(heap, pools);
-    walk w = {heap, pools, visitor, context};
     for (uint32_t i = 0; i < pools->pools.count; i++) {
-        const block_run run = own_run(&pools->pools.items[i]);
-        visit_run(&w, &pools->pools.items[i], &run);
+        visit_pool(heap, pools, &pools->pools.items[i], visitor, context);
     }
     if (shared != NULL) {
-        pools->shared.operations->walk(shared, pools->shared.plan, visit_shared, &w);
+        pools->shared.operations->walk(shared, pools->shared.plan, visitor, context);
     }
 }
 
 /* Blocks of a pool that are not used; where no bits are kept, all. */
 static uint32_t count_unused(const hfit_heap *heap, const hfit_pools_plan *plan,
                              const hfit_pool *pool) {
+    const block_run run = own_run(pool);
     uint32_t unused = 0;
-    uint32_t next = 0;
-    block_run run;
-    while (next_run(heap, plan, pool, &next, &run)) {
-        for (uint32_t number = 0; number < run.count; number++) {
-            unused += !keeps_bits(plan) || !is_number_used(heap, &run, number);
-        }
+    for (uint32_t number = 0; number < run.count; number++) {
+        unused += !keeps_bits(plan) || !is_number_used(heap, &run, number);
     }
     return unused;
 }
 
 /* Stores the place of the block that a link of a pool's free list leads to. False if there is no
  * such block. */
-static inline bool find_linked(const hfit_heap *heap, const hfit_pools_plan *plan,
-                               const hfit_pool *pool, uint32_t link, block_place *place) {
+static inline bool find_linked(const hfit_pool *pool, uint32_t link, block_place *place) {
     const block_run own = own_run(pool);
-    if (HFIT_SAFETY >= 1 && link < pool->count) {
-        place_in_run(pool, &own, link, place);
-        return true;
+    if (HFIT_SAFETY < 1) {
+        return find_in_run(pool, &own, link, place);
     }
-    return (HFIT_SAFETY < 1 && find_in_run(pool, &own, link, place)) ||
-           (may_grow(plan) && look_up_chunk(heap, plan, link, place) == CHUNK_BLOCK &&
-            place->pool == pool);
+    if (link >= pool->count) {
+        return false;
+    }
+    place_in_run(pool, &own, link, place);
+    return true;
 }
 
 /* True if a pool's free list holds just its blocks that are not used; without bits, if it ends and
@@ -114,7 +88,7 @@ static bool is_pool_sound(const hfit_heap *heap, const hfit_pools_plan *plan,
     }
     for (; link != NO_LINK && found < most; found++) {
         block_place place;
-        if (!find_linked(heap, plan, pool, link, &place) ||
+        if (!find_linked(pool, link, &place) ||
             (keeps_bits(plan) && is_bit_set(heap, &place.bit))) {
             return false;
         }
@@ -130,9 +104,6 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
                        : !pools->shared.operations->check(shared, pools->shared.plan)) {
         return false;
     }
-    if (!are_chunks_sound(heap, pools)) {
-        return false;
-    }
     for (uint32_t i = 0; i < pools->pools.count; i++) {
         if (!is_pool_sound(heap, pools, &pools->pools.items[i])) {
             return false;
@@ -145,7 +116,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
 static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
     const hfit_pools_plan *pools = pools_plan(plan);
     const hfit_heap *shared = shared_heap(heap, pools);
-    return shared_at(pools) +
+    return pools_end(pools) +
            (shared == NULL ? 0 : pools->shared.operations->footprint(shared, pools->shared.plan));
 }
 

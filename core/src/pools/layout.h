@@ -19,11 +19,7 @@
 #include "src/size.h"
 #include "src/region.h"
 
-enum {
-    MOST_POOLS = 4096,
-    FREE_LIST_SIZE = 4,   /* leads to the block freed last */
-    SHARED_WORD_SIZE = 4, /* tells whether there is a shared heap */
-};
+enum { MOST_POOLS = 4096 };
 
 /* How many pools the plan of a build has, for marks of loops in functions that are there once for
  * all plans; `otherwise` in a build for any plan. */
@@ -34,7 +30,7 @@ enum {
 #endif
 
 static inline uint32_t free_list_at(uint32_t pool) {
-    return FREE_LIST_SIZE * pool;
+    return HFIT_FREE_LIST_SIZE * pool;
 }
 
 static inline uint32_t shared_word_at(uint32_t pool_count) {
@@ -42,7 +38,7 @@ static inline uint32_t shared_word_at(uint32_t pool_count) {
 }
 
 static inline uint32_t used_bits_at(uint32_t pool_count) {
-    return shared_word_at(pool_count) + SHARED_WORD_SIZE;
+    return shared_word_at(pool_count) + HFIT_SHARED_WORD_SIZE;
 }
 
 /* Of sizes that round_size accepted. */

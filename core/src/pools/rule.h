@@ -38,9 +38,6 @@ static inline bool own_pool(const hfit_pools_plan *plan, size_t size, uint32_t *
 /* True if a free block is found by its used bit; false if free blocks are linked. */
 static inline bool finds_by_bits(const hfit_pools_plan *plan);
 
-/* True if a pool that has run out may get blocks from the shared heap. */
-static inline bool may_grow(const hfit_pools_plan *plan);
-
 /* True if a request that the pools could not serve is not for the shared heap either. */
 static inline bool refuses(const hfit_pools_plan *plan, size_t size);
 

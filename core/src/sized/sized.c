@@ -439,6 +439,7 @@ const hfit_allocator hfit_sized_allocator = {
                        .texts = {NULL, "from the end of what is in use", "from both ends"}},
         },
     .grid = {{"ends", {1, 2}, 2}, {"hole_limit", {0, 8}, 2}},
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_sized_operations,

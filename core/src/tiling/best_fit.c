@@ -332,6 +332,7 @@ const hfit_allocator hfit_best_fit_allocator = {
             .order.text = "by size",
             .growth.text = "from the end of what is in use",
         },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_best_fit_operations,

@@ -208,6 +208,8 @@ const hfit_allocator hfit_first_fit_allocator = {
             .growth.text = "the whole region is free at first",
         },
     .grid = {{"list", {0, 1, 2}, 3}, {"coalesce", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
+    .address_order = "list",
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_first_fit_operations,

@@ -236,6 +236,7 @@ const hfit_allocator hfit_segregated_fit_allocator = {
             .growth.text = "the whole region is free at first",
         },
     .grid = {{"exact_lists", {16, 32}, 2}, {"upward", {0, 1}, 2}, {"general_order", {0, 1}, 2}},
+    .free_lists = HFIT_FREE_LISTS_SINGLE,
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_segregated_fit_operations,

@@ -531,6 +531,7 @@ const hfit_allocator hfit_tlsf_allocator = {
             .growth.text = "the whole region is free at first",
         },
     .grid = {{"second_level", {0, 2, 5}, 3}, {"probes", {0, 2, 8}, 3}},
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
     .limit = HFIT_LIMIT_HOLES,
     .holes = holes_of,
     .operations = &hfit_tlsf_operations,

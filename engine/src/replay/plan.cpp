@@ -5,38 +5,45 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <mutex>
 
 #include "baselines/registry.h"
 #include "heapfit/error.hpp"
+#include "papers/registry.h"
 
 // The registries of the build for trials, which its CMakeLists.txt names so.
 extern "C" {
 const hfit_allocator *const *heapfit_trial_allocators(size_t *count);
 const hfit_allocator *const *heapfit_trial_baselines(size_t *count);
+const hfit_allocator *const *heapfit_trial_papers(size_t *count);
 }
 
 namespace heapfit {
 
 namespace {
 
-std::span<const hfit_allocator *const> listed(const hfit_allocator *const *(*registry)(size_t *)) {
+using Registry = const hfit_allocator *const *(*)(size_t *);
+
+std::span<const hfit_allocator *const> listed(Registry registry) {
     std::size_t count = 0;
     const hfit_allocator *const *const first = registry(&count);
     return {first, count};
 }
 
-std::vector<const hfit_allocator *> joined(std::span<const hfit_allocator *const> core,
-                                           std::span<const hfit_allocator *const> baselines) {
-    std::vector<const hfit_allocator *> both(core.begin(), core.end());
-    both.insert(both.end(), baselines.begin(), baselines.end());
-    return both;
+std::vector<const hfit_allocator *> joined(std::initializer_list<Registry> registries) {
+    std::vector<const hfit_allocator *> all;
+    for (const Registry registry : registries) {
+        const auto some = listed(registry);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
 }
 
 // The allocator of the same name in the build for trials. Both builds have the same registries.
 const hfit_allocator &twin_for_trials(const hfit_allocator &allocator) {
     static const auto twins =
-        joined(listed(heapfit_trial_allocators), listed(heapfit_trial_baselines));
+        joined({heapfit_trial_allocators, heapfit_trial_baselines, heapfit_trial_papers});
     const std::string_view name = allocator.name;
     const auto is_twin = [name](const hfit_allocator *twin) { return twin->name == name; };
     return **std::ranges::find_if(twins, is_twin);
@@ -236,6 +243,10 @@ void Plan::Parts::write_shared() {
                                " cannot be shared: it needs the sizes of blocks, which pools do "
                                "not hand on");
     }
+    if (shared->allocator().unlocked == nullptr) {
+        refuse(*allocator, std::string(shared->allocator().name) +
+                               " cannot be shared: its descriptor has no operations without lock");
+    }
     if (shared->alignment() != raw()->alignment) {
         refuse(*allocator, "alignment " + std::to_string(raw()->alignment) + " differs from " +
                                std::to_string(shared->alignment()) + " of the shared " +
@@ -305,15 +316,12 @@ const std::optional<Plan> &Plan::shared() const {
 }
 
 bool Plan::ignores_region_end() const {
-    const hfit_pools_plan *const pools = pools_plan();
-    return pools == nullptr ? allocator().ignores_region_end
-                            : pools->growth == 0 && shared() && shared()->ignores_region_end();
+    return pools_plan() == nullptr ? allocator().ignores_region_end
+                                   : shared() && shared()->ignores_region_end();
 }
 
 const Plan &Plan::at_region_end() const {
-    const hfit_pools_plan *const pools = pools_plan();
-    const bool is_behind = pools != nullptr && pools->growth == 0 && shared();
-    return is_behind ? *shared() : *this;
+    return pools_plan() != nullptr && shared() ? *shared() : *this;
 }
 
 std::optional<hfit_holes> Plan::holes(Bytes live) const {
@@ -332,12 +340,16 @@ bool Plan::tries_other_pools() const {
 }
 
 std::span<const hfit_allocator *const> registered_allocators() {
-    static const auto all = joined(listed(hfit_allocators), listed(hfit_baselines));
+    static const auto all = joined({hfit_allocators, hfit_baselines, hfit_papers});
     return all;
 }
 
 bool ships(const hfit_allocator &allocator) {
     return std::ranges::count(listed(hfit_allocators), &allocator) != 0;
+}
+
+bool is_of_papers(const hfit_allocator &allocator) {
+    return std::ranges::count(listed(hfit_papers), &allocator) != 0;
 }
 
 const hfit_allocator &find_allocator(std::string_view name) {

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
+from heapfit.cli.arguments import AsJson, ClusterAddress, Everything, ReportPage, Workers
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -19,13 +19,13 @@ from heapfit.cli.printing.parts import (
     object_of,
     out_result,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.sweep import Sweep
-from heapfit_papers.cli.wrapped import wrapped_table
+from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import published
-from heapfit_papers.reproduce.rows import chosen_rows, reproduce
+from heapfit_papers.reproduce.published import load_published
+from heapfit_papers.reproduce.rows import reproduce, select_rows
 
 EXAMPLES = ("heapfit reproduce 000-1 --small", "heapfit reproduce 000-1 --small --report 000.html")
 _HEADINGS = ("row", "published", "found", "kind, verdict")
@@ -40,11 +40,8 @@ def command(
             "002 Elsayed and Galal, 003 Lee and Yi 2008.",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Measure all rows of all papers.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a page with the papers' figures as plots."),
-    ] = None,
+    every: Everything = False,
+    report: ReportPage = None,
     small: Annotated[
         bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
     ] = False,
@@ -55,8 +52,8 @@ def command(
     """Measure every row of the papers again and show which published figures come out."""
     if bool(papers) == every:
         raise typer.BadParameter("name papers or rows, or --all")
-    identities = chosen_rows(papers or [])
-    with whole_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
+    identities = select_rows(papers or [])
+    with progress_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
         laboratory = Laboratory(small, sweep, progress)
         results = reproduce(identities, laboratory)
         if report is not None:
@@ -72,11 +69,11 @@ def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:
     counts = verdict_counts(results)
     yield Fields({"verdicts": counts})
     yield Fields({"report": report})
-    for number, paper in published().papers.items():
+    for number, paper in load_published().papers.items():
         mine = [result for result in results if result.row.paper == number]
         if mine:
             yield Line(f"{number}  {paper.title}")
-            yield from wrapped_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
+            yield from wrap_table(_HEADINGS, _lines(mine), wide=_HEADINGS[1:3])
     yield from map(Line, verdicts_in_words(results))
     if report is not None:
         yield Line(f"report  {report}", is_copied=True)
@@ -91,10 +88,10 @@ def _lines(results: Sequence[RowResult]) -> Iterator[tuple[str, ...]]:
             if i == len(result.findings) and result.assumed:
                 found.append(f"Assumed: {result.assumed}.")
             stands = f"{one.figure.kind}\n{one.verdict}"
-            yield identity, _published(one), "\n".join(filter(None, found)), stands
+            yield identity, _format_published(one), "\n".join(filter(None, found)), stands
 
 
-def _published(one: Finding) -> str:
+def _format_published(one: Finding) -> str:
     """The statement, with the number, what is allowed, and its place."""
     allowed = one.figure.allowed
     number = "" if one.figure.published == "stated" else one.figure.published
@@ -102,18 +99,18 @@ def _published(one: Finding) -> str:
     return f"{one.figure.says}\n" + (f"[{told}] " if told else "") + one.figure.where
 
 
-def _of_figure(field: str, attribute: str) -> Column[Finding]:
+def _figure_column(field: str, attribute: str) -> Column[Finding]:
     return Column(field, value=lambda one: getattr(one.figure, attribute))
 
 
 _FINDING: tuple[Column[Finding], ...] = (
-    _of_figure("name", "name"),
-    _of_figure("kind", "kind"),
-    _of_figure("where", "where"),
-    _of_figure("statement", "says"),
-    _of_figure("published", "value"),
-    _of_figure("unit", "unit"),
-    _of_figure("allowed", "allowed"),
+    _figure_column("name", "name"),
+    _figure_column("kind", "kind"),
+    _figure_column("where", "where"),
+    _figure_column("statement", "says"),
+    _figure_column("published", "value"),
+    _figure_column("unit", "unit"),
+    _figure_column("allowed", "allowed"),
     Column("found", value=lambda one: one.ours),
     Column("number"),
     Column("verdict"),

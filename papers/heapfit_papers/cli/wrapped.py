@@ -15,7 +15,7 @@ from heapfit.cli.printing.console import WIDTH, printable
 from heapfit.cli.printing.parts import Line
 
 
-def wrapped_table(
+def wrap_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], wide: Sequence[str]
 ) -> Iterator[Line]:
     """The table's lines, as wide as the terminal, else WIDTH; its `wide` columns are wrapped."""

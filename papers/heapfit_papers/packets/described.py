@@ -82,10 +82,10 @@ class DescribedAllocator:
         return piece
 
 
-def described_footprint(sizes: Iterable[int]) -> int:
+def measure_footprint(sizes: Iterable[int]) -> int:
     """Bytes of blocks that a queue takes, filled with these packets and emptied.
 
-    >>> described_footprint([1500, 1500, 40])
+    >>> measure_footprint([1500, 1500, 40])
     4096
     """
     heap = DescribedAllocator()

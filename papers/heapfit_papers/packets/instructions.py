@@ -32,13 +32,13 @@ class CallInstructions:
 
     @property
     def each(self) -> float:
-        """Of a call: a queue filled and emptied has as many allocations as frees."""
+        """Mean instructions of a call, as a queue allocates as often as it frees."""
         return (self.alloc + self.free) / 2
 
 
 @cache
 def queue_instructions() -> Mapping[int, Mapping[str, CallInstructions]]:
-    """By trace and allocator."""
+    """Instructions of the calls of each trace and allocator."""
     text = (files("heapfit_papers.packets") / _FILE).read_text(encoding="utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     found: dict[int, dict[str, CallInstructions]] = {}

@@ -30,7 +30,9 @@ _ALLOC, _FREE = 0, 4  # ops of a trace
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Of the packets that are neither ACK nor MTU, the share that is alike in a range. Bytes."""
+    """A share of the packets that are neither ACK nor MTU, with sizes spread evenly over a range of
+    bytes.
+    """
 
     share: float
     least: int
@@ -40,10 +42,10 @@ class Part:
 FITTED = (Part(0.536, 1025, 1424), Part(0.454, 41, 72), Part(0.010, 41, 1499))
 
 
-def drawn_sizes(seed: int, packets: int) -> Sizes:
+def draw_packets(seed: int, packets: int) -> Sizes:
     """Sizes of so many packets, each drawn for itself.
 
-    >>> drawn_sizes(1, 4).tolist()
+    >>> draw_packets(1, 4).tolist()
     [40, 1122, 1500, 40]
     """
     sizes = np.arange(ACK, MTU + 1, dtype=np.uint64)
@@ -89,7 +91,7 @@ def write_queue(path: Path, sizes: Sizes) -> Trace:
 
 
 def _share(size: int) -> float:
-    """Of the packets, those of one size."""
+    """Share of the packets that have one size."""
     frequent = {ACK: _ACK_SHARE, MTU: _MTU_SHARE}
     if size in frequent:
         return frequent[size]

@@ -7,10 +7,10 @@ from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, level, line
 from heapfit_papers.pages.parts import (
     PaperFigure,
     colour_of,
-    dotted,
+    dot_curve,
     draw_bars,
     draw_curve,
-    hatched,
+    hatch_bars,
     plain_layout,
     short,
 )
@@ -27,7 +27,6 @@ from heapfit_papers.reproduce.table_2 import ALLOCATORS, BUDGETED, EVENTS, WORKL
 
 
 def example(_: Laboratory) -> PaperFigure:
-    """Figure 3."""
     walk = example_walk()
     events = list(range(1, len(walk.used) + 1))
     at_peak, fitting = int(walk.live[int(walk.used.argmax())][0]), walk.greedy()[0]
@@ -37,7 +36,7 @@ def example(_: Laboratory) -> PaperFigure:
             line(
                 f"U<sup>B</sup>(t), N<sub>1</sub> = {count}",
                 events,
-                walk.used_with([count, 0, 0]).tolist(),
+                walk.compute_used([count, 0, 0]).tolist(),
                 color=OTHERS[i],
                 dash="dot",
             )
@@ -61,10 +60,10 @@ def example(_: Laboratory) -> PaperFigure:
 
 def memory_needed(laboratory: Laboratory) -> PaperFigure:
     """Figure 5 of Lee and Yi."""
-    bars = bars_of(laboratory.once(table_2))
+    bars = bars_of(laboratory.measure_once(table_2))
     places = [f"workload {number}" for number in WORKLOADS]
     data = [
-        hatched(
+        hatch_bars(
             draw_bars(short(name), places, [100 * bars[name][n] for n in WORKLOADS], colour_of(i)),
             i,
         )
@@ -87,7 +86,7 @@ def memory_needed(laboratory: Laboratory) -> PaperFigure:
 
 def code(laboratory: Laboratory) -> PaperFigure:
     """Figure 6 of Lee and Yi."""
-    weighed = laboratory.once(all_code)
+    weighed = laboratory.measure_once(all_code)
     sizes = with_shared(weighed)
     names = [short(name) for name in ALLOCATORS]
     bars = draw_bars("code", names, [sizes.get(name, 0) for name in ALLOCATORS], ACCENT)
@@ -104,13 +103,13 @@ def code(laboratory: Laboratory) -> PaperFigure:
     )
 
 
-def scaled(laboratory: Laboratory) -> PaperFigure:
+def draw_scales(laboratory: Laboratory) -> PaperFigure:
     """Figure 7 of Lee and Yi."""
-    found = laboratory.once(figure_7_runs)
+    found = laboratory.measure_once(figure_7_runs)
     totals = found.totals()
     at = [mine[BUDGETED] for mine in totals.values()]
     data = [
-        dotted(
+        dot_curve(
             draw_curve(
                 short(name),
                 at,

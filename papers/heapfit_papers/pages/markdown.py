@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from heapfit_papers.reproduce.finding import Finding, RowResult
-from heapfit_papers.reproduce.published import Figure, published
+from heapfit_papers.reproduce.published import Figure, load_published
 
 
 def paper_section(results: Sequence[RowResult]) -> Iterator[str]:
     """The table of one paper, of which all the rows are."""
-    paper = published().papers[results[0].row.paper]
+    paper = load_published().papers[results[0].row.paper]
     yield f"\n## {paper.number}: {paper.short}\n"
     yield f"{paper.title}\n"
     yield "| row | published | found | kind | verdict |\n|---|---|---|---|---|"
@@ -27,7 +27,7 @@ def row_lines(result: RowResult) -> Iterator[str]:
         yield _line(identity, one, assumed)
 
 
-def published_cell(its: Figure) -> str:
+def format_published(its: Figure) -> str:
     """What is published, where, and what counts as a match."""
     number = "" if its.published == "stated" else f" **{_cell(its.published)}**"
     allowed = f"; allowed: {its.allowed}" if its.allowed else ""
@@ -38,7 +38,7 @@ def _line(identity: str, one: Finding, assumed: str) -> str:
     its = one.figure
     told = f"*Assumed: {_cell(assumed)}.*" if assumed else ""
     found = "<br>".join(filter(None, [_cell(one.ours), _cell(one.why), told]))
-    return f"| {identity} | {published_cell(its)} | {found} | {its.kind} | {one.verdict} |"
+    return f"| {identity} | {format_published(its)} | {found} | {its.kind} | {one.verdict} |"
 
 
 def _cell(text: str) -> str:

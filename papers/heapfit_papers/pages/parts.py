@@ -68,17 +68,17 @@ def colour_of(number: int) -> str:
 
 
 def _is_again(number: int) -> bool:
-    """Whether a colour comes the second time: then bars are hatched and lines dotted."""
+    """True if a colour comes the second time: then bars are hatched and lines dotted."""
     return number > len(OTHERS)
 
 
-def hatched(bars: Trace, number: int) -> Trace:
+def hatch_bars(bars: Trace, number: int) -> Trace:
     """Bars that are told apart from the first of their colour."""
     pattern = {"shape": "/" if _is_again(number) else "", "solidity": 0.4}
     return bars | {"marker": {**bars["marker"], "pattern": pattern}}
 
 
-def dotted(curve: Trace, number: int) -> Trace:
+def dot_curve(curve: Trace, number: int) -> Trace:
     """A curve that is told apart from the first of its colour."""
     dash = "dot" if _is_again(number) else "solid"
     return curve | {"line": {**curve["line"], "dash": dash}}

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
-from heapfit_papers.packets.mix import drawn_sizes
-from heapfit_papers.pages.budget_charts import code, example, memory_needed, scaled
+from heapfit_papers.packets.mix import draw_packets
+from heapfit_papers.pages.budget_charts import code, draw_scales, example, memory_needed
 from heapfit_papers.pages.parts import (
     Draw,
     PaperFigure,
     colour_of,
-    dotted,
+    dot_curve,
     draw_bars,
     draw_curve,
     panel_axis,
@@ -32,7 +32,7 @@ from heapfit_papers.slotbuf.measures import SIZES
 
 
 def figures_of(rows: Sequence[str], laboratory: Laboratory) -> dict[str, list[PaperFigure]]:
-    """By paper, the figures that the rows measured have, in the order of the rows."""
+    """The figures that the measured rows have, by paper, in the order of the rows."""
     figures: dict[str, list[PaperFigure]] = {}
     for row in rows:
         for draw in _DRAWN.get(row, ()):
@@ -53,7 +53,7 @@ def requests(_: Laboratory) -> PaperFigure:
 
 def free_first(laboratory: Laboratory) -> PaperFigure:
     """Figure 2 of Cebeci."""
-    run = next(iter(laboratory.once(report_runs).version_1.values()))[0]
+    run = next(iter(laboratory.measure_once(report_runs).version_1.values()))[0]
     return PaperFigure(
         "Figure 2: free blocks of version 1",
         free_chart("chart-000-2", run),
@@ -61,18 +61,18 @@ def free_first(laboratory: Laboratory) -> PaperFigure:
     )
 
 
-def out_of_memory(laboratory: Laboratory) -> PaperFigure:
+def draw_end_of_memory(laboratory: Laboratory) -> PaperFigure:
     """What section 2.2 of Cebeci tells without a figure."""
     return PaperFigure(
         "Section 2.2: loops until memory runs out",
-        end_chart(laboratory.once(report_runs).version_1),
+        end_chart(laboratory.measure_once(report_runs).version_1),
         "Each point is a run of version 1 with another seed.",
     )
 
 
 def free_second(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Cebeci."""
-    run = laboratory.once(report_runs).version_2[SIZES][0]
+    run = laboratory.measure_once(report_runs).version_2[SIZES][0]
     return PaperFigure(
         "Figure 3: free blocks of version 2",
         free_chart("chart-000-3", run),
@@ -83,7 +83,7 @@ def free_second(laboratory: Laboratory) -> PaperFigure:
 
 def packets(_: Laboratory) -> PaperFigure:
     """Figure 1 of Mamagkakis et al."""
-    sizes, counts = np.unique(drawn_sizes(1, MOST_PACKETS), return_counts=True)
+    sizes, counts = np.unique(draw_packets(1, MOST_PACKETS), return_counts=True)
     shares = (100 * counts / MOST_PACKETS).tolist()
     logarithmic = {"type": "log", "tickformat": "~g"}
     bars = draw_bars("one trace", sizes.tolist(), shares, ACCENT) | {"width": 4}
@@ -103,7 +103,7 @@ def packets(_: Laboratory) -> PaperFigure:
 
 def queue_costs(laboratory: Laboratory) -> PaperFigure:
     """Figure 3 of Mamagkakis et al."""
-    figures = laboratory.once(costs)
+    figures = laboratory.measure_once(costs)
     traces = list(range(1, len(figures) + 1))
     names = ((POOLS, ACCENT), (STACK, OTHERS[1]), ("lea", OTHERS[0]), (MODEL, OTHERS[2]))
     data: list[Trace] = []
@@ -140,7 +140,7 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
     """Figures 5 to 8 of Elsayed and Galal: admission above, utilisation below."""
 
     def draw(laboratory: Laboratory) -> PaperFigure:
-        figures = laboratory.once(experiments)[figure]
+        figures = laboratory.measure_once(experiments)[figure]
         data: list[Trace] = []
         for i, name in enumerate(figures.results):
             for panel, metric in (("", ADMISSION), ("2", MEMORY)):
@@ -184,7 +184,7 @@ def overhead(laboratory: Laboratory) -> PaperFigure:
     """Figure 9 of Elsayed and Galal."""
     sizes = [float(16 << i) for i in range(7)]
     data = [
-        dotted(
+        dot_curve(
             draw_curve(
                 name.replace("chained", "variable"),
                 sizes,
@@ -193,7 +193,7 @@ def overhead(laboratory: Laboratory) -> PaperFigure:
             ),
             len(OTHERS) + 1 if "64K" in name else 0,
         )
-        for i, (name, curve) in enumerate(sorted(laboratory.once(overhead_curves).items()))
+        for i, (name, curve) in enumerate(sorted(laboratory.measure_once(overhead_curves).items()))
     ]
     layout = plain_layout("segment or buffer, bytes", "overhead, %", {"type": "log", "dtick": 1})
     layout["xaxis"] |= {"type": "log", "tickvals": sizes}
@@ -209,7 +209,7 @@ def overhead(laboratory: Laboratory) -> PaperFigure:
 _DRAWN: Mapping[str, Sequence[Draw]] = {
     "000-2": (requests,),
     "000-6": (free_first,),
-    "000-7": (out_of_memory,),
+    "000-7": (draw_end_of_memory,),
     "000-15": (free_second,),
     "001-1": (packets,),
     "001-15": (queue_costs,),
@@ -224,5 +224,5 @@ _DRAWN: Mapping[str, Sequence[Draw]] = {
     "003-6": (example,),
     "003-14": (memory_needed,),
     "003-15": (code,),
-    "003-16": (scaled,),
+    "003-16": (draw_scales,),
 }

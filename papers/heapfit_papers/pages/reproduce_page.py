@@ -12,7 +12,7 @@ from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
 from heapfit_papers.reproduce.finding import RowResult, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import Paper, published
+from heapfit_papers.reproduce.published import Paper, load_published
 
 _TEMPLATE = Path(__file__).with_name("reproduce.html.j2")
 _MOST_UNFOLDED = 6  # figures of one paper: more would be a long way on a phone
@@ -33,7 +33,7 @@ class PaperSection:
 
     @property
     def is_short(self) -> bool:
-        """Whether all of it is shown at once; else it is folded."""
+        """True if all findings are shown at once; else they are folded."""
         return sum(len(result.findings) for result in self.rows) <= _MOST_UNFOLDED
 
 
@@ -51,7 +51,7 @@ def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
             tuple(result for result in results if result.row.paper == number),
             tuple(drawn.get(number, ())),
         )
-        for number, paper in published().papers.items()
+        for number, paper in load_published().papers.items()
         if any(result.row.paper == number for result in results)
     ]
     return rendering.render(

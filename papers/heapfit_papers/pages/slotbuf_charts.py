@@ -35,7 +35,9 @@ def request_chart(identity: str, spec: SlotbufSpec, drawn: Sequence[int]) -> Cha
         "mode": "lines",
         "name": "expected",
         "x": middles,
-        "y": [_expected(spec, len(drawn), spec.least + i * width, width) for i in range(BINS)],
+        "y": [
+            _expect_requests(spec, len(drawn), spec.least + i * width, width) for i in range(BINS)
+        ],
         "line": {"color": SECOND, "width": 2},
         "hoverinfo": "skip",
     }
@@ -48,7 +50,7 @@ def request_chart(identity: str, spec: SlotbufSpec, drawn: Sequence[int]) -> Cha
     )
 
 
-def _expected(spec: SlotbufSpec, count: int, low: float, width: float) -> float:
+def _expect_requests(spec: SlotbufSpec, count: int, low: float, width: float) -> float:
     """Requests from `low` on: the law is uniform in the logarithm. Whole bytes are rounded down."""
     return count * math.log((low + width) / low) / math.log((spec.most + 1) / spec.least)
 
@@ -75,7 +77,7 @@ def free_chart(identity: str, run: Slotbuf) -> Chart:
     )
 
 
-def left_out(run: Slotbuf) -> tuple[int, int]:
+def count_large_blocks(run: Slotbuf) -> tuple[int, int]:
     """Number and bytes of the free blocks that `free_chart` leaves out."""
     big = [size for size in run.free_sizes.tolist() if size > MOST_SHOWN]
     return len(big), sum(big)
@@ -101,7 +103,7 @@ def course_chart(series: SlotbufSeries) -> Chart:
 
 
 def end_chart(runs: Mapping[int, Sequence[Slotbuf]]) -> Chart:
-    """At which loop the first version runs out of memory, each run a point."""
+    """The loop at which the first version runs out of memory, each run a point."""
     slots = [number for number, some in runs.items() for _ in some]
     loops = [run.counts.loops for some in runs.values() for run in some]
     points = {

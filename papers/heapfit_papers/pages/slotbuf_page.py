@@ -10,11 +10,11 @@ from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit_papers.pages.slotbuf_charts import (
     MOST_SHOWN,
+    count_large_blocks,
     course_chart,
     end_chart,
     free_chart,
     growth_chart,
-    left_out,
     request_chart,
 )
 from heapfit_papers.reproduce.finding import Finding
@@ -81,7 +81,7 @@ def render(run: Slotbuf, command: str, report: ReportRuns | None) -> str:
 
 
 def _free_figure(identity: str, run: Slotbuf) -> FreeFigure:
-    return FreeFigure(run, free_chart(identity, run), left_out(run))
+    return FreeFigure(run, free_chart(identity, run), count_large_blocks(run))
 
 
 def _report_figures(report: ReportRuns) -> ReportFigures:
@@ -95,7 +95,7 @@ def _report_figures(report: ReportRuns) -> ReportFigures:
 
 
 def _allocator(run: Slotbuf) -> str:
-    """With its tunables, as one would type it."""
+    """The allocator with its tunables, as one would type it."""
     plan = run.spec.plan
     settings = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
     return f"{plan.allocator}:{settings}" if settings else plan.allocator

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from heapfit_papers.reproduce.published import Figure, Kind, PublishedRow, Value, figure, shown
+from heapfit_papers.reproduce.published import (
+    Figure,
+    Kind,
+    PublishedRow,
+    Value,
+    figure,
+    format_value,
+)
 
 
 class Verdict(StrEnum):
@@ -40,7 +47,9 @@ class RowResult:
 
     @property
     def verdict(self) -> Verdict:
-        """Of the row: one figure that differs makes it differ, one that matches makes it match."""
+        """The verdict of the row: one figure that differs makes it differ, one that matches makes
+        it match.
+        """
         verdicts = {one.verdict for one in self.findings}
         order = (Verdict.DIFFERS, Verdict.MATCHES, Verdict.NO_EVIDENCE)
         return next((one for one in order if one in verdicts), Verdict.UNKNOWN)
@@ -53,7 +62,9 @@ def near(row: str, name: str, ours: Value, why: str = "", facts: str = "") -> Fi
     <Verdict.MATCHES: 'matches'>
     """
     its = figure(row, name)
-    return Finding(its, facts or shown(ours, its.unit), _verdict(its, its.agrees(ours)), why, ours)
+    return Finding(
+        its, facts or format_value(ours, its.unit), _verdict(its, its.agrees(ours)), why, ours
+    )
 
 
 def holds(row: str, name: str, is_so: bool, ours: str, why: str = "") -> Finding:

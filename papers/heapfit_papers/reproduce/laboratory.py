@@ -31,7 +31,7 @@ class Laboratory:
         self.progress = progress
         self._made: dict[Callable[..., Any], Any] = {}
 
-    def once(self, measure: Callable[[Laboratory], R]) -> R:
+    def measure_once(self, measure: Callable[[Laboratory], R]) -> R:
         """What `measure` gives, measured by the first row that asks."""
         if measure not in self._made:
             self._made[measure] = measure(self)

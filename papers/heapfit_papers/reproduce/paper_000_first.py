@@ -73,7 +73,7 @@ def report_runs(laboratory: Laboratory) -> ReportRuns:
     return measure_report(laboratory.progress)
 
 
-def judged(*judges: Judge) -> Callable[[ReportRuns], list[Finding]]:
+def judge_runs(*judges: Judge) -> Callable[[ReportRuns], list[Finding]]:
     """What judges a row that the report's runs decide."""
     return lambda runs: [judge(runs) for judge in judges]
 
@@ -89,21 +89,18 @@ def deviating(one: Spread) -> str:
 
 
 def live_half(runs: ReportRuns) -> Finding:
-    """Row 1."""
     live = spread([run.counts.live_blocks for run in runs.version_2[SIZES]])
     facts = f"{deviating(live)} of {REPORT_SLOTS}"
     return near("000-1", "live", live.mean / REPORT_SLOTS, facts=facts)
 
 
 def almost_all_freed(runs: ReportRuns) -> Finding:
-    """Row 1."""
     calls = runs.version_2[SIZES][0].counts
     freed = calls.free.calls / calls.alloc.calls
     return holds("000-1", "freed", freed > 0.99, f"{freed:.2%} of the blocks are freed")
 
 
-def drawn_sizes(_: Laboratory) -> NDArray[np.uint64]:
-    """Of figure 1."""
+def draw_law(_: Laboratory) -> NDArray[np.uint64]:
     return draw_sizes(_DRAWN, SAMPLES)
 
 
@@ -120,7 +117,7 @@ def size_law(sizes: NDArray[np.uint64]) -> list[Finding]:
 
 
 def free_lists(_: Laboratory) -> FreeLists:
-    """Of version 1 with two slots of 8 B, before anything and after the first pree."""
+    """Free lists of version 1 with two slots of 8 B, before anything and after the first pree."""
     workload = _engine.SlotWorkload(2, 8, 8, 1)
     buffer = _engine.SlotBuffer(report_version(1).engine(), REPORT_REGION, workload)
     whole = buffer.free_sizes().tolist()
@@ -129,7 +126,7 @@ def free_lists(_: Laboratory) -> FreeLists:
     return FreeLists(whole, buffer.free_sizes().tolist())
 
 
-def seen_free_list(lists: FreeLists) -> list[Finding]:
+def judge_free_list(lists: FreeLists) -> list[Finding]:
     """Row 3: the block freed last is in front of the list of version 1."""
     whole, after = len(lists.before), lists.after
     facts = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
@@ -137,7 +134,7 @@ def seen_free_list(lists: FreeLists) -> list[Finding]:
 
 
 def short_run(_: Laboratory) -> Outputs:
-    """Of version 1, with its dist.dat read back."""
+    """A run of version 1, with its dist.dat read back."""
     run = run_slotbuf(SlotbufSpec(50, 1000, report_version(1)))
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         path = Path(folder) / "dist.dat"
@@ -147,7 +144,6 @@ def short_run(_: Laboratory) -> Outputs:
 
 
 def four_outputs(outputs: Outputs) -> list[Finding]:
-    """Row 4."""
     run, listed = outputs.run, outputs.listed
     calls = run.counts.alloc.calls + run.counts.free.calls
     agree = (
@@ -170,20 +166,17 @@ def header(runs: ReportRuns) -> Finding:
 
 
 def alignment(runs: ReportRuns) -> Finding:
-    """Row 5."""
     is_so = all(bool((run.free_sizes % 8 == 0).all()) for run in _first(runs))
     return near("000-5", "alignment", 8.0 if is_so else 1.0)
 
 
 def constant_free(runs: ReportRuns) -> Finding:
-    """Row 5."""
     worst = {max(run.counts.free.worst for run in runs.version_1[slots]) for slots in BUFFERS}
     facts = f"at most {max(worst)} accesses to metadata in any free, for every buffer"
     return holds("000-5", "constant", len(worst) == 1, facts)
 
 
 def small_blocks(runs: ReportRuns) -> Finding:
-    """Row 6."""
     shares = [float((run.free_sizes <= SMALL).mean()) for run in _first(runs)]
     middle = median(float(median(run.free_sizes.tolist())) for run in _first(runs))
     facts = (
@@ -193,8 +186,7 @@ def small_blocks(runs: ReportRuns) -> Finding:
     return holds("000-6", "small", min(shares) > 0.5, facts)
 
 
-def out_of_memory(runs: ReportRuns) -> Finding:
-    """Row 7."""
+def judge_end_of_memory(runs: ReportRuns) -> Finding:
     loops = {slots: _loops(runs.version_1[slots]) for slots in BUFFERS}
     facts = ", ".join(f"{slots}: {deviating(loops[slots])}" for slots in BUFFERS)
     its = figure("000-7", "loops")
@@ -203,22 +195,19 @@ def out_of_memory(runs: ReportRuns) -> Finding:
 
 
 def slow_change(runs: ReportRuns) -> Finding:
-    """Row 8."""
     first, last = (_loops(runs.version_1[slots]).mean for slots in (BUFFERS[0], BUFFERS[-1]))
     factor = BUFFERS[-1] // BUFFERS[0]
     facts = f"{last / first - 1:+.0%} while the buffer grows {factor} times"
     return holds("000-8", "change", abs(last / first - 1) < 0.25, facts)
 
 
-def unused(runs: ReportRuns) -> Finding:
-    """Row 9."""
+def judge_unused(runs: ReportRuns) -> Finding:
     share = spread([run.share_unused for run in _first(runs)])
     why = f"MAX {STANDARD_MOST} B was chosen by it."
     return near("000-9", "share", share.mean, why, f"{share.mean:.1%} ± {share.deviation:.1%}")
 
 
 def free_at_the_end(runs: ReportRuns) -> Finding:
-    """Row 10."""
     free = {
         slots: spread([run.free_bytes for run in runs.version_1[slots]]).mean / 1024
         for slots in BUFFERS
@@ -229,7 +218,6 @@ def free_at_the_end(runs: ReportRuns) -> Finding:
 
 
 def sixteen_bytes(runs: ReportRuns) -> Finding:
-    """Row 10."""
     refused = [run.counts.refused or 0 for run in _first(runs)]
     enough = [int((run.free_sizes >= 16).sum()) for run in _first(runs)]
     return holds(
@@ -245,7 +233,7 @@ def sixteen_bytes(runs: ReportRuns) -> Finding:
 
 JUDGES: tuple[Judge, ...] = (
     *(live_half, almost_all_freed, header, alignment, constant_free, small_blocks),
-    *(out_of_memory, slow_change, unused, free_at_the_end, sixteen_bytes),
+    *(judge_end_of_memory, slow_change, judge_unused, free_at_the_end, sixteen_bytes),
 )
 
 _CALIBRATED = (
@@ -255,21 +243,23 @@ _CALIBRATED = (
 
 ROWS: Rows = {
     "000-1": Row(
-        report_runs, judged(live_half, almost_all_freed), "the run of section 4; blocks left stay"
+        report_runs,
+        judge_runs(live_half, almost_all_freed),
+        "the run of section 4; blocks left stay",
     ),
-    "000-2": Row(drawn_sizes, size_law, _CALIBRATED),
-    "000-3": Row(free_lists, seen_free_list, "one count for each size, no bins"),
+    "000-2": Row(draw_law, size_law, _CALIBRATED),
+    "000-3": Row(free_lists, judge_free_list, "one count for each size, no bins"),
     "000-4": Row(short_run, four_outputs, "free space is what blocks could serve, headers apart"),
     "000-5": Row(
         report_runs,
-        judged(header, alignment, constant_free),
+        judge_runs(header, alignment, constant_free),
         "last freed first; split whenever 24 + 8 B are left; the front is returned",
     ),
-    "000-6": Row(report_runs, judged(small_blocks), f"buffers {BUFFERS}, each to its end"),
-    "000-7": Row(report_runs, judged(out_of_memory), _CALIBRATED),
-    "000-8": Row(report_runs, judged(slow_change)),
-    "000-9": Row(report_runs, judged(unused), _CALIBRATED),
-    "000-10": Row(report_runs, judged(free_at_the_end, sixteen_bytes)),
+    "000-6": Row(report_runs, judge_runs(small_blocks), f"buffers {BUFFERS}, each to its end"),
+    "000-7": Row(report_runs, judge_runs(judge_end_of_memory), _CALIBRATED),
+    "000-8": Row(report_runs, judge_runs(slow_change)),
+    "000-9": Row(report_runs, judge_runs(judge_unused), _CALIBRATED),
+    "000-10": Row(report_runs, judge_runs(free_at_the_end, sixteen_bytes)),
 }
 
 

@@ -10,7 +10,7 @@ from statistics import mean
 from heapfit_papers.reproduce.finding import Finding, holds, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.paper_000_first import JUDGES as FIRST
-from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judged, report_runs
+from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judge_runs, report_runs
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.row import Row, Rows
 from heapfit_papers.slotbuf.benchmark import (
@@ -45,7 +45,6 @@ def judge(runs: ReportRuns) -> tuple[Finding, ...]:
 
 
 def merging(runs: ReportRuns) -> Finding:
-    """Row 11."""
     worst = {run.counts.free.worst for run in runs.growth.values()}
     longest = max(run.free_blocks for run in runs.growth.values())
     return holds(
@@ -71,7 +70,6 @@ def readings(laboratory: Laboratory) -> list[float]:
 
 
 def list_readings(lengths: Sequence[float]) -> list[Finding]:
-    """Row 12."""
     taken, upward, few, many = lengths
     facts = (
         f"{taken:.0f} free blocks as taken (16 lists, general list first); upward through the "
@@ -85,7 +83,6 @@ def list_readings(lengths: Sequence[float]) -> list[Finding]:
 
 
 def internal(runs: ReportRuns) -> Finding:
-    """Row 13."""
     first = [run for some in runs.version_1.values() for run in some]
     inside = spread([run.usable - run.counts.live for run in first])
     apart = spread([run.free_bytes - int(run.free_sizes.max()) for run in first])
@@ -101,7 +98,6 @@ def internal(runs: ReportRuns) -> Finding:
 
 
 def overhead(runs: ReportRuns) -> Finding:
-    """Row 13."""
     narrow = runs.narrow_header
     wide = next(run for run in runs.version_2[SIZES] if run.spec.seed == narrow.spec.seed)
     return unknown(
@@ -115,22 +111,18 @@ def overhead(runs: ReportRuns) -> Finding:
 
 
 def list_length(runs: ReportRuns) -> Finding:
-    """Row 14."""
-    return _of_version_2(runs, "blocks", " blocks", _lengths)
+    return _compare_version_2(runs, "blocks", " blocks", _lengths)
 
 
 def mean_block(runs: ReportRuns) -> Finding:
-    """Row 14."""
-    return _of_version_2(runs, "mean", " B", _means)
+    return _compare_version_2(runs, "mean", " B", _means)
 
 
 def free_space(runs: ReportRuns) -> Finding:
-    """Row 14."""
-    return _of_version_2(runs, "free", " KiB", _free_kib)
+    return _compare_version_2(runs, "free", " KiB", _free_kib)
 
 
 def large_blocks(runs: ReportRuns) -> Finding:
-    """Row 15."""
     second = runs.version_2[SIZES]
     shares = [
         float(run.free_sizes[run.free_sizes > VERY_BIG].sum()) / run.free_bytes for run in second
@@ -141,7 +133,6 @@ def large_blocks(runs: ReportRuns) -> Finding:
 
 
 def two_thousand(runs: ReportRuns) -> Finding:
-    """Row 16."""
     lasting = [s for s, some in runs.limits.items() if all(r.counts.refused is None for r in some)]
     failing = [s for s, some in runs.limits.items() if all(r.counts.refused for r in some)]
     its = figure("000-16", "limit")
@@ -157,7 +148,6 @@ def two_thousand(runs: ReportRuns) -> Finding:
 
 
 def utilisation(runs: ReportRuns) -> Finding:
-    """Row 17."""
     filled = runs.version_2[SIZES][0].counts.live_peak / REPORT_REGION
     smallest = runs.smallest
     best = smallest.counts.live_peak / smallest.spec.region
@@ -172,7 +162,6 @@ def utilisation(runs: ReportRuns) -> Finding:
 
 
 def services(runs: ReportRuns) -> Finding:
-    """Row 17."""
     shortest, longest = runs.growth[min(runs.growth)], runs.growth[max(runs.growth)]
     lists = longest.free_blocks / shortest.free_blocks
     steps = longest.counts.alloc.worst / shortest.counts.alloc.worst
@@ -194,24 +183,24 @@ _JUDGES: tuple[Judge, ...] = (
 )
 
 ROWS: Rows = {
-    "000-11": Row(report_runs, judged(merging)),
+    "000-11": Row(report_runs, judge_runs(merging)),
     "000-12": Row(readings, list_readings, "16 lists; the general list before larger exact ones"),
-    "000-13": Row(report_runs, judged(internal, overhead)),
+    "000-13": Row(report_runs, judge_runs(internal, overhead)),
     "000-14": Row(
         report_runs,
-        judged(list_length, mean_block, free_space),
+        judge_runs(list_length, mean_block, free_space),
         "the sizes of row 2; 16 to 300 B beside, which come out alike; 16 lists make the number "
         "of blocks; 10 seeds",
     ),
-    "000-15": Row(report_runs, judged(large_blocks), f"very big is above {VERY_BIG:,} B"),
-    "000-16": Row(report_runs, judged(two_thousand), "a buffer passes if 3 seeds of 3 do"),
+    "000-15": Row(report_runs, judge_runs(large_blocks), f"very big is above {VERY_BIG:,} B"),
+    "000-16": Row(report_runs, judge_runs(two_thousand), "a buffer passes if 3 seeds of 3 do"),
     "000-17": Row(
-        report_runs, judged(utilisation, services), "steps are loads and stores of metadata"
+        report_runs, judge_runs(utilisation, services), "steps are loads and stores of metadata"
     ),
 }
 
 
-def _of_version_2(
+def _compare_version_2(
     runs: ReportRuns, name: str, unit: str, figures: Callable[[Sequence[Slotbuf]], list[float]]
 ) -> Finding:
     """A figure of section 4: theirs is one run, so it holds within two deviations of ours."""

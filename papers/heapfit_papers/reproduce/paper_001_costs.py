@@ -24,7 +24,7 @@ from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
-from heapfit_papers.packets.described import BLOCKS, described_footprint
+from heapfit_papers.packets.described import BLOCKS, measure_footprint
 from heapfit_papers.packets.instructions import CallInstructions, queue_instructions
 from heapfit_papers.packets.mix import TRACES, queue_sizes, write_queue
 from heapfit_papers.reproduce import code_sizes
@@ -66,17 +66,17 @@ def costs_of(seed: int) -> dict[str, Cost]:
         return _costs_on(load_trace(write_queue(path, queue_sizes(seed, _PACKETS))))
 
 
-def alike_costs_of(seed: int) -> dict[str, Cost]:
-    """Likewise with other sizes alike, as shares alone would have it."""
+def measure_uniform_sizes(seed: int) -> dict[str, Cost]:
+    """Measures the queue with uniform sizes in between, as shares alone would have it."""
     spec = parse_workload(f"queue_fill:packets={_PACKETS}", seed)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         return _costs_on(load_trace(generate_workload(spec, Path(folder) / "queue.parquet")))
 
 
-def described_of(seed: int) -> Described:
+def measure_described(seed: int) -> Described:
     """The same queue on the allocator that splits and coalesces."""
     sizes = queue_sizes(seed, _PACKETS)
-    return Described(int(sizes.sum()), described_footprint(sizes.tolist()))
+    return Described(int(sizes.sum()), measure_footprint(sizes.tolist()))
 
 
 def costs(laboratory: Laboratory) -> list[dict[str, Cost]]:
@@ -109,24 +109,21 @@ class Times:
 
 
 def models(laboratory: Laboratory) -> Models:
-    """Of row 10."""
-    described = laboratory.map("blocks split and joined", described_of, _seeds(laboratory))
-    return Models(laboratory.once(costs), described)
+    described = laboratory.map("blocks split and joined", measure_described, _seeds(laboratory))
+    return Models(laboratory.measure_once(costs), described)
 
 
 def both_mixes(laboratory: Laboratory) -> Mixes:
-    """Of row 12."""
-    alike = laboratory.map("other sizes alike", alike_costs_of, _seeds(laboratory))
-    return Mixes(laboratory.once(costs), alike)
+    alike = laboratory.map("other sizes alike", measure_uniform_sizes, _seeds(laboratory))
+    return Mixes(laboratory.measure_once(costs), alike)
 
 
 def times(laboratory: Laboratory) -> Times:
-    """Of row 11."""
-    return Times(laboratory.once(costs), queue_instructions())
+    return Times(laboratory.measure_once(costs), queue_instructions())
 
 
 def mean_cost(some: Sequence[Mapping[str, Cost]], name: str) -> Cost:
-    """Over the traces."""
+    """The mean cost of an allocator over the traces."""
     mine = [one[name] for one in some]
     return Cost(
         round(mean(one.requested for one in mine)),
@@ -136,14 +133,13 @@ def mean_cost(some: Sequence[Mapping[str, Cost]], name: str) -> Cost:
     )
 
 
-def over_requested(some: Sequence[Mapping[str, Cost]], name: str) -> float:
+def compare_to_requested(some: Sequence[Mapping[str, Cost]], name: str) -> float:
     """How much more than what is requested an allocator needs, mean of the traces."""
     return mean(one[name].footprint / one[name].requested for one in some) - 1
 
 
 def linux_model(measured: Models) -> list[Finding]:
-    """Row 10."""
-    model, lea = (over_requested(measured.fitted, name) for name in (MODEL, "lea"))
+    model, lea = (compare_to_requested(measured.fitted, name) for name in (MODEL, "lea"))
     described = mean(one.footprint / one.requested for one in measured.described) - 1
     return [
         near(
@@ -197,22 +193,23 @@ def execution_time(measured: Times) -> list[Finding]:
 
 
 def footprints(measured: Mixes) -> list[Finding]:
-    """Row 12."""
     fitted = measured.fitted
     pools, model = mean_cost(fitted, POOLS), mean_cost(fitted, MODEL)
     requested, ours, linux = (
         figure("001-12", name).number for name in ("requested", "footprint", "linux")
     )
     against_lea = mean(one[POOLS].footprint / one["lea"].footprint for one in fitted) - 1
-    alike = f"With other sizes alike {over_requested(measured.alike, POOLS):+.1%} and, for whole "
-    alike += f"blocks, {over_requested(measured.alike, MODEL):+.1%}."
+    alike = (
+        f"With other sizes alike {compare_to_requested(measured.alike, POOLS):+.1%} and, for whole "
+    )
+    alike += f"blocks, {compare_to_requested(measured.alike, MODEL):+.1%}."
     saved = mean(1 - one[POOLS].footprint / one[MODEL].footprint for one in fitted)
     return [
         near("001-12", "arithmetic", (ours / requested - 1, linux / requested - 1)),
         near("001-12", "requested", float(pools.requested), _FITTED),
         near("001-12", "footprint", float(pools.footprint), _FITTED),
         near("001-12", "linux", float(model.footprint), f"{_FITTED} Of whole blocks."),
-        near("001-12", "pools", over_requested(fitted, POOLS), f"{_FITTED} {alike}"),
+        near("001-12", "pools", compare_to_requested(fitted, POOLS), f"{_FITTED} {alike}"),
         near(
             "001-12",
             "saved",
@@ -223,7 +220,6 @@ def footprints(measured: Mixes) -> list[Finding]:
 
 
 def accesses(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
-    """Row 13."""
     each = {name: mean_cost(measured, name).accesses for name in (POOLS, STACK, "lea", "tlsf")}
     facts = (
         f"per operation {each[POOLS]:.1f}, with a stack {each[STACK]:.1f}; lea {each['lea']:.1f}, "
@@ -250,7 +246,6 @@ def energy(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
 
 
 def steadiness(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
-    """Row 15."""
     varies = {
         name: pstdev([one[name].accesses for one in measured]) / mean_cost(measured, name).accesses
         for name in (POOLS, STACK, "lea")
@@ -267,12 +262,10 @@ def steadiness(measured: Sequence[Mapping[str, Cost]]) -> list[Finding]:
 
 
 def pools_code(_: Laboratory) -> code_sizes.Weighed:
-    """Of row 16."""
     return code_sizes.weigh([POOLS])
 
 
 def object_code(weighed: code_sizes.Weighed) -> list[Finding]:
-    """Row 16."""
     if weighed.missing:
         return [unknown("001-16", "code", f"Not weighed: {weighed.missing}.")]
     size = weighed.sizes[POOLS]
@@ -282,21 +275,19 @@ def object_code(weighed: code_sizes.Weighed) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Delegated:
-    """Of requests of 40 B and of 4000 B, which is beyond every pool, how many are refused."""
+    """Refusals of requests of 40 B and of 4000 B, which is beyond every pool."""
 
     alone: int
     beside: int  # a shared allocator
 
 
-def delegated(_: Laboratory) -> Delegated:
-    """Of row 17."""
+def measure_delegation(_: Laboratory) -> Delegated:
     alone = Plan(POOLS, pools=(Pool(40, 4, True),))
     beside = Plan(POOLS, pools=(Pool(40, 4, True),), shared=Plan("tlsf"))
     return Delegated(*(refusals(plan, [40, 4000], 1 << 14) for plan in (alone, beside)))
 
 
 def delegation(refused: Delegated) -> list[Finding]:
-    """Row 17."""
     facts = f"of 40 and 4000 B, pools alone refuse {refused.alone}, with TLSF {refused.beside}"
     return [holds("001-17", "rest", refused == Delegated(1, 0), facts)]
 
@@ -317,7 +308,7 @@ ROWS: Rows = {
     "001-14": Row(costs, energy, "one SRAM of the region's size, by docs/energy.md"),
     "001-15": Row(costs, steadiness, "accesses for time"),
     "001-16": Row(pools_code, object_code, code_sizes.HOW),
-    "001-17": Row(delegated, delegation, "the plan names a shared allocator"),
+    "001-17": Row(measure_delegation, delegation, "the plan names a shared allocator"),
 }
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.profile import profile_trace
-from heapfit_papers.packets.mix import ACK, MTU, TRACES, drawn_sizes, queue_sizes, write_queue
+from heapfit_papers.packets.mix import ACK, MTU, TRACES, draw_packets, queue_sizes, write_queue
 from heapfit_papers.reproduce.finding import Finding, holds, near, unknown
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
@@ -45,7 +45,7 @@ class Mix:
 
 def packets_of(seed: int) -> Mix:
     """Draws as many packets as figure 1 has."""
-    drawn = drawn_sizes(seed, MOST_PACKETS)
+    drawn = draw_packets(seed, MOST_PACKETS)
     return Mix(
         tuple(float((drawn[:count] == ACK).mean()) for count in _SAMPLES),
         tuple(float((drawn[:count] == MTU).mean()) for count in _SAMPLES),
@@ -60,7 +60,6 @@ def mixes(laboratory: Laboratory) -> list[Mix]:
 
 
 def packet_sizes(drawn: Sequence[Mix]) -> list[Finding]:
-    """Row 1."""
     count = len(drawn)
     ack = sum(one.ack[-1] for one in drawn) / count
     mtu = sum(one.mtu[-1] for one in drawn) / count
@@ -87,7 +86,6 @@ def packet_sizes(drawn: Sequence[Mix]) -> list[Finding]:
 
 
 def stability(drawn: Sequence[Mix]) -> list[Finding]:
-    """Row 2."""
     moved = [
         max(means) - min(means)
         for shares in ([one.ack for one in drawn], [one.mtu for one in drawn])
@@ -107,12 +105,11 @@ def payloads(_: Laboratory) -> float:
 
 
 def fragments(exact: float) -> list[Finding]:
-    """Row 3."""
     packets = math.ceil(exact)
     return [near("001-3", "packets", float(packets), facts=f"{exact:.3f}, so {packets}")]
 
 
-def chosen_pools(_: Laboratory) -> list[int]:
+def choose_pools(_: Laboratory) -> list[int]:
     """Sizes of the pools that the rule chooses for a queue of 10,000 packets."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         profile = profile_trace(write_queue(Path(folder) / "q.parquet", queue_sizes(1, 10_000)))
@@ -120,7 +117,6 @@ def chosen_pools(_: Laboratory) -> list[int]:
 
 
 def selection(sizes: Sequence[int]) -> list[Finding]:
-    """Row 4."""
     return [near("001-4", "sizes", tuple(float(size) for size in sizes))]
 
 
@@ -132,15 +128,14 @@ class Refused:
     of_one_large: int  # 1000 B, by 16 blocks of 64 B
 
 
-def fixed_blocks(_: Laboratory) -> Refused:
-    """Whether a block is cut for two requests, or many are joined for one."""
+def count_refusals(_: Laboratory) -> Refused:
+    """Counts refusals of blocks that would have to be cut for two requests, or joined for one."""
     large = Plan("class_pools", pools=(Pool(1024, 1, False),))
     small = Plan("class_pools", pools=(Pool(64, 16, False),))
     return Refused(refusals(large, [100, 100]), refusals(small, [1000], 1 << 14))
 
 
 def neither_split_nor_joined(refused: Refused) -> list[Finding]:
-    """Row 5."""
     facts = (
         f"a block of 1024 B serves {2 - refused.of_two_small} of two requests of 100 B; 16 blocks "
         f"of 64 B serve {1 - refused.of_one_large} of one of 1000 B"
@@ -172,7 +167,7 @@ def pools_by_size(_: Laboratory) -> NDArray[np.int64]:
 
 def fits(chosen: NDArray[np.int64]) -> list[Finding]:
     """Row 7: by the allocator and by the text."""
-    by_text = [_by_the_text(size) for size in range(1, MTU + 1)]
+    by_text = [_pool_by_rule(size) for size in range(1, MTU + 1)]
     same = int((chosen == by_text).sum())
     return [holds("001-7", "fits", same == len(by_text), f"{same:,} of {len(by_text):,} sizes")]
 
@@ -197,7 +192,6 @@ def example_calls(_: Laboratory) -> Example:
 
 
 def example(calls: Example) -> list[Finding]:
-    """Row 8."""
     third = 2.0 + calls.served
     is_mtu = calls.refused_by_mtu == (0, 1)
     return [
@@ -208,14 +202,14 @@ def example(calls: Example) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Of one queue."""
+    """Calls of one queue."""
 
     allocations: int
     frees: int
 
 
 def queue_calls(_: Laboratory) -> Calls:
-    """Of a queue filled and emptied."""
+    """Counts the calls of a queue that is filled and emptied."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = write_queue(Path(folder) / "q.parquet", queue_sizes(1))
         ops = np.concatenate([columns["op"] for columns in trace.batches(("op",))])
@@ -223,7 +217,6 @@ def queue_calls(_: Laboratory) -> Calls:
 
 
 def queue(calls: Calls) -> list[Finding]:
-    """Row 9."""
     both = float(calls.allocations if calls.allocations == calls.frees else 0)
     facts = f"{calls.allocations:,} and {calls.frees:,}"
     return [near("001-9", "calls", both, facts=facts)]
@@ -234,12 +227,12 @@ ROWS: Rows = {
     "001-2": Row(mixes, stability, "packets are drawn independently"),
     "001-3": Row(payloads, fragments),
     "001-4": Row(
-        chosen_pools,
+        choose_pools,
         selection,
         "powers of two from 64 B; requests below it without a pool go there",
     ),
-    "001-5": Row(fixed_blocks, neither_split_nor_joined),
-    "001-6": Row(chosen_pools, pools, "an access is a load or store of the allocator's own data"),
+    "001-5": Row(count_refusals, neither_split_nor_joined),
+    "001-6": Row(choose_pools, pools, "an access is a load or store of the allocator's own data"),
     "001-7": Row(
         pools_by_size, fits, "pools are traversed (tunable search=0); a stack is search=1"
     ),
@@ -263,7 +256,7 @@ def _plan(counts: dict[int, int]) -> Plan:
     )
 
 
-def _by_the_text(size: int) -> int:
+def _pool_by_rule(size: int) -> int:
     """Section 4, D: exact among specials, the first that fits among the others, 1500 last."""
     powers = [int(one) for one in figure("001-4", "sizes").numbers if one not in (ACK, MTU)]
     if size in (ACK, MTU):

@@ -47,7 +47,7 @@ Study: TypeAlias = Mapping[str, Experiment]  # by figure
 
 def curves_of(figure_name: str) -> Callable[[Laboratory], Curves]:
     """What measures a row that one figure decides."""
-    return lambda laboratory: laboratory.once(experiments)[figure_name].curves()
+    return lambda laboratory: laboratory.measure_once(experiments)[figure_name].curves()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +74,21 @@ def two_roads(study: Study) -> list[Finding]:
 
 
 def pools(_: Laboratory) -> Pools:
-    """Of figure 5."""
     schemes = scenario_of("figure-5").points[0].schemes
     return Pools(
         {one.name: one.capacity() for one in schemes}, {one.name: one.region for one in schemes}
     )
 
 
-def fixed_bytes(measured: Pools) -> list[Finding]:
-    """Row 2."""
+def judge_fixed_bytes(measured: Pools) -> list[Finding]:
     return [near("002-2", "bytes", float(measured.capacity[FIXED]))]
 
 
 def variable_bytes(measured: Pools) -> list[Finding]:
-    """Row 3."""
     return [near("002-3", "bytes", float(measured.capacity[CHAINED]))]
 
 
 def equal_memory(measured: Pools) -> list[Finding]:
-    """Row 4."""
     fixed, variable = measured.region[FIXED], measured.region[CHAINED]
     why = "36 B a partition and 16 B a buffer were chosen so."
     is_so = abs(fixed / variable - 1) < 0.01
@@ -108,7 +104,7 @@ def metrics(study: Study) -> list[Finding]:
     off = [
         abs(one.estimates[name].mean / by_hand - 1)
         for one in study["figure-6"].all_results()
-        for name, by_hand in _by_hand(one).items()
+        for name, by_hand in _compute_metrics(one).items()
     ]
     facts = "; ".join(METRICS[name].definition for name in _DEFINED)
     why = f"Ours: {METRICS['combined_utility'].definition}"
@@ -120,7 +116,6 @@ def metrics(study: Study) -> list[Finding]:
 
 
 def figure_5(experiment: Curves) -> list[Finding]:
-    """Row 6."""
     at = experiment.axis.index(0.003)
     fixed, together, chained = (experiment.values(name)[at] for name in (FIXED, TOGETHER, CHAINED))
     return [
@@ -132,21 +127,19 @@ def figure_5(experiment: Curves) -> list[Finding]:
 
 
 def figure_6(experiment: Curves) -> list[Finding]:
-    """Row 7."""
     fixed, chained = experiment.values(FIXED), experiment.values(CHAINED)
     crossings = [_crossing(experiment, metric) for metric in (ADMISSION, MEMORY)]
     facts = ", in utilisation ".join(f"between {low:g} and {high:g} B" for low, high in crossings)
     return [
         holds("002-7", "fixed", max(fixed) - min(fixed) < 0.01, _percent(fixed)),
         _rises(experiment, FIXED, "fixed_use"),
-        holds("002-7", "variable", _falls_always(chained), _beside(experiment)),
+        holds("002-7", "variable", _falls_always(chained), _format_admissions(experiment)),
         _rises(experiment, CHAINED, "variable_use"),
         holds("002-7", "crossing", all(low < high for low, high in crossings), facts),
     ]
 
 
 def figure_7(experiment: Curves) -> list[Finding]:
-    """Row 8."""
     fixed = experiment.values(FIXED)
     its = figure("002-8", "fixed")
     farthest = max(fixed, key=lambda one: abs(one - its.number))
@@ -178,16 +171,14 @@ class PartitionSizes:
 
 
 def partition_sizes(laboratory: Laboratory) -> PartitionSizes:
-    """Of row 9."""
     return PartitionSizes(
         *(curves_of(f"figure-8-same-{what}")(laboratory) for what in ("total", "number"))
     )
 
 
 def figure_8(found: PartitionSizes) -> list[Finding]:
-    """Row 9."""
     total, number = found.same_total, found.same_number
-    return [_smaller(total), _drop(total), _more_of_the_same(number)]
+    return [_smaller(total), _drop(total), _judge_monotony(number)]
 
 
 def overhead_curves(_: Laboratory) -> dict[str, list[float]]:
@@ -201,7 +192,6 @@ def overhead_curves(_: Laboratory) -> dict[str, list[float]]:
 
 
 def overheads(curves: Mapping[str, Sequence[float]]) -> list[Finding]:
-    """Row 10."""
     smaller = all(_falls_always(curve) for curve in curves.values())
     fixed = all(
         theirs < ours
@@ -229,17 +219,16 @@ def answers(_: Laboratory) -> int:
 
 def tool(points: int) -> list[Finding]:
     """Row 11: advice, of which nothing can be measured."""
-    facts = f"heapfit simulate --exact answers {points} points of figure 5 at once"
+    facts = f"heapfit simulate --closed-form answers {points} points of figure 5 at once"
     return [holds("002-11", "tool", points > 0, facts, "It is advice: there is such a tool.")]
 
 
 def portable_code(_: Laboratory) -> dict[str, code_sizes.Weighed]:
-    """By instruction set, each linked with no library."""
+    """Weighs the code for each instruction set, linked with no library."""
     return {board: code_sizes.weigh(_WEIGHED, board) for board in _BOARDS}
 
 
 def portable(weighed: Mapping[str, code_sizes.Weighed]) -> list[Finding]:
-    """Row 12."""
     linked = [board for board, one in weighed.items() if all(one.sizes.get(n, 0) for n in _WEIGHED)]
     missing = [one.missing for one in weighed.values() if one.missing]
     first = weighed[_BOARDS[0]]
@@ -262,7 +251,6 @@ def list_and_bits(_: Laboratory) -> dict[str, float]:
 
 
 def better_structure(each: Mapping[str, float]) -> list[Finding]:
-    """Row 13."""
     bits, links = each["bits"], each["list"]
     facts = f"{bits:.2f} B a partition with two bits each, {links:.2f} B with a linked list"
     return [holds("002-13", "structure", bits < links < _PUBLISHED_OVERHEAD, facts)]
@@ -275,7 +263,7 @@ _HOW = (
 
 ROWS: Rows = {
     "002-1": Row(experiments, two_roads, "exponential holding times"),
-    "002-2": Row(pools, fixed_bytes),
+    "002-2": Row(pools, judge_fixed_bytes),
     "002-3": Row(pools, variable_bytes),
     "002-4": Row(
         pools, equal_memory, "36 B a partition and 16 B a buffer, inferred from this statement"
@@ -296,7 +284,7 @@ ROWS: Rows = {
 _DEFINED = (ADMISSION, MEMORY, "pool_utilisation")
 
 
-def _by_hand(one: Result) -> dict[str, float]:
+def _compute_metrics(one: Result) -> dict[str, float]:
     """The three metrics, by the sums of bytes and the traffic alone."""
     admitted = sum(seen.admitted_bytes for seen in one.observations)
     requested = sum(seen.requested_bytes for seen in one.observations)
@@ -322,11 +310,11 @@ def _always_better(experiment: Curves, row: str) -> Finding:
         for name in (CHAINED, TOGETHER)
     }
     why = "" if better[TOGETHER] else _NOT_TOGETHER
-    return holds(row, "better", better[CHAINED], _beside(experiment), why)
+    return holds(row, "better", better[CHAINED], _format_admissions(experiment), why)
 
 
 def _maximum(experiment: Curves) -> Finding:
-    """Of figure 5b, which by its caption shows the fixed pool."""
+    """Judges figure 5b, which by its caption shows the fixed pool."""
     peaks = {}
     for name in (FIXED, CHAINED):
         used = experiment.values(name, MEMORY)
@@ -359,12 +347,12 @@ def _rises(experiment: Curves, scheme: str, name: str) -> Finding:
 
 
 def _smaller(total: Curves) -> Finding:
-    """From 4096 B down to 512 B."""
+    """Judges partitions from 4096 B down to 512 B."""
     wrong = {name: _wrong_steps(total, name) for name in (CHAINED, TOGETHER)}
     why = (
         f"Groups that lie together: not in {', '.join(wrong[TOGETHER])}." if wrong[TOGETHER] else ""
     )
-    return holds("002-9", "smaller", not wrong[CHAINED], _by_size(total, CHAINED), why)
+    return holds("002-9", "smaller", not wrong[CHAINED], _format_sizes(total, CHAINED), why)
 
 
 def _wrong_steps(total: Curves, scheme: str) -> list[str]:
@@ -380,7 +368,7 @@ def _wrong_steps(total: Curves, scheme: str) -> list[str]:
 
 
 def _drop(total: Curves) -> Finding:
-    """By the closed form, as the drop is smaller than an interval."""
+    """Judges the drop by the closed form, as it is smaller than an interval."""
     together = total.values(TOGETHER, MEMORY)[:2]
     small, large = total.drawn[CHAINED][MEMORY].exact[:2]
     facts = f"{_percent([small, large], 2)} at 256 and 512 B; together {_percent(together)}"
@@ -391,26 +379,26 @@ def _drop(total: Curves) -> Finding:
     return holds("002-9", "drop", small < large, facts, why)
 
 
-def _more_of_the_same(number: Curves) -> Finding:
+def _judge_monotony(number: Curves) -> Finding:
     is_so = {}
     for name in (CHAINED, TOGETHER):
         admitted, used = number.values(name), number.values(name, MEMORY)
         is_so[name] = admitted == sorted(admitted) and _falls_always(used)
-    why = "" if is_so[TOGETHER] else f"{_NOT_TOGETHER} {_by_size(number, TOGETHER)}."
-    return holds("002-9", "count", is_so[CHAINED], _by_size(number, CHAINED), why)
+    why = "" if is_so[TOGETHER] else f"{_NOT_TOGETHER} {_format_sizes(number, TOGETHER)}."
+    return holds("002-9", "count", is_so[CHAINED], _format_sizes(number, CHAINED), why)
 
 
 def _falls_always(values: Sequence[float]) -> bool:
     return all(after < before for before, after in pairwise(values))
 
 
-def _by_size(experiment: Curves, scheme: str) -> str:
+def _format_sizes(experiment: Curves, scheme: str) -> str:
     sizes = ", ".join(f"{size:g}" for size in experiment.axis)
     admitted, used = (_percent(experiment.values(scheme, one)) for one in (ADMISSION, MEMORY))
     return f"at {sizes} B admission {admitted}, utilisation {used}"
 
 
-def _beside(experiment: Curves) -> str:
+def _format_admissions(experiment: Curves) -> str:
     """Admission of all three."""
     names = ((CHAINED, "scattered"), (TOGETHER, "together"), (FIXED, "fixed"))
     return "; ".join(f"{facts} {_percent(experiment.values(name))}" for name, facts in names)

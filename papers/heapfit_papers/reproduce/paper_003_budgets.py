@@ -23,7 +23,7 @@ from heapfit_papers.reproduce.table_1 import (
     Budgeting,
     Shape,
     budgeting,
-    enumerated,
+    count_combinations,
     sizes_of,
 )
 from heapfit_papers.reproduce.table_2 import (
@@ -33,16 +33,16 @@ from heapfit_papers.reproduce.table_2 import (
     Case,
     Fractions,
     Obtained,
-    by_fraction,
-    obtained,
+    measure_fractions,
+    measure_in_plenty,
 )
 from heapfit_papers.reproduce.walks import (
     Counts,
     Walked,
-    capped_walk,
-    counted_greedy,
+    count_greedy_steps,
+    draw_capped_walk,
     greedy_by_the_equations,
-    walked,
+    trace_walk,
 )
 
 _PAIR = (Pool(528, 1, True), Pool(1040, 1, True))
@@ -65,7 +65,6 @@ class Dedicated:
 
 
 def two_buckets(_: Laboratory) -> Dedicated:
-    """Of row 1."""
     alone = Plan("budgeted", pools=_PAIR)
     shared = Plan("budgeted", pools=_PAIR, shared=Plan("tlsf"))
     replay = _engine.Replay(alone.engine(), alone.engine().smallest_region)
@@ -77,7 +76,7 @@ def two_buckets(_: Laboratory) -> Dedicated:
     )
 
 
-def dedicated(found: Dedicated) -> list[Finding]:
+def judge_dedication(found: Dedicated) -> list[Finding]:
     """Row 1: the bytes that dedicated blocks lose, and where a request without one goes."""
     facts = (
         "of a second block of 528 B beside a free one of 1040 B, buckets alone refuse "
@@ -98,7 +97,7 @@ class Freed:
     other: int  # of 1040 B, the block of 528 B freed
 
 
-def freed_blocks(_: Laboratory) -> Freed:
+def measure_freed_blocks(_: Laboratory) -> Freed:
     """No heap behind, so that a block can come from its own stack only."""
     plan = Plan("budgeted", pools=_PAIR)
     return Freed(
@@ -107,7 +106,6 @@ def freed_blocks(_: Laboratory) -> Freed:
 
 
 def free_by_range(found: Freed) -> list[Finding]:
-    """Row 2."""
     facts = (
         f"of both blocks freed and asked for again, {found.own} are refused; of 1040 B after a "
         f"free of 528 B, {found.other}"
@@ -115,9 +113,11 @@ def free_by_range(found: Freed) -> list[Finding]:
     return [holds("003-2", "pointer", (found.own, found.other) == (0, 1), facts)]
 
 
-def obtained_by_growth(laboratory: Laboratory) -> list[Obtained]:
+def measure_growing(laboratory: Laboratory) -> list[Obtained]:
     """What each allocator that grows as it needs took of plenty on workload 4."""
-    return laboratory.map("R_max", obtained, [(name, Case(4, 1, 10_000)) for name in GROWING])
+    return laboratory.map(
+        "R_max", measure_in_plenty, [(name, Case(4, 1, 10_000)) for name in GROWING]
+    )
 
 
 def low_level(found: Sequence[Obtained]) -> list[Finding]:
@@ -144,8 +144,7 @@ class Profiled:
 
 
 def profile(_: Laboratory) -> Profiled:
-    """Of row 4."""
-    walk = capped_walk(_sizes(4), _LIMIT, _EVENTS, 1)
+    walk = draw_capped_walk(_sizes(4), _LIMIT, _EVENTS, 1)
     series = _engine.SizeSeries(_sizes(4), _EVENTS)
     series.feed(walk.events)
     result = series.result()
@@ -187,18 +186,16 @@ class Equations:
 
 
 def equations(laboratory: Laboratory) -> Equations:
-    """Of row 5."""
     found = []
     for walk in _table_2_walks():
         budgets = walk.greedy()
-        raised = int(walk.used_with(budgets).max())
+        raised = int(walk.compute_used(budgets).max())
         found.append(Budgeted(budgets, walk.peaks.tolist(), walk.u_max, raised))
     cases = [Case(number, 1, 10_000) for number in WORKLOADS]
-    return Equations(found, laboratory.map("budgets in quarters", by_fraction, cases))
+    return Equations(found, laboratory.map("budgets in quarters", measure_fractions, cases))
 
 
 def constraints(found: Equations) -> list[Finding]:
-    """Row 5."""
     kept = all(
         one.raised <= one.u_max
         and all(n <= peak for n, peak in zip(one.budgets, one.peaks, strict=True))
@@ -224,7 +221,7 @@ def _overhead_ignored(fractions: Sequence[Fractions]) -> Finding:
 
 
 def _fragmentation_falls(fractions: Sequence[Fractions]) -> Finding:
-    """As U^B_max stays U_max and H hardly moves, R over U_max tells F."""
+    """Judges the fall of F by R over U_max, as U^B_max stays U_max and H hardly moves."""
     over = {one.case.workload: [r / one.u_max - 1 for r in one.regions] for one in fractions}
     always = [n for n, some in over.items() if all(b < a for a, b in pairwise(some))]
     ends = [n for n, some in over.items() if some[-1] < some[0]]
@@ -250,16 +247,14 @@ class Example:
 
 
 def example_budgets(_: Laboratory) -> Example:
-    """Of row 6."""
     walk = example_walk()
     at_peak = int(walk.live[int(walk.used.argmax())][0])
     smaller = walk.greedy()[0]
-    raised, kept = (int(walk.used_with([n, 0, 0]).max()) for n in (at_peak, smaller))
+    raised, kept = (int(walk.compute_used([n, 0, 0]).max()) for n in (at_peak, smaller))
     return Example(walk.u_max, at_peak, raised, smaller, kept)
 
 
 def example(found: Example) -> list[Finding]:
-    """Row 6."""
     facts = (
         f"U_max {found.u_max} B; N_1 = {found.at_peak} makes U^B_max {found.raised} B, "
         f"N_1 = {found.smaller} makes it {found.kept} B"
@@ -278,11 +273,10 @@ class Greedy:
 
 
 def greedy_runs(laboratory: Laboratory) -> Greedy:
-    """Of row 7."""
     seeds = range(1, 4 if laboratory.is_small else 21)
     walks = [walk for seed in seeds for walk in _table_2_walks(seed)]
     counted = {
-        n: counted_greedy(capped_walk(sizes_of(Shape(n, _LIMIT)), _LIMIT, _SHORT, 1))
+        n: count_greedy_steps(draw_capped_walk(sizes_of(Shape(n, _LIMIT)), _LIMIT, _SHORT, 1))
         for n in _STEP_SIZES
     }
     return Greedy(
@@ -293,7 +287,6 @@ def greedy_runs(laboratory: Laboratory) -> Greedy:
 
 
 def greedy(found: Greedy) -> list[Finding]:
-    """Row 7."""
     total = len(found.budgets)
     same = sum(one == other for one, other in found.budgets)
     each = [steps / n for n, steps in found.running.items()]
@@ -323,9 +316,8 @@ class Exhaustive:
 
 
 def exhaustive_runs(laboratory: Laboratory) -> Exhaustive:
-    """Of row 8."""
-    larger = [one for one in laboratory.once(budgeting) if one.shape.row is None]
-    return Exhaustive({n: enumerated(Shape(n, _LIMIT)) for n in FEW}, larger)
+    larger = [one for one in laboratory.measure_once(budgeting) if one.shape.row is None]
+    return Exhaustive({n: count_combinations(Shape(n, _LIMIT)) for n in FEW}, larger)
 
 
 def exhaustive(found: Exhaustive) -> list[Finding]:
@@ -348,7 +340,6 @@ def exhaustive(found: Exhaustive) -> list[Finding]:
 
 
 def table_1(budgeted: Sequence[Budgeting]) -> list[Finding]:
-    """Row 9."""
     shapes = [one for one in budgeted if one.shape.row is not None]
     ratios = tuple(one.ratio for one in shapes)
     ratio_told = ", ".join(f"{one.ratio:.1%} (worst {one.worst_ratio:.1%})" for one in shapes)
@@ -358,8 +349,10 @@ def table_1(budgeted: Sequence[Budgeting]) -> list[Finding]:
     same = all(one.is_proven and one.exact_equals_exhaustive for one in shapes)
     check = "Branch and bound equals the exhaustive search on all."
     return [
-        unknown("003-9", "exhaustive_ms", machine, _listed(one.exhaustive_ms for one in shapes)),
-        unknown("003-9", "greedy_ms", machine, _listed(one.greedy_ms for one in shapes)),
+        unknown(
+            "003-9", "exhaustive_ms", machine, _format_times(one.exhaustive_ms for one in shapes)
+        ),
+        unknown("003-9", "greedy_ms", machine, _format_times(one.greedy_ms for one in shapes)),
         unknown("003-9", "faster", machine, f"{fastest:,.0f} times"),
         unknown("003-9", "exhaustive", sums, _bytes(one.exhaustive for one in shapes)),
         unknown("003-9", "greedy", sums, _bytes(one.greedy for one in shapes)),
@@ -373,15 +366,17 @@ def table_1(budgeted: Sequence[Budgeting]) -> list[Finding]:
 
 def example_walk() -> Walked:
     """Blocks of 48, 24 and 8 B; 1, 4, 4 of them at t1 and 3, 2, 1 at t2, the peak."""
-    return walked(_two_states((1, 4, 4), (3, 2, 1)))
+    return trace_walk(_two_states((1, 4, 4), (3, 2, 1)))
 
 
 ROWS: Rows = {
     "003-1": Row(
-        two_buckets, dedicated, "a free bucket holds the link of its stack, so stacks cost nothing"
+        two_buckets,
+        judge_dedication,
+        "a free bucket holds the link of its stack, so stacks cost nothing",
     ),
-    "003-2": Row(freed_blocks, free_by_range),
-    "003-3": Row(obtained_by_growth, low_level, "control structures count"),
+    "003-2": Row(measure_freed_blocks, free_by_range),
+    "003-3": Row(measure_growing, low_level, "control structures count"),
     "003-4": Row(profile, same_profile, "a resize leaves its old size and enters its new one"),
     "003-5": Row(
         equations,
@@ -407,7 +402,7 @@ def _sizes(workload: int) -> list[int]:
 
 
 def _table_2_walks(seed: int = 1) -> list[Walked]:
-    return [capped_walk(_sizes(number), _LIMIT, _EVENTS, seed) for number in WORKLOADS]
+    return [draw_capped_walk(_sizes(number), _LIMIT, _EVENTS, seed) for number in WORKLOADS]
 
 
 def _two_states(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
@@ -424,7 +419,7 @@ def _two_states(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, 
     return requests
 
 
-def _listed(times: Iterable[float]) -> str:
+def _format_times(times: Iterable[float]) -> str:
     return ", ".join(_time(one) for one in times)
 
 

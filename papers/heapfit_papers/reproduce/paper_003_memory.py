@@ -29,11 +29,11 @@ from heapfit_papers.reproduce.table_2 import (
     Case,
     Measured,
     Shrunk,
-    by_trial_and_error,
-    measured,
+    measure_case,
     other_lengths,
     other_models,
     relative,
+    shrink_heap,
     table_2,
 )
 
@@ -64,30 +64,26 @@ class Workloads:
 
 
 def workload_sizes(laboratory: Laboratory) -> Workloads:
-    """Of row 10."""
-    peaks = [peak for one in laboratory.once(table_2) for peak in one.peaks]
+    peaks = [peak for one in laboratory.measure_once(table_2) for peak in one.peaks]
     return Workloads({number: _workload_sizes(number) for number in WORKLOADS}, peaks)
 
 
 def workloads(found: Workloads) -> list[Finding]:
-    """Row 10."""
     each = [near("003-10", f"w{number}", sizes) for number, sizes in found.sizes.items()]
     return [*each, near("003-10", "limit", float(max(found.peaks)))]
 
 
-def known_allocators(_: Laboratory) -> list[str]:
+def find_known(_: Laboratory) -> list[str]:
     """Which of the eleven there are."""
     known = {info.name for info in _engine.allocators()}
     return [name for name in ALLOCATORS if name in known]
 
 
 def allocators(found: Sequence[str]) -> list[Finding]:
-    """Row 11."""
     return [near("003-11", "count", float(len(found)), facts=", ".join(found))]
 
 
 def static(found: Sequence[Measured]) -> list[Finding]:
-    """Row 12."""
     over = max(abs(one.region(STATIC) / one.worst_case - 1) for one in found)
     first = [one for one in found if one.case.seed == found[0].case.seed]
     facts = ", ".join(f"w{one.case.workload} {one.region(STATIC):,}" for one in first)
@@ -95,15 +91,14 @@ def static(found: Sequence[Measured]) -> list[Finding]:
 
 
 def trials(laboratory: Laboratory) -> dict[int, Shrunk]:
-    """Of row 13, by workload."""
+    """TLSF's heap shrunk by trial and error on each workload."""
     numbers = (2, 4) if laboratory.is_small else WORKLOADS
     cases = [Case(number, 1, 2000) for number in numbers]
-    shrunk = laboratory.map("trial and error", by_trial_and_error, cases)
+    shrunk = laboratory.map("trial and error", shrink_heap, cases)
     return dict(zip(numbers, shrunk, strict=True))
 
 
 def trial(found: Mapping[int, Shrunk]) -> list[Finding]:
-    """Row 13."""
     close = all(abs(one.reached - one.r_safe) <= one.step for one in found.values())
     facts = "; ".join(
         f"w{number} {one.reached:,} B by 8 B, {one.r_safe:,} B by steps of {one.step:,} B"
@@ -122,32 +117,32 @@ class Figure5:
     lengths: Sequence[Measured]  # other ones, of the walk
 
     def bars(self) -> dict[str, Bars]:
-        """By model."""
-        return {model: bars_of(some) for model, some in self.by_model().items()}
+        """The bars of each model."""
+        return {model: bars_of(some) for model, some in self.group_by_model().items()}
 
-    def by_model(self) -> dict[str, list[Measured]]:
+    def group_by_model(self) -> dict[str, list[Measured]]:
         """What was measured of each model."""
         some = [*self.walk, *self.models]
         return {model: [one for one in some if one.case.model == model] for model in MODELS}
 
 
 def figure_5_runs(laboratory: Laboratory) -> Figure5:
-    """Of row 14."""
     return Figure5(
-        laboratory.once(table_2), laboratory.once(other_models), laboratory.once(other_lengths)
+        laboratory.measure_once(table_2),
+        laboratory.measure_once(other_models),
+        laboratory.measure_once(other_lengths),
     )
 
 
 def figure_5(found: Figure5) -> list[Finding]:
-    """Row 14."""
     bars = found.bars()
     return [
         _always_least(found, bars),
         *_less_than_lea(found),
         _lea_is_steady(bars),
         *(_efficient_in(bars, name) for name in ("test1", "test3", "test4", "test6", TLSF)),
-        _never_best(bars),
-        _alike(bars),
+        _judge_others_best(bars),
+        _judge_equal_pair(bars),
     ]
 
 
@@ -163,7 +158,6 @@ def with_shared(weighed: code_sizes.Weighed) -> dict[str, int]:
 
 
 def code(weighed: code_sizes.Weighed) -> list[Finding]:
-    """Row 15."""
     if weighed.missing:
         return [unknown("003-15", "large", f"Not weighed: {weighed.missing}.")]
     sizes = with_shared(weighed)
@@ -192,8 +186,7 @@ class Figure7:
 
 
 def figure_7_runs(laboratory: Laboratory) -> Figure7:
-    """Of row 16."""
-    weighed = laboratory.once(all_code)
+    weighed = laboratory.measure_once(all_code)
     if weighed.missing:
         return Figure7({}, weighed)
     scales = _SMALL_SCALES if laboratory.is_small else SCALES
@@ -205,7 +198,7 @@ def figure_7_runs(laboratory: Laboratory) -> Figure7:
         for scale in scales
         for seed in seeds
     ]
-    results = laboratory.map("figure 7", measured, cases)
+    results = laboratory.map("figure 7", measure_case, cases)
     each = {scale: results[i * len(seeds) : (i + 1) * len(seeds)] for i, scale in enumerate(scales)}
     return Figure7(
         {
@@ -217,7 +210,6 @@ def figure_7_runs(laboratory: Laboratory) -> Figure7:
 
 
 def figure_7(found: Figure7) -> list[Finding]:
-    """Row 16."""
     totals = found.totals()
     if not totals:
         why = f"Not weighed: {found.weighed.missing}."
@@ -243,7 +235,7 @@ def _crossing(totals: Mapping[int, Mapping[str, float]]) -> Finding:
     first = max(lasting)
     ours = totals[first][BUDGETED] / 1024
     before = [scale for scale in totals if scale > first]
-    facts = f"{ours:.1f} KB, 1/{first} of the sizes; {_before(before, totals)}"
+    facts = f"{ours:.1f} KB, 1/{first} of the sizes; {_describe_smaller_scale(before, totals)}"
     static_wins = [f"1/{scale}" for scale in totals if _is_beaten(totals[scale], STATIC)]
     why = (
         "Against the dynamic allocators. Static pools, less code, need less at "
@@ -252,7 +244,9 @@ def _crossing(totals: Mapping[int, Mapping[str, float]]) -> Finding:
     return near("003-16", "crossing", ours, why, facts)
 
 
-def _before(scales: Sequence[int], totals: Mapping[int, Mapping[str, float]]) -> str:
+def _describe_smaller_scale(
+    scales: Sequence[int], totals: Mapping[int, Mapping[str, float]]
+) -> str:
     """Who needs least at the largest scale that is not won."""
     if not scales:
         return "no smaller one was tried"
@@ -266,7 +260,6 @@ def _is_beaten(mine: Mapping[str, float], name: str) -> bool:
 
 
 def saving(found: Figure5) -> list[Finding]:
-    """Row 17."""
     [_, most] = _less_than_lea(found)
     is_so = most.verdict == holds("003-14", "lea_most", True, "").verdict
     return [holds("003-17", "saving", is_so, most.ours, most.why)]
@@ -280,7 +273,7 @@ _BY_MODEL = (
 ROWS: Rows = {
     "003-10": Row(workload_sizes, workloads, "a capped walk: sizes alike, a coin, a random victim"),
     "003-11": Row(
-        known_allocators,
+        find_known,
         allocators,
         "test2 to test6 from descriptions; only test1's name is certain",
     ),
@@ -310,7 +303,7 @@ def bars_of(measured: Sequence[Measured]) -> dict[str, dict[int, float]]:
     }
 
 
-def _in_models(name: str, is_so: Mapping[str, bool], facts: str, why: str = "") -> Finding:
+def _judge_models(name: str, is_so: Mapping[str, bool], facts: str, why: str = "") -> Finding:
     """A statement that holds in some models; it matches if these are most."""
     where = [model for model, holds_there in is_so.items() if holds_there]
     told = f"in {len(where)} of {len(is_so)} models ({', '.join(where) or 'none'}). {facts}"
@@ -321,15 +314,16 @@ def _always_least(found: Figure5, bars: Mapping[str, Bars]) -> Finding:
     is_so = {model: _least(mine)[0] > 1 - _TIE for model, mine in bars.items()}
     lengths = sorted({one.case.events for one in found.lengths})
     beside = "; with ".join(
-        f"{length:,} events {_told(_least(_walk_of(found.lengths, length)))}" for length in lengths
+        f"{length:,} events {_format_least(_least(_walk_of(found.lengths, length)))}"
+        for length in lengths
     )
     why = (
         "Where the peak has P_i,max of every size at once, all is dedicated and budgeted is the "
         "static allocator. Where it is one small block short of that, equation 5 costs whole large "
         f"blocks, and static pools need less. With {beside}."
     )
-    models = ", ".join(f"{model} {_told(_least(mine))}" for model, mine in bars.items())
-    return _in_models("always_least", is_so, f"The least of the others: {models}", why)
+    models = ", ".join(f"{model} {_format_least(_least(mine))}" for model, mine in bars.items())
+    return _judge_models("always_least", is_so, f"The least of the others: {models}", why)
 
 
 def _walk_of(lengths: Sequence[Measured], events: int) -> Bars:
@@ -341,14 +335,14 @@ def _least(bars: Bars) -> tuple[float, str, int]:
     return min((bars[name][n], name, n) for name in OTHERS for n in WORKLOADS)
 
 
-def _told(least: tuple[float, str, int]) -> str:
+def _format_least(least: tuple[float, str, int]) -> str:
     lowest, name, number = least
     return f"{_short(name)} on w{number} {lowest:.3f}"
 
 
 def _less_than_lea(found: Figure5) -> list[Finding]:
     """The smallest and the largest saving; and if Lea's grew by its own step."""
-    saved = {model: _savings(some) for model, some in found.by_model().items()}
+    saved = {model: _savings(some) for model, some in found.group_by_model().items()}
     walk = saved[WALK]
     stepped = _savings(found.walk, in_steps=True)
     at = max(stepped, key=stepped.__getitem__)
@@ -364,20 +358,20 @@ def _less_than_lea(found: Figure5) -> list[Finding]:
         ends = {model: end(mine.values()) for model, mine in saved.items()}
         is_so = {model: its.agrees(one) for model, one in ends.items()}
         others = ", ".join(f"{model} {one:.1%}" for model, one in ends.items())
-        findings.append(_in_models(name, is_so, f"{others}; the walk's {listed}", steps))
+        findings.append(_judge_models(name, is_so, f"{others}; the walk's {listed}", steps))
     return findings
 
 
 def _savings(some: Sequence[Measured], in_steps: bool = False) -> dict[int, float]:
-    """By workload, how much less budgeted needs than Lea's allocator."""
+    """How much less budgeted needs than Lea's allocator, by workload."""
     saved: dict[int, list[float]] = {number: [] for number in WORKLOADS}
     for one in some:
-        lea = _in_steps(one.needs[LEA].high_water) if in_steps else one.region(LEA)
+        lea = _round_to_step(one.needs[LEA].high_water) if in_steps else one.region(LEA)
         saved[one.case.workload].append(1 - one.region(BUDGETED) / lea)
     return {number: mean(mine) for number, mine in saved.items()}
 
 
-def _in_steps(size: int) -> int:
+def _round_to_step(size: int) -> int:
     return -(-size // LEA_STEP) * LEA_STEP
 
 
@@ -388,12 +382,12 @@ def _lea_is_steady(bars: Mapping[str, Bars]) -> Finding:
     }
     facts = ", ".join(f"{model} {min(one):.1%} to {max(one):.1%}" for model, one in over.items())
     is_so = {model: max(one) < 0.15 for model, one in over.items()}
-    return _in_models("lea_steady", is_so, f"Above the best of the dynamic comparators: {facts}")
+    return _judge_models("lea_steady", is_so, f"Above the best of the dynamic comparators: {facts}")
 
 
 def _own_best(bars: Bars, name: str) -> tuple[int, ...]:
     """The workloads on which an allocator stands best, as many as the paper names."""
-    mine = bars[_registered(name)]
+    mine = bars[_registry_name(name)]
     count = len(figure("003-14", name).numbers)
     return tuple(sorted(sorted(WORKLOADS, key=mine.__getitem__)[:count]))
 
@@ -402,17 +396,18 @@ def _efficient_in(bars: Mapping[str, Bars], name: str) -> Finding:
     best = {model: _own_best(mine, name) for model, mine in bars.items()}
     its = figure("003-14", name)
     is_so = {model: tuple(map(float, one)) == its.numbers for model, one in best.items()}
-    told = ", ".join(f"{model} {_named(one)}" for model, one in best.items())
-    mine = bars[WALK][_registered(name)]
+    told = ", ".join(f"{model} {_format_workloads(one)}" for model, one in best.items())
+    mine = bars[WALK][_registry_name(name)]
     listed = ", ".join(f"w{n} {mine[n]:.3f}" for n in WORKLOADS)
     least = [
         n for n in WORKLOADS if mine[n] <= (1 + _TIE) * min(bars[WALK][o][n] for o in _DYNAMIC)
     ]
-    why = f"By the other reading, least of the dynamic comparators: the walk's {_named(least)}."
-    return _in_models(name, is_so, f"Best in: {told}; the walk's {listed}", why)
+    names = _format_workloads(least)
+    why = f"By the other reading, least of the dynamic comparators: the walk's {names}."
+    return _judge_models(name, is_so, f"Best in: {told}; the walk's {listed}", why)
 
 
-def _never_best(bars: Mapping[str, Bars]) -> Finding:
+def _judge_others_best(bars: Mapping[str, Bars]) -> Finding:
     over = {
         model: [
             min(mine[name][n] / min(mine[o][n] for o in _DYNAMIC) for n in WORKLOADS)
@@ -425,20 +420,20 @@ def _never_best(bars: Mapping[str, Bars]) -> Finding:
     )
     why = "So not every allocator has a workload of its own, as section V also claims."
     is_so = {model: min(one) > 1 + _TIE for model, one in over.items()}
-    return _in_models("never_best", is_so, f"Above the least comparator by {told} at least", why)
+    return _judge_models("never_best", is_so, f"Above the least comparator by {told} at least", why)
 
 
-def _alike(bars: Mapping[str, Bars]) -> Finding:
+def _judge_equal_pair(bars: Mapping[str, Bars]) -> Finding:
     apart = {
         model: max(abs(mine["djgpp_test4"][n] / mine["djgpp_test5"][n] - 1) for n in WORKLOADS)
         for model, mine in bars.items()
     }
     told = ", ".join(f"{model} {one:.2%}" for model, one in apart.items())
     is_so = {model: one < _TIE for model, one in apart.items()}
-    return _in_models("alike", is_so, f"At most apart: {told}")
+    return _judge_models("alike", is_so, f"At most apart: {told}")
 
 
-def _registered(name: str) -> str:
+def _registry_name(name: str) -> str:
     return name if name in ALLOCATORS else f"djgpp_{name}"
 
 
@@ -446,5 +441,5 @@ def _short(name: str) -> str:
     return name.removeprefix("djgpp_")
 
 
-def _named(workloads: Sequence[int]) -> str:
+def _format_workloads(workloads: Sequence[int]) -> str:
     return " and ".join(f"w{number}" for number in workloads) or "none"

@@ -68,7 +68,7 @@ class Experiment:
         return Curves(tuple(self.axis), drawn)
 
     def all_results(self) -> list[Result]:
-        """Of all schemes."""
+        """Results of all schemes."""
         return [one for some in self.results.values() for one in some]
 
 

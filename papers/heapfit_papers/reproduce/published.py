@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
     @property
     def can_match(self) -> bool:
-        """Whether agreement is evidence of anything."""
+        """True if agreement with a figure of this kind is evidence."""
         return self in {Kind.RESULT, Kind.MECHANISM}
 
 
@@ -67,7 +67,7 @@ class Figure:
         return self.value
 
     def agrees(self, ours: Value) -> bool:
-        """Whether ours lies within the tolerance; of several, each of them.
+        """True if ours lies within the tolerance; of several values, each of them.
 
         >>> share = Figure("0-0", "share", Kind.RESULT, "", "", 0.8, absolute=0.03)
         >>> share.agrees(0.82), share.agrees(0.84)
@@ -98,14 +98,16 @@ class Figure:
         """
         if self.value is None and (self.least is not None or self.most is not None):
             return self._range()
-        return "stated" if self.value is None else shown(self.value, self.unit)
+        return "stated" if self.value is None else format_value(self.value, self.unit)
 
     def _range(self) -> str:
         if self.least is None:
-            return f"below {shown(self.most or 0.0, self.unit)}"
+            return f"below {format_value(self.most or 0.0, self.unit)}"
         if self.most is None:
-            return f"above {shown(self.least, self.unit)}"
-        return f"{_number(self.least, _is_share(self.unit))} to {shown(self.most, self.unit)}"
+            return f"above {format_value(self.least, self.unit)}"
+        return (
+            f"{_number(self.least, _is_share(self.unit))} to {format_value(self.most, self.unit)}"
+        )
 
     @property
     def allowed(self) -> str:
@@ -142,16 +144,16 @@ class Published:
     papers: Mapping[str, Paper]
     rows: Mapping[str, PublishedRow]
 
-    def of_paper(self, number: str) -> list[PublishedRow]:
-        """Its rows."""
+    def rows_of(self, number: str) -> list[PublishedRow]:
+        """The published rows of a paper."""
         return [row for row in self.rows.values() if row.paper == number]
 
 
 @lru_cache(maxsize=1)
-def published() -> Published:
-    """Read once.
+def load_published() -> Published:
+    """The published rows, read once.
 
-    >>> published().rows["000-9"].figures["share"].published
+    >>> load_published().rows["000-9"].figures["share"].published
     '80 % of the calls'
     """
     text = (files("heapfit_papers.reproduce") / "published.toml").read_text(encoding="utf-8")
@@ -168,14 +170,16 @@ def figure(row: str, name: str) -> Figure:
     >>> figure("000-7", "loops").number
     2000.0
     """
-    return published().rows[row].figures[name]
+    return load_published().rows[row].figures[name]
 
 
-def shown(value: Value, unit: str) -> str:
+def format_value(value: Value, unit: str) -> str:
     """A number as people write it, shares in per cent.
 
-    >>> shown(1793611, "B"), shown(0.6258, "less"), shown((7.0, 8.0), "ms"), shown(3.0, "th block")
-    ('1,793,611 B', '62.58 % less', '7, 8 ms', '3rd block')
+    >>> format_value(1793611, "B"), format_value(0.6258, "less"), format_value((7.0, 8.0), "ms")
+    ('1,793,611 B', '62.58 % less', '7, 8 ms')
+    >>> format_value(3.0, "th block")
+    '3rd block'
     """
     if unit.startswith("th "):
         return _ordinal(int(_several(value)[0])) + unit.removeprefix("th")
@@ -196,7 +200,7 @@ def _ordinal(number: int) -> str:
 
 
 def _is_share(unit: str) -> bool:
-    """Whether numbers of this unit are told in per cent."""
+    """True if numbers of this unit are printed in per cent."""
     return unit in {"more", "less", "less time", "admitted"} or unit.startswith("of the ")
 
 

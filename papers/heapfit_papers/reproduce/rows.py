@@ -18,7 +18,7 @@ from heapfit_papers.reproduce import (
 )
 from heapfit_papers.reproduce.finding import RowResult
 from heapfit_papers.reproduce.laboratory import Laboratory
-from heapfit_papers.reproduce.published import PublishedRow, published
+from heapfit_papers.reproduce.published import PublishedRow, load_published
 from heapfit_papers.reproduce.row import Row, Rows
 
 _ROWS: Mapping[str, Rows] = {
@@ -31,12 +31,12 @@ _ROWS: Mapping[str, Rows] = {
 
 def rows_of(paper: str) -> dict[str, Row[Any]]:
     """The rows of one paper by id, in the published order."""
-    return {row.identity: _ROWS[paper][row.identity] for row in published().of_paper(paper)}
+    return {row.identity: _ROWS[paper][row.identity] for row in load_published().rows_of(paper)}
 
 
-def chosen_rows(papers: Sequence[str]) -> list[str]:
+def select_rows(papers: Sequence[str]) -> list[str]:
     """The ids that "000" or "000-7" name, in the published order; none named: all."""
-    known = published()
+    known = load_published()
     for one in papers:
         if one not in known.papers and one not in known.rows:
             raise HeapfitError(
@@ -54,11 +54,11 @@ def reproduce(identities: Sequence[str], laboratory: Laboratory) -> list[RowResu
     results = []
     for done, identity in enumerate(identities):
         laboratory.progress("rows", done / len(identities))
-        row = published().rows[identity]
-        results.append(_measured(row, rows_of(row.paper)[identity], laboratory))
+        row = load_published().rows[identity]
+        results.append(_measure_row(row, rows_of(row.paper)[identity], laboratory))
     laboratory.progress("rows", 1.0)
     return results
 
 
-def _measured(row: PublishedRow, how: Row[Any], laboratory: Laboratory) -> RowResult:
-    return RowResult(row, how.assumed, tuple(how.judge(laboratory.once(how.measure))))
+def _measure_row(row: PublishedRow, how: Row[Any], laboratory: Laboratory) -> RowResult:
+    return RowResult(row, how.assumed, tuple(how.judge(laboratory.measure_once(how.measure))))

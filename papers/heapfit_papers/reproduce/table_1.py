@@ -12,7 +12,7 @@ from statistics import mean, median
 from heapfit import _engine
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
-from heapfit_papers.reproduce.walks import ALIGNMENT, capped_walk
+from heapfit_papers.reproduce.walks import ALIGNMENT, draw_capped_walk
 
 SEEDS = 10
 _SMALL_SEEDS = 2
@@ -33,7 +33,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """One trace. Bytes are sums of S_i N_i; the exhaustive search is done for table 1 alone."""
+    """Budgets of one trace. Bytes are sums of S_i N_i; table 1 alone has the exhaustive search."""
 
     greedy: int
     exact: int
@@ -72,14 +72,14 @@ def budgeting(laboratory: Laboratory) -> list[Budgeting]:
     for done, shape in enumerate(shapes):
         laboratory.progress("table 1", done / len(shapes))
         seeds = range(1, (_SMALL_SEEDS if laboratory.is_small else SEEDS) + 1)
-        budgetings.append(_summed(shape, [_solved(shape, seed) for seed in seeds]))
+        budgetings.append(_average(shape, [_solve_walk(shape, seed) for seed in seeds]))
     laboratory.progress("table 1", 1.0)
     return budgetings
 
 
-def enumerated(shape: Shape) -> int:
+def count_combinations(shape: Shape) -> int:
     """How many combinations of budgets the exhaustive search tries on a walk of this shape."""
-    walk = capped_walk(sizes_of(shape), shape.limit, _TO_THE_CAP, 1)
+    walk = draw_capped_walk(sizes_of(shape), shape.limit, _TO_THE_CAP, 1)
     sizes = walk.sizes.tolist()
     return _engine.exhaustive_budgets(
         walk.events, sizes, ALIGNMENT, _MOST_COMBINATIONS
@@ -87,14 +87,14 @@ def enumerated(shape: Shape) -> int:
 
 
 def sizes_of(shape: Shape) -> list[int]:
-    """Of workload 4, then of workload 2's own; more of them half as large again and again."""
+    """Sizes of workload 4, of workload 2, and as many more as the shape asks for."""
     own = [int(size) for size in figure("003-10", "w4").numbers]
     more = [int(size) for size in figure("003-10", "w2").numbers]
     return [*own, *reversed(more), *range(80, 80 + 56 * 16, 56)][: shape.sizes]
 
 
-def _solved(shape: Shape, seed: int) -> Solved:
-    walk = capped_walk(sizes_of(shape), shape.limit, _EVENTS, seed)
+def _solve_walk(shape: Shape, seed: int) -> Solved:
+    walk = draw_capped_walk(sizes_of(shape), shape.limit, _EVENTS, seed)
     sizes = walk.sizes.tolist()
     start = time.process_time()
     greedy = walk.greedy()
@@ -116,7 +116,7 @@ def _solved(shape: Shape, seed: int) -> Solved:
     )
 
 
-def _summed(shape: Shape, some: list[Solved]) -> Budgeting:
+def _average(shape: Shape, some: list[Solved]) -> Budgeting:
     ratios = [one.greedy / one.exact for one in some]
     return Budgeting(
         shape,

@@ -48,7 +48,7 @@ _HEADER = 4  # bytes before each block of TLSF
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One trace."""
+    """A trace of table 2 by its workload, model and seed."""
 
     workload: int
     seed: int
@@ -110,7 +110,7 @@ class Fractions:
     overhead: int
 
 
-def measured(case: Case) -> Measured:
+def measure_case(case: Case) -> Measured:
     """Draws the trace and searches each allocator's region."""
     loaded = _load(case)
     sizes = loaded.profile.sizes.tolist()
@@ -134,7 +134,7 @@ def table_2(laboratory: Laboratory) -> list[Measured]:
     seeds = (1,) if laboratory.is_small else (1, 2, 3, 4, 5)
     events = SMALL_EVENTS if laboratory.is_small else EVENTS
     cases = [Case(number, seed, events) for number in WORKLOADS for seed in seeds]
-    return laboratory.map("table 2", measured, cases)
+    return laboratory.map("table 2", measure_case, cases)
 
 
 def other_models(laboratory: Laboratory) -> list[Measured]:
@@ -146,16 +146,16 @@ def other_models(laboratory: Laboratory) -> list[Measured]:
         if model != WALK
         for number in WORKLOADS
     ]
-    return laboratory.map("table 2, other models", measured, cases)
+    return laboratory.map("table 2, other models", measure_case, cases)
 
 
 def other_lengths(laboratory: Laboratory) -> list[Measured]:
-    """Shorter walks."""
+    """Measures shorter walks."""
     cases = [Case(number, 1, events) for events in OTHER_LENGTHS for number in WORKLOADS]
-    return laboratory.map("table 2, other lengths", measured, cases)
+    return laboratory.map("table 2, other lengths", measure_case, cases)
 
 
-def by_trial_and_error(case: Case) -> Shrunk:
+def shrink_heap(case: Case) -> Shrunk:
     """TLSF's heap made smaller by 8 B until a request fails, from a tenth above R_safe."""
     trial = _trial_of(Plan(TLSF), case)
     search = trial.scan()
@@ -169,8 +169,8 @@ def by_trial_and_error(case: Case) -> Shrunk:
     return Shrunk(reached, search.r_safe, search.step)
 
 
-def obtained(one: tuple[str, Case]) -> Obtained:
-    """Of an allocator and a case: a run in plenty, one in what it took, one in 8 B less."""
+def measure_in_plenty(one: tuple[str, Case]) -> Obtained:
+    """Runs an allocator on a case in plenty of memory, in what it took, and in 8 B less."""
     allocator, case = one
     trial = _trial_of(Plan(allocator), case)
     unit = _engine.REGION_UNIT
@@ -180,7 +180,7 @@ def obtained(one: tuple[str, Case]) -> Obtained:
     )
 
 
-def by_fraction(case: Case) -> Fractions:
+def measure_fractions(case: Case) -> Fractions:
     """Budgeted with some of its budgets, and with all."""
     loaded = _load(case)
     classes = size_classes(loaded.profile, loaded.alignment)
@@ -195,7 +195,7 @@ def by_fraction(case: Case) -> Fractions:
         case,
         loaded.profile.u_max,
         tuple(regions),
-        idle.region - idle.capacity() + _HEADER * _most_shared(loaded, plan),
+        idle.region - idle.capacity() + _HEADER * _count_shared(loaded, plan),
     )
 
 
@@ -214,8 +214,8 @@ def greedy_plan(loaded: LoadedTrace) -> Plan:
     return plan
 
 
-def _most_shared(loaded: LoadedTrace, plan: Plan) -> int:
-    """At most so many blocks are in the shared part at once."""
+def _count_shared(loaded: LoadedTrace, plan: Plan) -> int:
+    """Counts the blocks that are in the shared part at once, at most."""
     budgets = {pool.size: pool.count for pool in plan.pools}
     peaks = zip(loaded.profile.sizes.tolist(), loaded.profile.peaks.tolist(), strict=True)
     alignment = loaded.alignment

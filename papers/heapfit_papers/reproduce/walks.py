@@ -42,22 +42,22 @@ class Walked:
 
     @property
     def peaks(self) -> Counts:
-        """P_i,max."""
+        """The most live blocks of each size, P_i,max."""
         most: Counts = self.live.max(axis=0)
         return most
 
-    def used_with(self, budgets: Sequence[int]) -> Counts:
+    def compute_used(self, budgets: Sequence[int]) -> Counts:
         """U^B(t), equation 4."""
         total: Counts = np.maximum(self.live, np.array(budgets)) @ self.sizes
         return total
 
     def greedy(self) -> list[int]:
-        """The engine's."""
+        """The greedy budgets that the engine finds."""
         return list(_engine.greedy_budgets(self.events, self.sizes.tolist(), ALIGNMENT))
 
 
-def walked(requests: Sequence[tuple[int, int]]) -> Walked:
-    """Of (object, size) for a request and (object, 0) for its free, in order."""
+def trace_walk(requests: Sequence[tuple[int, int]]) -> Walked:
+    """The events of (object, size) for a request and (object, 0) for its free, in order."""
     objects = np.array([one for one, _ in requests], np.uint32)
     asked = np.array([size for _, size in requests], np.uint64)
     events = _engine.EventArray()
@@ -71,8 +71,8 @@ def walked(requests: Sequence[tuple[int, int]]) -> Walked:
     return Walked(events, sizes, steps.cumsum(axis=0))
 
 
-def capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Walked:
-    """As the workloads of table 2 go: any size alike, a coin, a random victim."""
+def draw_capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Walked:
+    """Draws a walk as the workloads of table 2 do: uniform sizes, a coin, a random victim."""
     draw = random.Random(seed)
     live: dict[int, list[int]] = {size: [] for size in sizes}
     requests: list[tuple[int, int]] = []
@@ -86,7 +86,7 @@ def capped_walk(sizes: Sequence[int], limit: int, events: int, seed: int) -> Wal
             born += 1
         else:
             requests.append((blocks.pop(draw.randrange(len(blocks))), 0))
-    return walked(requests)
+    return trace_walk(requests)
 
 
 def greedy_by_the_equations(walk: Walked) -> list[int]:
@@ -109,8 +109,8 @@ class CountedGreedy:
     literal: int  # a step: one other size added up for M_i(t), as figure 4 has it
 
 
-def counted_greedy(walk: Walked) -> CountedGreedy:
-    """As `greedy_by_the_equations`, in plain loops whose turns are counted."""
+def count_greedy_steps(walk: Walked) -> CountedGreedy:
+    """Finds the budgets of `greedy_by_the_equations` in plain loops whose turns are counted."""
     sizes, live, peaks = walk.sizes.tolist(), walk.live.tolist(), walk.peaks.tolist()
     used = walk.used.tolist()  # U(t), then U^B(t) with the budgets found so far
     budgets: list[int] = []

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
-from heapfit.outputs.file import file_aside
+from heapfit.errors import HeapfitError
+from heapfit.outputs.file import staged_file
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
-Sizes = NDArray[np.uint32]
+Sizes: TypeAlias = "NDArray[np.uint32]"  # as text, so that help needs no numpy
 
 REPORT_HEADER = 24  # bytes before each block, in the report
 REPORT_REGION = 64 * 1024  # bytes, headers included
@@ -83,7 +83,7 @@ class Slotbuf:
 
     @property
     def mean_free(self) -> float:
-        """Of a free block."""
+        """Mean bytes of a free block."""
         return self.free_bytes / max(self.free_blocks, 1)
 
     @property
@@ -117,16 +117,14 @@ def plan_of(typed: str, tunables: Mapping[str, int] | None = None) -> Plan:
     {}
     """
     name, _, settings = typed.partition(":")
-    known = {info.name: info for info in _engine.allocators()}
-    if name not in known:
-        raise HeapfitError(f"{name}: no such allocator ({meant(name, known)})")
-    kinds = {tunable.name: tunable.kind for tunable in known[name].tunables}
+    (info,) = find_allocators([name])
+    kinds = {tunable.name: tunable.kind for tunable in info.tunables}
     if "pools" in kinds.values():
         raise HeapfitError(f"{name}: nothing without pools (give a plan file that has them)")
     scalars = {"header_size": REPORT_HEADER} if "header_size" in kinds else {}
     scalars.update(named_values(typed, settings, "TUNABLE"))
     scalars.update(tunables or {})
-    return Plan(name, scalars)
+    return Plan(info.name, scalars)
 
 
 def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
@@ -154,13 +152,6 @@ def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
     )
 
 
-def store_workload(path: Path, spec: SlotbufSpec, progress: Progress = no_progress) -> Trace:
-    """Stores all that the run asks for, refused or not, as a trace."""
-    sizes = {"smallest": spec.least, "largest": spec.most}
-    parameters = {"events": spec.iterations, "slots": spec.slots, **sizes}
-    return generate_workload(WorkloadSpec("slotbuf", spec.seed, parameters), path, progress)
-
-
 def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
     """So many requests by the size law of a run."""
     return _engine.draw_sizes(spec.workload(), count)
@@ -169,5 +160,5 @@ def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
 def write_distribution(path: Path, run: Slotbuf) -> None:
     """The report's dist.dat: a line for each size of free block, ascending, with their number."""
     lines = [f"{size} {count}\n" for size, count in run.distribution()]
-    with file_aside(path) as aside:
-        aside.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")
+    with staged_file(path) as staging:
+        staging.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")

@@ -55,7 +55,7 @@ class ReportRuns:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Over two values or more.
+    """Mean and deviation of two values or more.
 
     >>> spread([1, 2, 3])
     Spread(mean=2.0, deviation=1.0)

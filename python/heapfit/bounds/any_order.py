@@ -44,13 +44,13 @@ class _Trace:
         np.subtract.at(changes, self.lifetimes.ends, blocks)
         return int(np.cumsum(changes).max()), int(blocks.max())
 
-    def rounded(self) -> Ints:
+    def round_sizes(self) -> Ints:
         """The sizes asked for, in whole alignments."""
         asked = np.maximum(self.profile.sizes.astype(np.int64), 1)
         return -(-asked // self.alignment) * self.alignment
 
     def log2_units(self, size: int) -> int:
-        """Of a size in alignments."""
+        """The logarithm of a size in alignments, rounded up."""
         return ceil(log2(max(size // self.alignment, 1)))
 
 
@@ -67,30 +67,30 @@ def any_order(
     )
 
 
-def _of_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    size = int(trace.rounded() @ trace.profile.peaks.astype(np.int64))
+def _bound_by_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    size = int(trace.round_sizes() @ trace.profile.peaks.astype(np.int64))
     why = "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)"
     return WorstCase(info.name, size, why, Premise.THESE_SIZES)
 
 
-def _of_blocks(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    size = trace.profile.live_blocks_max * int(trace.rounded().max())
+def _bound_by_blocks(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+    size = trace.profile.live_blocks_max * int(trace.round_sizes().max())
     return WorstCase(info.name, size, "the largest block as often as blocks are live", _ANY)
 
 
-def _of_buddies(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+def _bound_by_buddies(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     size = _robson(*trace.live(_powers_of_two))
     why = "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)"
     return WorstCase(info.name, size, why, _ANY)
 
 
-def _of_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+def _bound_by_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     live, largest = trace.live(_powers_of_two)
     why = "2 M (1 + ceil(log2 n)), sizes powers of two (Ogasawara 1995)"
     return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why, _ANY)
 
 
-def _of_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     """M bytes of chunks live at once, k blocks, the largest chunk of n bytes."""
     plan, holes = _proven(info, trace)
     m, n = trace.live(lambda sizes: chunk_sizes(sizes, holes, trace.alignment))
@@ -131,11 +131,11 @@ def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterato
 
 # By hfit_limit.
 _PROOFS: Final = {
-    "sizes": _of_sizes,
-    "blocks": _of_blocks,
-    "buddies": _of_buddies,
-    "powers": _of_powers,
-    "holes": _of_holes,
+    "sizes": _bound_by_sizes,
+    "blocks": _bound_by_blocks,
+    "buddies": _bound_by_buddies,
+    "powers": _bound_by_powers,
+    "holes": _bound_by_holes,
 }
 
 

@@ -17,7 +17,7 @@ from pyarrow import csv
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -43,7 +43,7 @@ class OfflinePacking:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Bounds(Tabular):
-    """From the least to the most that a trace's heap can need."""
+    """Bounds of a trace's heap, from the least to the most that it can need."""
 
     u_max: int
     packing: OfflinePacking
@@ -86,7 +86,7 @@ def find_bounds(
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
-    packing = _packed(lifetimes, seed, pairs, progress)
+    packing = _pack_lifetimes(lifetimes, seed, pairs, progress)
     profile = loaded.profile
     return Bounds(
         u_max=profile.u_max,
@@ -105,7 +105,7 @@ class QuickBounds:
     static: int
     limits: Limits
 
-    def beside(self, best: Plan | None, placed: int) -> BesideResult:
+    def add_worst_case(self, best: Plan | None, placed: int) -> BesideResult:
         """The bounds, with the worst case of the plan that needs least.
 
         `placed`: height of the lowest placement that a replay made of the trace.
@@ -115,8 +115,8 @@ class QuickBounds:
 
 
 def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
-    """In little time beside the replays of a comparison."""
-    packing = _packed(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
+    """The bounds that take little time beside the replays of a comparison."""
+    packing = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
     return QuickBounds(packing, _static(loaded.profile), Limits.of(loaded.profile))
 
 
@@ -129,7 +129,7 @@ def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
         "upper": lifetimes.ends,
         "size": lifetimes.sizes,
     }
-    with file_aside(path) as aside, aside.open("wb") as file:
+    with staged_file(path) as staging, staging.open("wb") as file:
         file.write((",".join(columns) + "\n").encode())
         csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False))
     return len(lifetimes)
@@ -139,7 +139,7 @@ def _static(profile: Profile) -> int:
     return int(profile.sizes.astype(np.int64) @ profile.peaks.astype(np.int64))
 
 
-def _packed(
+def _pack_lifetimes(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> OfflinePacking:
     step = "offline packing"

@@ -27,7 +27,7 @@ from heapfit.plan.allocators import limit_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.profile import Profile
 
-Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = "NDArray[np.int64]"  # as text, so that help needs no numpy
 
 _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the largest alone
 
@@ -42,13 +42,13 @@ class Limits:
 
     @classmethod
     def of(cls, profile: Profile) -> Limits:
-        """Those that a profile's trace kept to."""
+        """The limits that a profile's trace kept to."""
         return cls(profile.sizes.astype(np.int64), profile.peaks.astype(np.int64), profile.u_max)
 
-    def most(self, weights: Ints) -> int:
+    def max_weight(self, weights: Ints) -> int:
         """No blocks within the limits weigh more in all.
 
-        >>> Limits(np.array([10, 30]), np.array([2, 9]), 50).most(np.array([16, 32]))
+        >>> Limits(np.array([10, 30]), np.array([2, 9]), 50).max_weight(np.array([16, 32]))
         64
         """
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -63,7 +63,7 @@ class Limits:
             total += -(-left * weight // size)
         return total
 
-    def beside(self, number: int) -> Limits:
+    def without_block(self, number: int) -> Limits:
         """What may be live when one more block of a size is asked for."""
         peaks = self.peaks.copy()
         peaks[number] -= 1
@@ -71,7 +71,7 @@ class Limits:
 
 
 class Premise(StrEnum):
-    """Of which requests a bound speaks, beside the most live bytes."""
+    """The requests that a bound holds for, beside the most live bytes."""
 
     THIS_TRACE = "this trace's order"
     THESE_SIZES = "any order of these sizes in these numbers"
@@ -120,11 +120,11 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     if len(limits.sizes) == 0:
         return None
     if plan.pools or limit_of(plan) == "blocks":
-        return _of_pools(plan, limits)
-    return _of_region(plan, limits)
+        return _bound_pools(plan, limits)
+    return _bound_region(plan, limits)
 
 
-def _of_region(plan: Plan, limits: Limits) -> WorstCase | None:
+def _bound_region(plan: Plan, limits: Limits) -> WorstCase | None:
     room = _room_of(plan, limits)
     if room is None:
         return None
@@ -133,15 +133,15 @@ def _of_region(plan: Plan, limits: Limits) -> WorstCase | None:
     return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
 
 
-def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
+def _bound_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     """Nothing more than the pools, where none of them can run out; else the shared heap's."""
     engine = plan.engine()
-    if _never_run_out(plan, engine, limits):
+    if _can_serve_all(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
         return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
-    if plan.shared is None or engine.scalars.get("growth", 0) > 0:
+    if plan.shared is None:
         return None
-    left = limits if engine.tries_other_pools else _left_over(engine, limits)
+    left = limits if engine.tries_other_pools else _limit_shared_heap(engine, limits)
     room = _room_of(plan.shared, left)
     if room is None:
         return None
@@ -151,18 +151,21 @@ def _of_pools(plan: Plan, limits: Limits) -> WorstCase | None:
     return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
 
 
-def _never_run_out(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
+def _can_serve_all(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
     if limit_of(plan) == "blocks":
         size, blocks = engine.scalars["block_size"], engine.scalars["blocks"]
-        return int(limits.sizes[-1]) <= size and limits.most(np.ones_like(limits.sizes)) <= blocks
+        return (
+            int(limits.sizes[-1]) <= size
+            and limits.max_weight(np.ones_like(limits.sizes)) <= blocks
+        )
     first = engine.pools_for(limits.sizes.astype(np.uint64))
     if (first[limits.peaks > 0] == _engine.NO_POOL).any():
         return False
-    counts = (limits.most((first == i).astype(np.int64)) for i in range(len(engine.pools)))
+    counts = (limits.max_weight((first == i).astype(np.int64)) for i in range(len(engine.pools)))
     return all(needed <= pool[1] for needed, pool in zip(counts, engine.pools, strict=True))
 
 
-def _left_over(engine: _engine.Plan, limits: Limits) -> Limits:
+def _limit_shared_heap(engine: _engine.Plan, limits: Limits) -> Limits:
     """What a shared heap behind budgets may hold: of a pool's only size no more than P_i - N_i.
 
     A request goes there only while its pool is full.
@@ -185,7 +188,7 @@ def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:
     found = chunks + (chunks >> holes.class_log2) if holes.class_log2 else chunks
     room = _with_holes(limits, chunks, found, unit, holes.spare)
     if holes.is_by_address:
-        return min(room, _by_address(limits, chunks + holes.spare, unit))
+        return min(room, _bound_first_fit(limits, chunks + holes.spare, unit))
     return room
 
 
@@ -206,24 +209,24 @@ def _with_holes(
     if len(asked) == 0:
         return 0, "nothing is asked for"
     if len(asked) > _MOST_REFUSED:
-        hole = _below(int(found[asked].max()), unit)
-        needed = limits.most(chunks + spare + hole) + hole + int(chunks[asked].max())
+        hole = _largest_chunk_below(int(found[asked].max()), unit)
+        needed = limits.max_weight(chunks + spare + hole) + hole + int(chunks[asked].max())
     else:
         needed = 0
         for number in asked.tolist():
-            hole = _below(int(found[number]), unit)
-            others = limits.beside(number).most(chunks + spare + hole)
+            hole = _largest_chunk_below(int(found[number]), unit)
+            others = limits.without_block(number).max_weight(chunks + spare + hole)
             needed = max(needed, others + hole + unit)
     return needed, "when one is refused every hole is too small, and each has a live neighbour"
 
 
-def _by_address(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:
+def _bound_first_fit(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:
     largest = int(chunks[limits.peaks > 0].max()) // unit
-    needed = limits.most(chunks) * (1 + ceil(log2(largest)))
+    needed = limits.max_weight(chunks) * (1 + ceil(log2(largest)))
     return needed, "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
 
 
-def _below(found: int, unit: int) -> int:
+def _largest_chunk_below(found: int, unit: int) -> int:
     """The largest chunk of fewer bytes."""
     return (found - 1) // unit * unit
 

@@ -27,7 +27,7 @@ from heapfit.checks.run import Run, refuse_other_kind, run_on
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import different_names, source_name
@@ -209,7 +209,7 @@ class _Work:
     ) -> None:
         sizes = [_file(one).stat().st_size if _file(one).exists() else 0 for one in sources]
         bases, steps = len(options.base), _MEASURED if options.measure else _ONE
-        whole = Whole(progress, {str(i): max(size, 1) for i, size in enumerate(sizes)})
+        whole = WeightedProgress(progress, {str(i): max(size, 1) for i, size in enumerate(sizes)})
         self._parts = [
             whole.part(str(i), _ONE if i < bases else steps) for i in range(len(sources))
         ]
@@ -289,7 +289,7 @@ def _failures(run: Run, growth: float | None, asked: _Asked) -> tuple[Finding, .
 
 def _needed(loaded: LoadedTrace, plan: PlanFile, run: Run, progress: Progress) -> Needed:
     """By a search that knows of the plan's region, if that was too small."""
-    base_alignment = max(plan.base_alignment, loaded.trace.largest_alignment)
+    base_alignment = loaded.trace.base_alignment_for(plan.base_alignment)
     trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
     search = trial.scan(
         progress=lambda done, total: progress("search R", done / max(total, 1)),

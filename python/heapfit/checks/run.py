@@ -51,7 +51,7 @@ def run_on(trace: Trace, plan: PlanFile, name: str, progress: Progress = no_prog
         raise HeapfitError(
             f"{plan.name}: the plan sets no region (add `region`, or make it with heapfit fit)"
         )
-    base_alignment = max(plan.base_alignment, trace.largest_alignment)
+    base_alignment = trace.base_alignment_for(plan.base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment)
     runs = _fed(replay, trace, plan, progress)
     result = replay.result()

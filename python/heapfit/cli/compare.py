@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -17,12 +16,14 @@ from heapfit import _engine
 from heapfit.checks.margin import planned_peak
 from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
+    ALIGNMENT_HELP,
     Alignment,
     Allocators,
     AsJson,
     ClusterAddress,
     DropUnknown,
     Exact,
+    PlanPaths,
     PointerBits,
     PointerBitsOption,
     Programs,
@@ -32,24 +33,29 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     import_options,
+    make_output_option,
     precision_of,
     refuse_options,
+    take_size,
     typed_command,
 )
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, describe_missing_file, meant
 from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import all_or_named
@@ -75,7 +81,8 @@ _OF_RANKINGS = (
 )
 _OF_LEAGUES = ("events", "has_designs")
 _KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(_KNOWN)
+_OFFERED = [info.name for info in find_allocators()]
+_NAMES = ", ".join(_OFFERED)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -84,7 +91,8 @@ _Words: TypeAlias = Annotated[
     typer.Argument(
         metavar="TRACE|ALLOCATOR",
         help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
-        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from the trace.",
+        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
+        f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
     ),
 ]
 _Workloads: TypeAlias = Annotated[
@@ -95,14 +103,11 @@ _Workloads: TypeAlias = Annotated[
         f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
     ),
 ]
-_Plans: TypeAlias = Annotated[
-    list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-]
 _Granularity: TypeAlias = Annotated[
-    str | None,
+    int | None,
     typer.Option(
         "--granularity",
-        metavar="2^k",
+        **take_size(1, LARGEST_STEP),
         help="Print R_max also in steps of an allocator below, such as sbrk: 64K, 1M, ...",
     ),
 ]
@@ -111,7 +116,7 @@ _Plugins: TypeAlias = Annotated[
     typer.Option(
         "--plugin",
         help="An allocator of your own with its adapter (docs/plugins.md): a source, an archive, "
-        "a folder of them, or of a Rust crate; may be given many times.",
+        "a folder of them, or of a Rust crate.",
     ),
 ]
 _Crates: TypeAlias = Annotated[
@@ -148,19 +153,13 @@ _Board: TypeAlias = Annotated[
 ]
 _Alignments: TypeAlias = Annotated[
     list[Alignment] | None,
-    typer.Option(
-        "--alignment",
-        help="Alignment of every block, in bytes; of a league more than one [8; of a league 4 "
-        "and 8].",
-    ),
+    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; of a league 4 and 8"),
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Make a league of recordings, or of folders of them: its page, tables, and what is "
-        "kept for the next time go to this folder (docs/league.md).",
+    make_output_option(
+        "a league of the recordings, or of folders of them: its page, its tables and what is kept "
+        "for the next time, in a folder [no league; docs/league.md]"
     ),
 ]
 _Events: TypeAlias = Annotated[
@@ -188,7 +187,7 @@ def command(
     allocators: Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
-    plans: _Plans = None,
+    plans: PlanPaths = None,
     alignments: _Alignments = None,
     output: _Output = None,
     exact: Exact = False,
@@ -229,7 +228,7 @@ def command(
     specs = parse_workloads(workloads or [], seed)
     contestants = Contestants(tuple(named), _loaded(plans), _only(given), precision_of(exact))
     asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
-    options = MatrixOptions(None if granularity is None else _step(granularity), load_sram(sram))
+    options = MatrixOptions(_step(granularity), load_sram(sram))
     _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
 
 
@@ -273,7 +272,7 @@ class _Ranking:
             raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
-        with whole_bar(_WORK) as progress, sweep, ExitStack() as opened:
+        with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
                 opened.enter_context(opened_trace(one, self.importing, progress))
                 for one in self.sources
@@ -402,19 +401,19 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
 
 def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
     """The traces and the allocators; an allocator's name among the words is no file's."""
-    named = [word for word in words if word.partition(":")[0] in _KNOWN]
-    sources = [Path(word) for word in words if word not in named]
-    for source in sources:
-        if not source.exists():
-            alike = meant(source.name.partition(":")[0], _KNOWN)
-            raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
-    return sources, [*named, *all_or_named(allocators, _KNOWN)]
+    named = [word for word in words if is_heap(word)]
+    others = [word for word in words if not is_heap(word)]
+    for word in others:
+        if not is_path(word):
+            alike = meant(word.partition(":")[0], list_heap_names())
+            raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
+        if not Path(word).exists():
+            raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
+    sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
+    return sources, [*named, *all_or_named(allocators, _OFFERED)]
 
 
-def _step(granularity: str) -> int:
-    """64K as 65536."""
-    number = re.fullmatch(r"([0-9]{1,10})([KM]?)", granularity)
-    step = int(number[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[number[2]] if number else 0
-    if step < 1 or step & (step - 1) or step > LARGEST_STEP:
-        raise typer.BadParameter(f"{granularity} is no power of two up to 1024M")
-    return step
+def _step(granularity: int | None) -> int | None:
+    if granularity is not None and granularity & (granularity - 1):
+        raise typer.BadParameter(f"--granularity {granularity}: is no power of two")
+    return granularity

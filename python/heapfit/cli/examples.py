@@ -37,7 +37,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit workload",
             "heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet",
         ),
-        "profile": ("heapfit profile run.heap", "heapfit profile run.heap --series live.parquet"),
+        "profile": ("heapfit profile run.heap", "heapfit profile run.heap -o live.parquet"),
         "sites": ("heapfit sites run.heap", "heapfit sites run.heap --json"),
         "compare": (
             "heapfit compare run.heap tlsf first_fit:coalesce=0",
@@ -45,7 +45,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "bounds": (
             "heapfit bounds run.heap --search 0",
-            "heapfit bounds run.heap --search 1 --lifetimes run.csv",
+            "heapfit bounds run.heap --search 1 -o run.csv",
         ),
         "adversary": (
             "heapfit adversary run.heap tlsf --search 1",
@@ -62,7 +62,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "simulate": (
             "heapfit simulate scenario.toml",
-            "heapfit simulate scenario.toml --exact --report curves.html",
+            "heapfit simulate scenario.toml --closed-form --report curves.html",
         ),
     }
 )

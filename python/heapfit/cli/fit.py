@@ -13,6 +13,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
+    SEARCH,
+    SEARCHING,
+    WORKERS,
     Alignment,
     AlignmentOption,
     Allocators,
@@ -21,7 +24,9 @@ from heapfit.cli.arguments import (
     ClusterAddress,
     DropUnknown,
     EffortOption,
+    Everything,
     Exact,
+    Now,
     PointerBitsOption,
     Prefer,
     Programs,
@@ -32,7 +37,10 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     import_options,
+    make_output_option,
     refuse_options,
+    take_percent,
+    take_size,
 )
 from heapfit.cli.printing import console
 from heapfit.cli.printing.incumbent import beside_today
@@ -48,12 +56,11 @@ from heapfit.cli.printing.parts import (
     paragraph,
     shown_if,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import meanings, ranked_rows
 from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.design.budgets.choice import STANDARD_SECONDS, BudgetChoice, Method
 from heapfit.design.effort import Effort, budgets_of
 from heapfit.design.front.design_front import ALL_MEASURES
@@ -62,46 +69,40 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.design import MOST_FOLDS
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import MOST_SEARCHED, Answer, Fit, FitOptions, Run
-from heapfit.fitting.fit import fit, folder_for, folders_apart
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
+from heapfit.fitting.options import MOST_SEARCHED, FitOptions
+from heapfit.fitting.result import Fit, Run
 from heapfit.importers import ImportOptions, opened_trace
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.values import all_or_named
-from heapfit.progress import Whole
+from heapfit.progress import WeightedProgress
+from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
 from heapfit.workloads.drawn_set import draw_set
 
-_CANDIDATES, _SEARCH = "Candidates", "Search"  # groups of options that --help-all shows
+_CANDIDATES = "Candidates"  # a group of options that --help-all shows
 _WORK = {"draw": 2, "fit": 98}  # of the time, where runs are drawn
 
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Folder to write to; with --each, every source has its own in it [out/NAME].",
-    ),
+    make_output_option("plan, C and report; with --each a folder in it for each [out/NAME]"),
 ]
 _Peak: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--peak",
-        metavar="BYTES",
-        min=1,
-        max=LARGEST_REGION,
         help="Live bytes that the heap must hold, where the load will grow [the recorded peak].",
+        **take_size(1),
     ),
 ]
 _Margin: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--margin",
-        metavar="PERCENT",
-        min=0,
-        max=MOST_MARGIN,
         help="Percent to add for what other runs need [as measured: docs/margin.md].",
+        **take_percent(0, MOST_MARGIN),
     ),
 ]
 _Pools: TypeAlias = Annotated[
@@ -109,7 +110,7 @@ _Pools: TypeAlias = Annotated[
     typer.Option(
         "--pools",
         help="Choose pools and budgets, too, counted on these recordings.",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
 ]
 _Each: TypeAlias = Annotated[
@@ -145,7 +146,7 @@ _By: TypeAlias = Annotated[
     typer.Option(
         "--by",
         metavar="MEASURE,...",
-        help="Measures of the front: memory, accesses, energy, time, longest, size [all].",
+        help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
         rich_help_panel=_CANDIDATES,
     ),
 ]
@@ -154,7 +155,7 @@ _Method: TypeAlias = Annotated[
     typer.Option(
         "--budgets",
         help="The way budgets of pools are found [greedy and exact].",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
 ]
 _BudgetSeconds: TypeAlias = Annotated[
@@ -163,26 +164,17 @@ _BudgetSeconds: TypeAlias = Annotated[
         "--budget-seconds",
         min=0.1,
         help="Time for the exact budgets of one selection; after it a gap is printed.",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
 ]
-_Search: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--search",
-        metavar="MILLIONS",
-        min=0,
-        help="Million steps that the search may take: events replayed, or blocks placed.",
-        rich_help_panel=_SEARCH,
-    ),
-]
+_Search: TypeAlias = Annotated[int | None, SEARCH]
 _Objective: TypeAlias = Annotated[
     str,
     typer.Option(
         "--objective",
         metavar="max|q90|...",
         help="What counts of several recordings: the most that any needs, or a quantile.",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
 ]
 _Folds: TypeAlias = Annotated[
@@ -191,7 +183,7 @@ _Folds: TypeAlias = Annotated[
         "--folds",
         min=0,
         help="Parts of several recordings that are left out by turns and measured unseen; 0: none.",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
 ]
 _Draw: TypeAlias = Annotated[
@@ -201,28 +193,14 @@ _Draw: TypeAlias = Annotated[
         min=0,
         max=10_000,
         help="Draw so many others from the one recording, and fit to all of them.",
-        rich_help_panel=_SEARCH,
+        rich_help_panel=SEARCHING,
     ),
-]
-_Now: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--now",
-        metavar="HEAP",
-        help="The heap you have today, which is kept if it does as well: "
-        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions; docs/now.md).",
-    ),
-]
-
-_Every: TypeAlias = Annotated[
-    bool,
-    typer.Option("--all", help="Print every heap that was tried, each recording, and the reasons."),
 ]
 _Cache: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         help="Folder that keeps what replays of several recordings came to, for the next time.",
-        rich_help_panel="Workers",
+        rich_help_panel=WORKERS,
     ),
 ]
 
@@ -231,12 +209,12 @@ def command(
     context: typer.Context,
     sources: Sources,
     output: _Output = None,
-    now: _Now = None,
+    now: Now = None,
     peak: _Peak = None,
     margin: _Margin = None,
     prefer: Prefer = None,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    every: _Every = False,
+    every: Everything = False,
     programs: Programs = None,
     plans_folder: _Plans = None,
     front_folder: _Front = None,
@@ -352,7 +330,7 @@ class _Asked:
         return FitOptions(
             alignment=plans.alignment,
             importing=self.importing,
-            prefer=target.prefer or Preference.MEMORY,
+            prefer=target.prefer or Preference.RAM,
             call_sites=plans.call_sites,
             sized=plans.sized,
             pools=target.pools,
@@ -376,7 +354,7 @@ class _Asked:
     def require_one(self) -> None:
         """Wrong usage of what is of one recording alone."""
         target, space = self.target, self.space
-        if target.prefer is not None and target.prefer is not Preference.MEMORY:
+        if target.prefer is not None and target.prefer is not Preference.RAM:
             raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
         if space.front is not None or space.allocators:
             option = "--allocators" if space.front is None else "--front"
@@ -475,8 +453,8 @@ class _Run:
 
 
 def _fitted(run: _Run, options: FitOptions, several: _Several) -> _Outcome:
-    with whole_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
-        whole = Whole(progress, _WORK)
+    with progress_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
+        whole = WeightedProgress(progress, _WORK)
         drawn, sources = None, list(run.sources)
         if several.draw:
             (source,) = sources
@@ -484,7 +462,8 @@ def _fitted(run: _Run, options: FitOptions, several: _Several) -> _Outcome:
                 telling = whole.part("draw")
                 drawn = draw_set(trace, several.draw, several.seed, Path(made), telling)
             sources += [trace.path for trace in drawn.traces]
-        fitted = fit(sources, run.folder, options, whole.part("fit"), run.sweep)
+        resources = Resources(run.sweep, write_report)
+        fitted = fit(sources, run.folder, options, whole.part("fit"), resources)
         return _Outcome(fitted, list(write_candidates(fitted, run.folders, drawn)))
 
 
@@ -499,7 +478,7 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
         yield Line(
             f"{outcome.recalled:,} of {len(outcome.runs):,} recordings were known from before."
         )
-    yield from _answer(outcome.answer, outcome.firmer)
+    yield from _answer(outcome.answer, outcome.suggestions)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if is_whole:
         yield Line("")
@@ -514,13 +493,15 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
     """Why this plan, what the figures mean, and what was left out."""
     yield from paragraph(outcome.verdict)
     yield from meanings(outcome.comparison, outcome.work)
-    if outcome.firmer:
-        yield from paragraph(f"What would make the answer firmer: {'; '.join(outcome.firmer)}.")
+    if outcome.suggestions:
+        yield from paragraph(
+            f"What would make the answer firmer: {'; '.join(outcome.suggestions)}."
+        )
     for path in outcome.paths.traces:
         yield Line(f"trace  {path}", is_copied=True)
 
 
-def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
+def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
     size = answer.size
     yield Fields(
         {
@@ -533,7 +514,7 @@ def _answer(answer: Answer, firmer: Sequence[str]) -> Iterator[Part]:
                 "recordings": answer.known.runs,
                 "is_enough": answer.is_enough,
                 "sentences": answer.sentences(),
-                "firmer": firmer,
+                "firmer": suggestions,
             }
         }
     )

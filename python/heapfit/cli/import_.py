@@ -11,16 +11,21 @@ from typing import Annotated
 import typer
 
 from heapfit.cli.arguments import (
+    DROP_UNKNOWN,
+    POINTER_BITS,
+    QUEUE,
     AsJson,
-    DropUnknown,
-    PointerBitsOption,
-    Queue,
+    PointerBits,
     Workers,
     import_options,
+    make_output_option,
+    show_in_help,
+    take_file,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import import_file
+from heapfit.importers.file_kind import Kind
 from heapfit.importers.many import Import, import_files
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
@@ -33,35 +38,32 @@ def command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The files to import; its content decides which format each has.",
+            help="The files to import; the content decides which format each has.",
+            **take_file(Kind.RECORDING),
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="The trace to write, of several files a folder of traces [FILE's name.parquet].",
-        ),
+        make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None,
     workers: Workers = None,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
+    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE,
+    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False,
+    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn recordings or packet captures into stored traces."""
     options = import_options(queue, drop_unknown, pointer_bits)
     if len(files) == 1:
         target = output or Path(f"{source_name(files[0])}.parquet")
-        with whole_bar() as progress:
+        with progress_bar() as progress:
             trace = import_file(files[0], target, options, progress)
         out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
         return
     folder = output or Path()
     named = zip(files, different_names(files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
-    with whole_bar() as progress, Sweep(workers) as sweep:
+    with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)
     out_result(_several(traces), as_json)
 

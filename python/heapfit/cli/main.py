@@ -2,6 +2,7 @@
 """The `heapfit` program: its commands, and what becomes of their errors.
 
 Only the command that is asked for is imported, so that all may import what they need at their top.
+Where its help is asked for, it is imported as an outline (heapfit.cli.outline).
 Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 checked and found wanting,
 130 interrupted.
 """
@@ -11,12 +12,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,9 @@ from typer.core import TyperGroup
 
 import heapfit
 from heapfit.cli.examples import examples_of
+from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
+from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reworded
 from heapfit.errors import HeapfitError, SeveralFaultsError, meant
 from heapfit.outputs import ours
@@ -51,26 +54,18 @@ GROUP_OF_OTHERS = "The papers"
 COMMANDS_OF_OTHERS = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
-_DOCSTRING = re.compile(r'^def command\(.*?\) -> None:\n    """([^\n]*)', re.MULTILINE | re.DOTALL)
 
 _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
+_HELP = {"-h", "--help"}
+_ANY_HELP = _HELP | {"--help-all"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
 # Parameters of commands that name what is written.
-_WRITTEN = {
-    "output",
-    "plans_folder",
-    "front_folder",
-    "report",
-    "series",
-    "lifetimes",
-    "markdown",
-    "trace",
-}
+_WRITTEN = {"output", "plans_folder", "front_folder", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -111,15 +106,15 @@ class CommandGroup(TyperGroup):
         if cmd_name not in self.modules:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        # The one command that is asked for: all of them together load everything there is.
-        module = import_module(self.modules[cmd_name])
-        alone.command(cmd_name)(module.command)
+        module = _loaded(self.modules[cmd_name])
+        alone.command(cmd_name, cls=HelpCommand)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
-            command.params.append(_force_option())
+            command.params.append(_make_option(_force))
             command.callback = _refusing_early(cmd_name, command.callback)
+        command.params.append(_make_option(_help_all))
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -131,8 +126,18 @@ class CommandGroup(TyperGroup):
             if old in REPLACED:
                 return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
         if name in self.modules:
-            return name, self.get_command(ctx, name), args[1:]
+            return name, self._command_for(ctx, name, args[1:]), args[1:]
         return ctx.fail(f"No such command: {name} ({meant(name, self.modules)})")
+
+    def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
+        """The command; where the words may ask for its help, without what only a run needs."""
+        if not _ANY_HELP & set(words):
+            Outlines.complete()
+            return self.get_command(ctx, name)
+        with Outlines() as outlines:
+            command = self.get_command(ctx, name)
+        command.callback = _completing(outlines, command.callback)
+        return command
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
@@ -140,8 +145,7 @@ class CommandGroup(TyperGroup):
             for line in ctx.get_help().splitlines():
                 console.out(line)
             ctx.exit()
-        name, command, _ = self.resolve_command(ctx, words)
-        return name, command, ["--help"]
+        return self.resolve_command(ctx, [*words, "--help"])
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command; what is wrong with its arguments is told without the parser's words."""
@@ -169,6 +173,16 @@ class CommandGroup(TyperGroup):
 def _epilog(examples: Sequence[str]) -> str:
     """Lines that help does not wrap."""
     return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
+
+
+def _completing(outlines: Outlines, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The command as it runs if the word is an option's value or the recorded program's."""
+
+    def completed(**values: Any) -> Any:
+        outlines.complete()
+        return callback(**values)
+
+    return completed
 
 
 def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,10 +218,34 @@ def _force(
     raise AssertionError(force)
 
 
-def _force_option() -> Any:
+def _print_all_options(ctx: Any, is_asked: bool) -> None:
+    if is_asked:
+        ctx.command.shows_all = True
+        for line in ctx.get_help().splitlines():
+            console.out(line)
+        ctx.exit()
+
+
+def _help_all(
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=_print_all_options,
+            is_eager=True,
+            expose_value=False,
+            help="Show all options and exit.",
+        ),
+    ] = False,
+) -> None:
+    """The option of every command; no command asks for its value."""
+    raise AssertionError(show)
+
+
+def _make_option(declaration: Callable[..., None]) -> Any:
     alone = typer.Typer(add_completion=False)
-    alone.command()(_force)
-    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "force")
+    alone.command()(declaration)
+    (option,) = typer.main.get_command(alone).params
     return option
 
 
@@ -250,11 +288,15 @@ def typed_name(module: str) -> str:
 
 
 def _summary(module: str) -> str:
-    """The first line of the docstring of a module's function `command`, read and not run."""
-    spec = find_spec(module)
-    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    docstring = _DOCSTRING.search(source)
-    return docstring[1].removesuffix('"""') if docstring else ""
+    """What a module's command does, as the package around it says; "" where it does not."""
+    package, _, name = module.rpartition(".")
+    summaries: Mapping[str, str] = getattr(_loaded(package), "SUMMARIES", {})
+    return summaries.get(name, "")
+
+
+def _loaded(name: str) -> ModuleType:
+    # The command or package that is asked for: all together load everything there is.
+    return import_module(name)
 
 
 def make_app() -> typer.Typer:

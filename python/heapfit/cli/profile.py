@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from heapfit.cli.arguments import (
     AsJson,
     DropUnknown,
@@ -16,6 +14,7 @@ from heapfit.cli.arguments import (
     Queue,
     Source,
     import_options,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -27,7 +26,7 @@ from heapfit.cli.printing.parts import (
     Table,
     out_result,
 )
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import opened_trace
 from heapfit.importers.source import STANDARD_QUEUE
@@ -51,9 +50,8 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 def command(
     source: Source,
-    series: Annotated[
-        Path | None,
-        typer.Option("--series", help="Write U(t) and P_i(t) in full to this Parquet file."),
+    output: Annotated[
+        Path | None, make_output_option("U(t) and P_i(t) in full, a Parquet file [nowhere]")
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -63,13 +61,13 @@ def command(
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
-        progress_bars() as progress,
+        step_bar() as progress,
         opened_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
         frequent = _most_frequent(profile)
         sampled = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
-        written = None if series is None else write_series(trace, series, progress)
+        written = None if output is None else write_series(trace, output, progress)
     out_result(_parts(trace.info, profile, frequent, sampled), as_json)
     if written is not None and not as_json:
         out_result(_written(written, profile), as_json=False)

@@ -28,7 +28,7 @@ from heapfit.cli.printing.parts import (
     object_of,
     out_result,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
@@ -71,7 +71,7 @@ def command(
 ) -> None:
     """Print a system's settings to copy, each with its chance to run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with whole_bar(_WORK) as progress, opened_trace(source, importing, progress) as trace:
+    with progress_bar(_WORK) as progress, opened_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
         options = SettingsOptions(admission, *_assumed(assume or []), sent)
         settings = settings_for(system.value, trace, options, progress)

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
+from heapfit.cli.arguments import (
+    SEED,
+    AsJson,
+    ClosedForm,
+    ClusterAddress,
+    ReportPage,
+    Workers,
+    make_output_option,
+    show_in_help,
+    take_file,
+)
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -19,7 +29,8 @@ from heapfit.cli.printing.parts import (
     out_result,
     paragraph,
 )
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
+from heapfit.importers.file_kind import Kind
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
@@ -32,26 +43,20 @@ _DECIDING = "bandwidth_admission"
 
 def command(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario file; docs/scenario-schema.md describes it.")
+        Path,
+        typer.Argument(
+            help="A scenario file; docs/scenario-schema.md describes it.",
+            **take_file(Kind.SCENARIO),
+        ),
     ],
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Print closed forms alone, at once, and simulate nothing."),
-    ] = False,
+    closed_form: ClosedForm = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Store the results as a Parquet table.")
+        Path | None, make_output_option("the results as a Parquet table [nowhere]")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page with the curves.")
-    ] = None,
+    report: ReportPage = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, max=2**63 - 1, help="The seed to use instead of the scenario's."
-        ),
-    ] = None,
+    seed: Annotated[int | None, show_in_help(SEED)] = None,
     half_width: Annotated[
         float | None,
         typer.Option(
@@ -62,8 +67,8 @@ def command(
 ) -> None:
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with whole_bar() as progress, Sweep(workers, cluster) as sweep:
-        simulated = solve(loaded) if exact else simulate(loaded, sweep, progress)
+    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
+        simulated = solve(loaded) if closed_form else simulate(loaded, sweep, progress)
     _write(simulated, output, report)
     out_result(_parts(simulated), as_json)
 
@@ -178,8 +183,8 @@ def _notes(simulated: SimulationResult) -> Iterator[str]:
             f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
             f"± at {run.confidence * 100:g} % confidence."
         )
-    if simulated.too_wide():
+    if simulated.count_wide_intervals():
         yield (
-            f"{simulated.too_wide()} intervals are wider than {run.half_width:g} after "
+            f"{simulated.count_wide_intervals()} intervals are wider than {run.half_width:g} after "
             f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
         )

@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from heapfit.cli.arguments import AsJson, Source, import_options
+from heapfit.cli.arguments import AsJson, PlanOption, Programs, Source, import_options
 from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bars
+from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import opened_trace
@@ -26,23 +22,14 @@ from heapfit.trace.loaded import load_trace
 
 def command(
     source: Source,
-    programs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--program",
-            help="The recorded program or its library, for function and line. Repeatable.",
-        ),
-    ] = None,
-    plan_file: Annotated[
-        Path | None,
-        typer.Option("--plan", help="A plan with call sites, whose tags and ends are shown."),
-    ] = None,
+    programs: Programs = None,
+    plan_file: PlanOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
-        progress_bars() as progress,
+        step_bar() as progress,
         opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
         sites = call_sites(load_trace(trace, progress=progress))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
 
@@ -21,6 +22,7 @@ class Candidate:
     replayed: int = 0  # events, to find it
     is_shown: bool = False  # beside every answer, whatever it needs
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
+    heap: SystemHeap | None = None  # whose algorithm the plan places alike
 
 
 @dataclass(frozen=True, slots=True)

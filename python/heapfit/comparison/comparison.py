@@ -20,6 +20,7 @@ from heapfit.comparison.measuring import (
     Ground,
     Precision,
     beaten,
+    find_events,
     measure_candidate,
     replay_in,
 )
@@ -129,14 +130,14 @@ def comparison_of(
 ) -> Comparison:
     """Ranked rows with the bounds beside them; each replay's placement is a packing, too."""
     placed = [row.placed for row in rows if row.placed is not None]
-    best = rows[0].plan if rows else None
+    best = rows[0].plan if rows and rows[0].heap is None else None  # bounds are of plans
     return Comparison(
         trace=info,
         u_max=ground.u_max,
         base_alignment=ground.base_alignment,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=bounds.beside(best, min(placed, default=bounds.packing)),
+        bounds=bounds.add_worst_case(best, min(placed, default=bounds.packing)),
         work=work_of([portfolio.work, *(row.work for row in rows)]),
     )
 
@@ -168,7 +169,7 @@ class _Ring:
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """A candidate's row, unless it cannot win; more is known of one that has a row already."""
-        events = self._loaded.events_for(one.plan)
+        events = find_events(one, self._loaded)
         limit = None if precision.is_of_all else self._contest.limit(one)
         row = beaten(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
@@ -180,7 +181,7 @@ class _Ring:
         self._contest.note(one, row.r_safe)
 
     def _search(self, one: Candidate, precision: Precision) -> Row:
-        events = self._loaded.events_for(one.plan)
+        events = find_events(one, self._loaded)
         return measure_candidate(one, events, self._ground, precision, self._tell)
 
     def _tell(self, step: str, done: float) -> None:
@@ -236,7 +237,7 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
     if row.replay_region is None:
         return comparison, row
     region = row.replay_region, comparison.base_alignment
-    replay = replay_in(row.plan.engine(), loaded.events_for(row.plan), region, SAMPLES)
+    replay = replay_in(row.plan.engine(), find_events(row, loaded), region, SAMPLES)
     work = Work(metered=replay.events, walked=replay.blocks_walked)
     drawn = replace(row, replay=replay, work=row.work + work)
     rows = tuple(drawn if one is row else one for one in comparison.rows)

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from heapfit import _engine
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, comparison_of, ground_of, to_look_at_closer
+from heapfit.comparison.incumbents.requests import as_served, requests_of
 from heapfit.comparison.measuring import (
     EXACT,
     STANDARD_PRECISION,
@@ -29,7 +31,7 @@ from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, generate_workload
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
 Source: TypeAlias = Trace | WorkloadSpec
 
@@ -124,9 +126,20 @@ def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Port
 
 
 def _measured(asked: _Measurement, *paths: Path) -> Row:
-    sites = asked.candidate.plan.sites  # drawn traces have none
-    events = drawn_events(asked.spec) if asked.spec else Trace.open(paths[0]).events(sites)
+    events = _read_events(asked.candidate, asked.spec, paths)
     return measure_candidate(asked.candidate, events, asked.ground, asked.precision)
+
+
+def _read_events(
+    one: Candidate, spec: WorkloadSpec | None, paths: Sequence[Path]
+) -> _engine.EventArray:
+    """Of a trace that is drawn anew or stored; as a system's heap gets them, if it is one."""
+    if one.heap is None:  # drawn traces have no call sites
+        return generate_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        drawn = Path(folder) / "drawn.parquet"
+        trace = generate_workload(spec, drawn) if spec else Trace.open(paths[0])
+        return as_served(one.heap, requests_of(trace)).engine()
 
 
 def _added(row: Row, before: Row | None) -> Row:

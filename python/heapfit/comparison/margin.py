@@ -11,17 +11,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
-from heapfit.plan.allocators import find_allocators
+from heapfit.plan.allocators import find_allocators, scalars_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import MOST_MARGIN
 
 UNIT = 8  # bytes: regions are multiples of it
 SMALL_PEAK = 64 * 1024  # bytes live: below, a few blocks that lie elsewhere change the region
 ENOUGH_OF_SMALL = 4  # recordings that carry an answer for a small heap
-_LISTS_AXIS = 3  # of an allocator's axes (hfit/descriptor.h): which free lists there are
-_ONE_LIST = ("one", "exact sizes and one general")
+
+
+class MarginKind(StrEnum):
+    """What a plan learned from the recordings, or how its allocator keeps free blocks."""
+
+    PLAIN = "plain"  # no size or site is treated as the recordings say
+    PLACED = "placed"  # where blocks go was learned from the recordings
+    BY_ADDRESS = "by address"  # large holes lie in one list, by address
+    LISTED = "listed"  # large holes lie in one list, in no order
+    UNKNOWN = "unknown"  # the allocator's descriptor leaves it out
+
+
+_KIND_BY_LISTS: Final = {  # hfit_free_lists (hfit/descriptor.h)
+    "none": MarginKind.PLAIN,
+    "classes": MarginKind.PLAIN,
+    "single": MarginKind.LISTED,
+    "unknown": MarginKind.UNKNOWN,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +48,7 @@ class Known:
 
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
-    kind: str  # of the plan: PLAIN, PLACED, ADDRESSED or LISTED
-
-
-PLAIN = "plain"
-PLACED = "placed"
-ADDRESSED = "by address"
-LISTED = "listed"
+    kind: MarginKind  # of the plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +56,20 @@ class _Margins:
     """Percent, from one recording, two, three, and four or more."""
 
     below: float  # bytes live at the peak
-    plain: tuple[float, float, float, float]  # no size or site is treated as the recordings say
-    placed: tuple[float, float, float, float]  # where blocks go was learned from them
-    addressed: tuple[float, float, float, float]  # large holes lie in one list, by address
-    listed: tuple[float, float, float, float]  # likewise, in no order
+    plain: tuple[float, float, float, float]
+    placed: tuple[float, float, float, float]
+    by_address: tuple[float, float, float, float]
+    listed: tuple[float, float, float, float]
+
+    def of(self, kind: MarginKind) -> tuple[float, ...]:
+        """The column of a kind; of what is unknown the largest figure of all columns."""
+        columns: dict[MarginKind, tuple[float, ...]] = {
+            MarginKind.PLAIN: self.plain,
+            MarginKind.PLACED: self.placed,
+            MarginKind.BY_ADDRESS: self.by_address,
+            MarginKind.LISTED: self.listed,
+        }
+        return columns.get(kind) or tuple(map(max, *columns.values()))
 
 
 # Where each figure comes from, and how far beyond it other plans went: docs/margin.md.
@@ -59,25 +81,22 @@ _TABLE = (
 )
 
 
-def kind_of(plan: Plan, is_trained: bool) -> str:
+def kind_of(plan: Plan, is_trained: bool) -> MarginKind:
     """Which column of the margins holds for a plan; `is_trained` on the recordings."""
-    if is_trained:
-        return PLACED
     (info,) = find_allocators([plan.allocator])
-    if info.axes[_LISTS_AXIS].text not in _ONE_LIST:
-        return PLAIN
-    return ADDRESSED if plan.scalars.get("list", 0) else LISTED
+    kind = _KIND_BY_LISTS[info.free_lists]
+    if kind is MarginKind.UNKNOWN:
+        return kind
+    if is_trained:
+        return MarginKind.PLACED
+    is_by_address = info.address_order is not None and scalars_of(plan)[info.address_order] != 0
+    return MarginKind.BY_ADDRESS if is_by_address else kind
 
 
 def margin_for(known: Known) -> float:
     """Percent that another run may need beyond the growth of its load."""
     margins = next(one for one in _TABLE if known.u_max < one.below)
-    by_runs: tuple[float, ...] = {
-        PLAIN: margins.plain,
-        PLACED: margins.placed,
-        ADDRESSED: margins.addressed,
-        LISTED: margins.listed,
-    }[known.kind]
+    by_runs = margins.of(known.kind)
     return by_runs[min(known.runs, len(by_runs)) - 1]
 
 
@@ -131,7 +150,8 @@ def largest_r_safe(
 ) -> int:
     """The largest R_safe whose `heap_size` has at most such a region; a multiple of 8.
 
-    >>> largest_r_safe(92_104, Known(1, 87_384, PLAIN)), heap_size(90_304, Known(1, 87_384, PLAIN))
+    >>> known = Known(1, 87_384, MarginKind.PLAIN)
+    >>> largest_r_safe(92_104, known), heap_size(90_304, known)
     (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
     """
     fits, exceeds = 0, region // UNIT + 1  # multiples: what fits with its margin, what does not

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.incumbents.needs import grow_headers
+from heapfit.comparison.incumbents.requests import as_served, requests_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,13 @@ EXACT = Precision(every_size=True)
 WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 
+def find_events(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray:
+    """What is replayed: the trace, with tags of call sites, or as a system's heap gets it."""
+    if one.heap is None:
+        return loaded.events_for(one.plan)
+    return as_served(one.heap, requests_of(loaded)).engine()
+
+
 def measure_candidate(
     candidate: Candidate,
     events: _engine.EventArray,
@@ -46,6 +56,25 @@ def measure_candidate(
     progress: Progress = no_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
+    row = _measure_plan(candidate, events, ground, precision, progress)
+    if candidate.heap is None:
+        return row
+    heap = candidate.heap
+    r_min, r_safe = (one and heap.memory(one) for one in (row.r_min, row.r_safe))
+    grown = grow_headers(heap, [r_safe])
+    if grown != heap:
+        longer = replace(candidate, heap=grown, plan=grown.plan)
+        return measure_candidate(longer, events, ground, precision, progress)
+    return replace(row, r_min=r_min, r_safe=r_safe, placed=None, heap=heap)
+
+
+def _measure_plan(
+    candidate: Candidate,
+    events: _engine.EventArray,
+    ground: Ground,
+    precision: Precision,
+    progress: Progress,
+) -> Row:
     step = f"compare {candidate.name}"
     plan = candidate.plan.engine()
     trial = _engine.Trial(plan, events, ground.base_alignment)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.margin import HeapSize, Known, heap_size, kind_of
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
@@ -38,11 +39,13 @@ class Row:
     beaten_by: str | None = None  # the row for which it was left (front/left.py)
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
+    heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
 
     @property
     def replay_region(self) -> int | None:
-        """Where the metered replay ran: R_safe, else R_min."""
-        return self.r_safe if self.r_safe is not None else self.r_min
+        """Where the metered replay ran: R_safe, else R_min, as a region of the plan."""
+        memory = self.r_safe if self.r_safe is not None else self.r_min
+        return memory if self.heap is None or memory is None else self.heap.region(memory)
 
     @property
     def over_u_max(self) -> float | None:

@@ -71,7 +71,7 @@ def plain_replay(
 
     Memory follows the live blocks.
     """
-    base = max(trace.largest_alignment, plan.alignment)
+    base = trace.base_alignment_for(plan.alignment)
     replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
     done = 0
     for events in trace.event_batches(plan.sites):

@@ -12,6 +12,8 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
+from heapfit.comparison.incumbents.requests import as_served, requests_of
 from heapfit.comparison.jobs import Contestants
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
@@ -192,8 +194,11 @@ def sorted_out(made: Sequence[Made]) -> Portfolio:
 
 
 def _named(named: str, loaded: LoadedTrace) -> list[Made]:
+    if is_simulated(named):
+        return [_make_system_heap(named, loaded)]
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
+    allocator = info.name
     scalars = named_values(named, settings, "TUNABLE")
     if not takes_pools(info):
         return [_without_pools(info, scalars, loaded)]
@@ -202,6 +207,17 @@ def _named(named: str, loaded: LoadedTrace) -> list[Made]:
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
     return [_tuned(one, scalars) for one in _with_pools(allocator, loaded)]
+
+
+def _make_system_heap(named: str, loaded: LoadedTrace) -> Made:
+    """A system's heap, unless it has not what the trace asks for."""
+    heap = find_heap(named, loaded.alignment)
+    try:
+        as_served(heap, requests_of(loaded))
+    except HeapfitError as error:
+        return NotApplicable(named, str(error))
+    reason = f"{heap.title}, {SIMULATED}"
+    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap)
 
 
 def _with_pools(allocator: str, loaded: LoadedTrace) -> list[Made]:

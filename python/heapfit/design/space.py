@@ -2,8 +2,8 @@
 """The configurations of a trace: allocators x tunables x budgets, each plan once.
 
 What `fit` tries comes first, and the verdict is about it; then what is searched further: every
-combination of the values that descriptors give for their tunables, the plans with pools over each
-shared allocator, and pools that grow. With the longest effort the verdict is about all of them.
+combination of the values that descriptors give for their tunables, and the plans with pools over
+each shared allocator. With the longest effort the verdict is about all of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from heapfit.design.portfolio import (
     standard_portfolio,
 )
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
-from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
-GROWTH = (4, 16)  # blocks that a pool gets at a time where it begins with none
 SHORT = 20_000  # events; on no shorter trace is a configuration too slow
 MOST_ACCESSES = 100  # a call, over the trace
 _ROOM = 4  # times U_max, for heaps that wear down
@@ -68,7 +67,7 @@ def every_plan(
     """As `configurations`, with the names of plans that came before by another name."""
     standard = standard_portfolio(loaded, options, progress)
     named = named_portfolio(loaded, list(_grid_names()), [])
-    further = _further(loaded, standard.candidates, named.candidates)
+    further = _further(standard.candidates, named.candidates)
     is_further = options.effort != Effort.LONG
     candidates = [*standard.candidates, *(_marked(one, is_further) for one in further)]
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
@@ -80,12 +79,10 @@ def every_plan(
     return [*(one for one in left_out.values() if ":" not in one.name), *judged]
 
 
-def _further(
-    loaded: LoadedTrace, standard: Sequence[Candidate], named: Sequence[Candidate]
-) -> list[Candidate]:
+def _further(standard: Sequence[Candidate], named: Sequence[Candidate]) -> list[Candidate]:
     """What stands beyond the standard candidates, the grid of `named` ones first."""
     over = [other for one in (*standard, *named) for other in _over_other_heaps(one)]
-    return [*named, *over, *(other for one in named for other in _grown(one, loaded))]
+    return [*named, *over]
 
 
 def named_configurations(
@@ -125,7 +122,7 @@ def _judged(one: Made, loaded: LoadedTrace) -> Made:
     events = len(loaded.events)
     if isinstance(one, NotApplicable) or events <= SHORT:
         return one
-    base = max(loaded.alignment, loaded.trace.largest_alignment)
+    base = loaded.trace.base_alignment_for(loaded.alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
     trial = _engine.Trial(one.plan.engine(), loaded.events, base)
     replayed = one.replayed + events  # at most
@@ -163,26 +160,6 @@ def _over_other_heaps(candidate: Candidate) -> Iterator[Candidate]:
             yield replace(
                 candidate, name=f"{candidate.name}:shared={name}", plan=plan, reason=reason
             )
-
-
-def _grown(candidate: Candidate, loaded: LoadedTrace) -> Iterator[Candidate]:
-    """Pools that begin with one block and get more from the shared allocator as they need them."""
-    (info,) = find_allocators([candidate.plan.allocator])
-    most_steps = {t.name: t.highest for t in info.tunables}.get("growth_steps")
-    if most_steps is None:
-        return
-    for growth in GROWTH:
-        pools = tuple(Pool(pool.size, 1, pool.is_exact) for pool in candidate.plan.pools)
-        steps = sum(-(-max(pool.count - 1, 0) // growth) for pool in candidate.plan.pools)
-        grows = {"growth": growth, "growth_steps": min(max(steps, 1), most_steps)}
-        plan = replace(
-            candidate.plan,
-            scalars={**candidate.plan.scalars, **grows},
-            pools=pools,
-            shared=Plan(SHARED_HEAPS[0], {"alignment": loaded.alignment}),
-        )
-        reason = f"{candidate.reason}; blocks added {growth} at a time"
-        yield replace(candidate, name=f"{candidate.name}:growth={growth}", plan=plan, reason=reason)
 
 
 def _each_once(candidates: Sequence[Candidate]) -> list[Made]:

@@ -14,7 +14,7 @@ from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
 from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import save_robust_plans
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit
+from heapfit.fitting.result import Fit
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
 
@@ -53,7 +53,7 @@ def front_of_fit(
 
 
 def _require_whole(fitted: Fit) -> None:
-    if fitted.looked_at is not None:
+    if fitted.excerpt is not None:
         raise HeapfitError(
             f"{fitted.name}: was searched by an excerpt, whose regions are not the whole's "
             "(set most_events above its events)"

@@ -26,7 +26,7 @@ from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
-    design_robust,
+    design_loaded,
     robust_plan_file,
     trained_on_traces,
 )
@@ -34,18 +34,18 @@ from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.space import named_configurations, portfolio_of
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Answer, FitOptions
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, Whole, no_progress
-from heapfit.sweep import Sweep, usable_cores
-from heapfit.sweep.threads import meanwhile
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import Trace
+from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.sweep import Sweep
+from heapfit.sweep.threads import run_beside_body
+from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"read": 2, "make plans": 45, "compare": 53, "prefer": 1}
+_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
-_SEVERAL = {"design": 88, "read": 1, "compare": 11}
+_SEVERAL = {"design": 88, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
 
@@ -69,7 +69,7 @@ class Choice:
 
 
 def choose_for_one(
-    trace: Trace,
+    loaded: LoadedTrace,
     name: str,
     options: FitOptions,
     progress: Progress = no_progress,
@@ -77,12 +77,10 @@ def choose_for_one(
 ) -> Choice:
     """From one recording: no plan whose blocks were counted on it, unless asked for.
 
-    `sweep`: who does the work; None: one thread. Any number finds the same.
+    `sweep`: where a whole design space is measured; None: in this process.
     """
-    whole = Whole(progress, _ONE)
-    read = load_trace(trace, options.alignment, whole.part("read", steps=2))
-    _require_allocations(name, read.profile.u_max)
-    loaded = replace(read, threads=1 if sweep is None else sweep.threads)
+    _require_allocations(name, loaded.profile.u_max)
+    whole = WeightedProgress(progress, _ONE)
     compared = _space if options.front or options.allocators else _candidates
     comparison = compared(loaded, options, whole, sweep)
     preferring = whole.part("prefer")
@@ -108,20 +106,20 @@ def choose_for_one(
 
 
 def _candidates(
-    loaded: LoadedTrace, options: FitOptions, whole: Whole, _: Sweep | None
+    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, _: Sweep | None
 ) -> Comparison:
     """What the effort has, compared; a plan is left once it cannot win, unless all are wanted."""
-    with meanwhile(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
+    with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
-    is_of_all = options.whole or options.prefer is not Preference.MEMORY
+    is_of_all = options.whole or options.prefer is not Preference.RAM
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
 
 
 def _space(
-    loaded: LoadedTrace, options: FitOptions, whole: Whole, sweep: Sweep | None
+    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, sweep: Sweep | None
 ) -> Comparison:
     """The configurations of the allocators that are named, or of all, compared."""
     plans, make = options.plans, whole.part("make plans", steps=1)
@@ -131,7 +129,7 @@ def _space(
 
 
 def choose_for_several(
-    traces: Sequence[Trace],
+    recordings: Sequence[LoadedTrace],
     names: Sequence[str],
     options: FitOptions,
     progress: Progress = no_progress,
@@ -142,13 +140,12 @@ def choose_for_several(
     `sweep`: where the work is done; None: on all cores.
     """
     robust = _robust(options)
-    whole = Whole(progress, _SEVERAL)
+    whole = WeightedProgress(progress, _SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
-        designs = design_robust(traces, robust, whole.part("design", _DESIGN), workers)
+        designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
-    most = max(range(len(traces)), key=lambda i: row.regions[i] or 0)
-    shown = load_trace(traces[most], options.alignment, whole.part("read", steps=2))
-    shown = replace(shown, threads=usable_cores() if sweep is None else sweep.threads)
+    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
+    shown = recordings[most]
     portfolio = _portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)
@@ -175,7 +172,7 @@ def choose_for_several(
     )
 
 
-def raised(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
+def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     """The same plan, where recordings are known to need larger regions of it than were found.
 
     Less than these may do by chance; it is not known.
@@ -199,21 +196,21 @@ def raised(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     )
 
 
-def rivals(choice: Choice) -> list[Row]:
+def list_rivals(choice: Choice) -> list[Row]:
     """Other plans that the verdict of one recording may name, those that need least first.
 
     They are of the winner's kind: with blocks counted on the recording, or not.
     """
     winner = choice.winner
-    alike = [
+    rivals = [
         one
         for one in judged_rows(choice.comparison)
         if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
     ]
-    return sorted(alike, key=lambda one: one.r_safe is None)
+    return sorted(rivals, key=lambda one: one.r_safe is None)
 
 
-def with_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
+def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
     """`choice` of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
     alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())
@@ -295,7 +292,7 @@ def _preferred(
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
-    if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
+    if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
         return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
     front = front_of(comparison, loaded, sram=options.sram, progress=progress)
     choice = chosen(front, prefer, may_count=pools)

@@ -14,19 +14,21 @@ import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.costs.measures import Measure
-from heapfit.comparison.incumbents.heaps import parse_system_heap
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Fit, FitOptions, FitPaths, Run
 from heapfit.fitting.candidates import front_of_fit, save_plans
-from heapfit.fitting.fit import WORK, Place, find, write
-from heapfit.fitting.folder import paths_in, results_aside
-from heapfit.outputs.folder import folder_aside
+from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
+from heapfit.fitting.folder import FitPaths, paths_in, staged_results
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit, Run
+from heapfit.fitting.workload import Place, Request
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import PlanFile, require_unedited
-from heapfit.progress import Progress, Whole, no_progress
+from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -38,6 +40,7 @@ class FittedHeap(Tabular):
 
     found: Fit
     home: Path  # of the traces that were imported; gone with this record
+    write_page: WritePage | None = None  # None: no page is written
 
     def __str__(self) -> str:
         size = self.found.answer.size
@@ -89,10 +92,7 @@ class FittedHeap(Tabular):
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer
-        try:
-            now = parse_system_heap(heap, self.found.options.alignment)
-        except HeapfitError as error:
-            raise HeapfitError(str(error).removeprefix("--now: ")) from error
+        now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
         now, memories, _ = memories_needed(
@@ -119,13 +119,13 @@ class FittedHeap(Tabular):
         edited.
         """
         folder = Path(folder)
-        with results_aside(folder) as aside:
+        with staged_results(folder) as staging:
             placed = self._placed(folder)
             for one in self.found.paths.traces:
                 if one.parent == self.home:
-                    shutil.copyfile(one, aside / one.name)
+                    shutil.copyfile(one, staging / one.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
-            write(placed, aside, shown, progress)
+            write(placed, staging, shown, self.write_page, progress)
         return placed.paths
 
     def write_plans(self, folder: Path | str) -> list[Path]:
@@ -133,8 +133,8 @@ class FittedHeap(Tabular):
 
         Those whose region was not searched, as `whole` is False, are without one.
         """
-        with folder_aside(Path(folder), require_unedited) as aside:
-            paths = save_plans(self.found, aside)
+        with staged_folder(Path(folder), require_unedited) as staging:
+            paths = save_plans(self.found, staging)
         return [Path(folder) / path.name for path in paths]
 
     def front(
@@ -146,8 +146,8 @@ class FittedHeap(Tabular):
 
     def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
         """Writes the front's plans, as `heapfit fit --front` does; returns where."""
-        with folder_aside(Path(folder), require_unedited) as aside:
-            paths = save_front(self.front(by), aside, self.plan.trained_on)
+        with staged_folder(Path(folder), require_unedited) as staging:
+            paths = save_front(self.front(by), staging, self.plan.trained_on)
         return [Path(folder) / path.name for path in paths]
 
     def _placed(self, folder: Path) -> Fit:
@@ -162,7 +162,9 @@ class FittedHeap(Tabular):
             self.found,
             trace=replace(self.found.trace, path=there(self.found.trace.path)),
             searched=replace(self.found.searched, path=there(self.found.searched.path)),
-            paths=paths_in(folder, traces, has_plan=old.plan is not None),
+            paths=paths_in(
+                folder, traces, has_plan=old.plan is not None, has_page=old.report is not None
+            ),
         )
 
 
@@ -170,17 +172,19 @@ def fit_heap(
     sources: Source | str | Sequence[Source | str],
     options: FitOptions | None = None,
     progress: Progress = no_progress,
+    write_page: WritePage | None = None,
 ) -> FittedHeap:
-    """Fits one heap to all sources; files that are no traces are imported into a folder aside."""
+    """Fits one heap to all sources; files that are no traces are imported into a new folder."""
     paths = [one.path if isinstance(one, Trace) else one for one in sources_of(sources)]
     home = Path(tempfile.mkdtemp(prefix="heapfit-"))
     try:
-        whole = Whole(progress, WORK)
-        found, _ = find(paths, Place(home, home), options or FitOptions(), whole)
+        request = Request(Place(home, home), options or FitOptions())
+        whole, has_page = WeightedProgress(progress, WORK), write_page is not None
+        found = fit_in_memory(paths, request, whole, has_page=has_page)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
-    fitted = FittedHeap(found, home)
+    fitted = FittedHeap(found, home, write_page)
     weakref.finalize(fitted, shutil.rmtree, home, ignore_errors=True)
     return fitted
 

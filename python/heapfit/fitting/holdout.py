@@ -12,13 +12,14 @@ from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.requests import as_served, requests_of
 from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Held
 from heapfit.fitting.choice import Choice
+from heapfit.fitting.workload import Recording
 from heapfit.progress import Progress, by_steps
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import DrawnRun, draw_run
-from heapfit.workloads.model import Model, fit_model
+from heapfit.workloads.model import Model, fit_model, fit_model_of
 
 DRAWN = 16  # runs in all, from the recordings by turns
 MOST_EVENTS = 2_000_000  # of a recording to draw from: it takes 200 bytes of memory an event
@@ -30,38 +31,49 @@ _STEP = "replay recorded and drawn runs"
 _UNIT = _engine.REGION_UNIT
 
 
-def held_by(
+@dataclass(frozen=True, slots=True)
+class HoldoutResult:
+    """Whether runs are served by just the region that is to be set: a replay of each."""
+
+    seen: int  # recordings
+    seen_refused: int  # of these
+    drawn: int  # runs drawn from the recordings, which took no part in the choice; 0: none
+    drawn_refused: int
+    events: int  # replayed for it
+    # The least region that each drawn run was found to need; None: more than all that were tried.
+    # Empty: not looked for.
+    drawn_needs: tuple[int | None, ...] = ()
+
+
+def check_holdout(
     choice: Choice,
-    traces: Sequence[Trace],
-    searched: Sequence[Trace],
+    recordings: Sequence[Recording],
+    searched: Sequence[LoadedTrace],
     progress: Progress,
     threads: int = 1,
-) -> Held:
+) -> HoldoutResult:
     """One replay of each run in the answer's region; nothing is chosen by it.
 
-    `searched`: the same, or excerpts of long ones. Those are replayed whole from their files, but
-    in today's heap by their excerpts. Any number of threads finds the same.
+    `searched`: the recordings, or excerpts of long ones. Those are replayed whole from their files,
+    but in the incumbent heap by their excerpts. Any number of threads finds the same.
     """
     progress(_STEP, 0.0)
-    seen = searched if choice.answer.kept is not None else traces
-    refused = sum(
-        not _holds(choice, trace, is_long=trace not in searched, progress=progress)
-        for trace in seen
-    )
-    events = sum(trace.info.events for trace in seen)
-    sizes = _sizes(choice, traces)
+    seen = searched if choice.answer.kept is not None else [_whole_run(one) for one in recordings]
+    refused = sum(not _serves(choice, run, progress) for run in seen)
+    events = sum(_event_count(run) for run in seen)
+    sizes = _sizes(choice, recordings)
     judged: list[_Judged] = []
 
     def judge(drawing: _Drawing) -> _Judged:
         run = draw_run(drawing.model, drawing.seed)
         return _judged(_tried(choice, run), sizes, len(run))
 
-    for one in in_threads(threads, judge, _drawings(traces)):
+    for one in map_in_threads(threads, judge, _drawings(recordings)):
         judged.append(one)
         progress(_STEP, len(judged) / DRAWN)
     progress(_STEP, 1.0)
-    return Held(
-        seen=len(traces),
+    return HoldoutResult(
+        seen=len(recordings),
         seen_refused=refused,
         drawn=len(judged),
         drawn_refused=sum(not one.runs for one in judged),
@@ -77,27 +89,37 @@ class _Drawing(NamedTuple):
     seed: int
 
 
-def _drawings(traces: Sequence[Trace]) -> list[_Drawing]:
+def _whole_run(recording: Recording) -> LoadedTrace | Trace:
+    """All of a recording: in memory, or where it is too long in its file."""
+    return recording.loaded or recording.trace
+
+
+def _event_count(run: LoadedTrace | Trace) -> int:
+    return len(run.events) if isinstance(run, LoadedTrace) else run.info.events
+
+
+def _drawings(recordings: Sequence[Recording]) -> list[_Drawing]:
     """None from recordings that are too short or too long to draw from."""
-    models = [model for trace in traces if (model := _model(trace)) is not None]
+    models = [model for one in recordings if (model := _model(one)) is not None]
     return [
         _Drawing(models[i % len(models)], _SEED + i // len(models))
         for i in range(DRAWN if models else 0)
     ]
 
 
-def _model(trace: Trace) -> Model | None:
-    if trace.info.events > MOST_EVENTS:
+def _model(recording: Recording) -> Model | None:
+    if recording.trace.info.events > MOST_EVENTS:
         return None
+    run = _whole_run(recording)
     try:
-        return fit_model(trace)
+        return fit_model_of(run) if isinstance(run, LoadedTrace) else fit_model(run)
     except HeapfitError:
         return None
 
 
-def _sizes(choice: Choice, traces: Sequence[Trace]) -> list[int]:
+def _sizes(choice: Choice, recordings: Sequence[Recording]) -> list[int]:
     """Around the region to be set, as far on either side as its margin, twice below."""
-    if max(trace.info.events for trace in traces) > _MOST_EVENTS_SIZED:
+    if max(one.trace.info.events for one in recordings) > _MOST_EVENTS_SIZED:
         return []
     region = choice.answer.size.region
     margin = max(region - choice.answer.size.r_safe, _SIZES * _UNIT)
@@ -148,23 +170,22 @@ def _judged(tried: _Tried, sizes: Sequence[int], events: int) -> _Judged:
     return _Judged(tried.runs, need, events + more)
 
 
-def _holds(choice: Choice, trace: Trace, *, is_long: bool, progress: Progress) -> bool:
+def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:
     """Whether a recording is served by the answer's region."""
-    if not is_long:
-        return _tried(choice, trace).runs
+    if isinstance(run, LoadedTrace):
+        return _tried(choice, run).runs
     tell = by_steps(progress, {"replay": 1.0})
     region, plan = choice.answer.size.region, choice.winner.plan
-    return plain_replay(trace, plan, region, tell).result().refusals == 0
+    return plain_replay(run, plan, region, tell).result().refusals == 0
 
 
-def _tried(choice: Choice, trace: Trace | DrawnRun) -> _Tried:
-    region, kept, base = choice.answer.size.region, choice.answer.kept, trace.largest_alignment
+def _tried(choice: Choice, run: LoadedTrace | DrawnRun) -> _Tried:
+    region, kept, base = choice.answer.size.region, choice.answer.kept, run.largest_alignment
     if kept is None:
         plan = choice.winner.plan
-        events = trace.events(plan.sites)
-        trial = _engine.Trial(plan.engine(), events, max(base, plan.alignment))
-        return _tried_in(region, trial, None)
-    served = as_served(kept, requests_of(trace)).engine()
+        events = run.events(plan.sites) if isinstance(run, DrawnRun) else run.events_for(plan)
+        return _tried_in(region, _engine.Trial(plan.engine(), events, base), None)
+    served = as_served(kept, requests_of(run)).engine()
     trial = _engine.Trial(kept.plan.engine(), served, base)
     return _tried_in(kept.region(region), trial, kept)
 

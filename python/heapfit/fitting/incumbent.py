@@ -1,50 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fitted heap beside the one that there is today."""
+"""The fitted heap beside the incumbent: the one that the program has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs, needs_of
 from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.margin import Known, enough_recordings, heap_size, kind_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import Answer, FitOptions
+from heapfit.fitting.answer import Answer
 from heapfit.fitting.choice import Choice
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.workload import Recording
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress
-from heapfit.trace.stored import Trace
+from heapfit.trace.loaded import LoadedTrace
 
 
-def heap_of_today(options: FitOptions) -> SystemHeap | None:
-    """The heap that the options name; HeapfitError if there is no such."""
-    return None if options.now is None else parse_system_heap(options.now, options.alignment)
-
-
-def needed_today(heap: SystemHeap, traces: Sequence[Trace], progress: Progress) -> Needs:
-    """What each recording needs in today's heap."""
-    requests = [requests_of(trace) for trace in traces]
-    bases = [trace.largest_alignment for trace in traces]
+def measure_incumbent(
+    heap: SystemHeap, searched: Sequence[LoadedTrace], progress: Progress
+) -> Needs:
+    """What each recording needs in the incumbent heap."""
+    requests = [requests_of(one) for one in searched]
+    bases = [one.largest_alignment for one in searched]
     try:
         return needs_of(heap, requests, bases, progress)
     except HeapfitError as error:
         raise HeapfitError(f"--now {heap.name}: {error}") from error
 
 
-def beside_today(needs: Needs, traces: Mapping[str, Trace], choice: Choice) -> Today:
-    """That beside the fitted heap; `traces` by name."""
-    heap = needs.heap
-    columns = zip(traces, choice.u_max, needs.memories, choice.unseen, strict=True)
+def compare_incumbent(needs: Needs, recordings: Sequence[Recording], choice: Choice) -> Today:
+    """The incumbent heap beside the fitted one, on each recording."""
+    heap, names = needs.heap, [one.name for one in recordings]
+    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*one) for one in columns)
     today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
     wanted = enough_recordings(max(choice.u_max))
     costs = (today, _fitted_cost(choice))
-    is_foretold = any(trace.info.is_from_target for trace in traces.values())
+    is_foretold = any(one.trace.info.is_from_target for one in recordings)
     return Today(heap, pairs, costs, needs.permanent, wanted, is_foretold)
 
 
@@ -56,8 +55,8 @@ def _fitted_cost(choice: Choice) -> HeapCost:
     return HeapCost(row.name, max(regions, default=None), costs.size, costs.time)
 
 
-def kept(choice: Choice, today: Today, options: FitOptions) -> Choice:
-    """The choice with the answer for today's heap, where that is kept."""
+def keep_incumbent(choice: Choice, today: Today, options: FitOptions) -> Choice:
+    """The choice with the answer for the incumbent heap, where that is kept."""
     if not today.is_kept:
         return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if today.needed is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would make an answer firmer, or smaller: each a few words."""
+"""What would make an answer more certain, or smaller: each a few words."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import replace
 from heapfit import _engine
 from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
 from heapfit.fitting.choice import Choice
+from heapfit.fitting.options import FitOptions
 from heapfit.progress import Progress
 
 _FINER = 4  # bytes: the least alignment there is
 _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
 
 
-def firmer(choice: Choice, options: FitOptions, progress: Progress) -> tuple[tuple[str, ...], int]:
+def suggest_next_recordings(
+    choice: Choice, options: FitOptions, progress: Progress
+) -> tuple[tuple[str, ...], int]:
     """A second recording, the target's pointers, a finer alignment; what applies.
 
     Then the events replayed to know it.
@@ -53,8 +55,8 @@ def _saved_by_finer_alignment(
         engine_plan = finer.engine()
     except HeapfitError:
         return 0.0, 0
-    base = choice.shown.trace.largest_alignment
-    trial = _engine.Trial(engine_plan, choice.shown.events_for(finer), base)
+    events = choice.shown.events_for(finer)
+    trial = _engine.Trial(engine_plan, events, choice.shown.largest_alignment)
     tried = trial.run(int(winner.r_safe * (1 - _LEAST_SAVED)))
     if not tried.runs:  # R_safe lies above all that fails
         return 0.0, tried.events

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from heapfit.generate.code_size import measure
 from heapfit.generate.core_files import licence, needed_files
-from heapfit.generate.folder import folder_aside
+from heapfit.generate.folder import staged_folder
 from heapfit.generate.images import linked_images
 from heapfit.generate.languages import language_named, require_fit
 from heapfit.generate.names import checked_prefix
@@ -79,8 +79,8 @@ def generate(
     texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
     if is_one:
         texts = one_file_texts(design, texts)
-    texts |= language_texts(design, spoken, texts[header_name(design)])
-    with folder_aside(folder) as aside:
+    texts |= language_texts(design, spoken)
+    with staged_folder(folder) as aside:
         _write(aside, texts)
         save_plan(aside / "plan.toml", plan_file)
         header = aside / header_name(design)

@@ -26,7 +26,7 @@ _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 
 
 @contextlib.contextmanager
-def folder_aside(folder: Path) -> Iterator[Path]:
+def staged_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
     try:
         require_replaceable(folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN
 from heapfit.generate.worst_case.loop_marks import OPTIONS
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ def linked_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Imag
                 return None
             return image
 
-        yield Images(*in_threads(threads, link, ("plain", "marked", "own")))
+        yield Images(*map_in_threads(threads, link, ("plain", "marked", "own")))

@@ -61,7 +61,7 @@ def require_fit(design: Design, language: Language) -> None:
     if design.is_given:
         raise HeapfitError(
             f"language {language.value}: the first request makes the heap, so its region cannot be "
-            "handed over (leave out --region given, or --language)"
+            "handed over (leave out --region-given, or --language)"
         )
     if _RESERVED.search(f"{design.prefix}"):
         raise HeapfitError(

@@ -3,18 +3,19 @@
 
 app_heap.c
   hfit/*.h, app_plan.h    what all sources share
-  src/**/INNER.c          of each allocator behind pools, with its headers and names of its own
+  src/**/INNER.c          of each allocator behind pools, with its headers
   src/**/OUTER.c          of the one that is called, with its headers
-  the wrapper
+  the wrapper, and before it the header with the lock, which may be a platform's
 
-Each allocator is written as a source of its own, and they call their work by the same names, such
-as heap_alloc. So those of an inner one become heap_alloc_in_INNER, and its macros end with it.
+That header meets no name of core's: heap_alloc of an allocator's source becomes
+hfit_heap_alloc_in_OUTER, load_word, which all share, hfit_load_word, and macros end before the
+wrapper. So the allocators, which call their work by the same names, do not meet either.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 _INCLUDE = re.compile(
     r'^[ \t]*#[ \t]*include[ \t]+"((?:hfit|src)/[^"]+|\w+_plan\.h)"[^\n]*\n', re.M
@@ -26,6 +27,8 @@ _TYPE = re.compile(r"^\}\s*(\w+);|^typedef\b[^;{]*?(?:\(\*(\w+)\)\([^;]*\)|\b(\w
 _TAG = re.compile(r"\b(?:struct|enum|union)\s+(?:HFIT_MAY_ALIAS\s+)?(\w+)\s*\{")
 _FUNCTION_OR_TABLE = re.compile(r"^(?!typedef)[a-z][\w \t*]*?\b(\w+)(?=[(\[]| =)", re.MULTILINE)
 _PASTED = re.compile(r"\b(?!hfit_)(\w+_)##operation\b")  # such as heap_##operation
+# A name, and what stands before that of a field or of an operation.
+_NAME = re.compile(r"(\.|->|\boffsetof\(\w+, |\bHFIT_(?:THIS|DO|WORK)\(|)\b([A-Za-z]\w*)")
 _FOR_ALL = {"src/region.h", "src/size.h"}  # beside hfit/ and the plan
 _NO_NAMES = {"_Static_assert", "HFIT_THIS", "HFIT_MAY_ALIAS", "enum"}
 
@@ -45,12 +48,12 @@ def in_one_file(texts: Mapping[str, str], wrapper: str, sources: Sequence[str]) 
 
     `sources` are the allocators', from the outermost inwards; the wrapper calls the first.
     """
-    outer, *inner = sources
     common: dict[str, str] = {}
-    parts = [_inner_section(texts, source, common) for source in reversed(inner)]
-    seen: set[str] = set()
-    parts += [_title(name) + _expanded(texts, name, common, seen) for name in (outer, wrapper)]
-    return "".join([_head(texts[wrapper]), _BEFORE_PLAN, *common.values(), _BEHIND_PLAN, *parts])
+    sections = [_section(texts, source, common) for source in reversed(sources)]
+    calls = _title(wrapper) + _expanded(texts, wrapper, common, set())
+    shared = "".join(text for name, text in common.items() if name.startswith("src/"))
+    core = "".join([_BEFORE_PLAN, *common.values(), _BEHIND_PLAN, *sections])
+    return "".join([_head(texts[wrapper]), _renamed(core, shared), _ended(shared), calls])
 
 
 def _head(wrapper: str) -> str:
@@ -62,17 +65,31 @@ def _title(source: str) -> str:
     return f"\n/* ---- {source} ---- */\n\n"
 
 
-def _inner_section(texts: Mapping[str, str], source: str, common: dict[str, str]) -> str:
-    """An allocator behind pools; what it defines gets names of its own."""
+def _section(texts: Mapping[str, str], source: str, common: dict[str, str]) -> str:
+    """An allocator, with names of its own for what it defines."""
     ours = _expanded(texts, source, common, set())
-    place = source.rpartition("/")[2].removesuffix(".c")
+    place = f"_in_{source.rpartition('/')[2].removesuffix('.c')}"
     fields = set(re.findall(r"\w+", "".join(common.values())))  # of structs that all know
-    for name in _defined(ours, place):
-        access = r"(?<!\.)(?<!->)" if name in fields else ""
-        ours = re.sub(rf"{access}\b{name}\b", f"{name}_in_{place}", ours)
-    ours = _PASTED.sub(rf"\1##operation##_in_{place}", ours)
-    ended = sorted(set(_MACRO.findall(ours)))
-    return "".join([_title(source), ours, *(f"#undef {name}\n" for name in ended)])
+    named = _PASTED.sub(rf"hfit_\1##operation##{place}", _renamed(ours, ours, place, fields))
+    return "".join([_title(source), named, _ended(ours)])
+
+
+def _renamed(text: str, definitions: str, place: str = "", fields: Collection[str] = ()) -> str:
+    """A text in which what the other one defines has names that tell whose it is."""
+    names = _defined(definitions)
+
+    def named(match: re.Match[str]) -> str:
+        access, name = match.groups()
+        is_operation = access.startswith("HFIT_")
+        is_as_it_was = name not in names or is_operation or (access and name in fields)
+        return match[0] if is_as_it_was else f"{access}hfit_{name}{place}"
+
+    return _NAME.sub(named, text)
+
+
+def _ended(text: str) -> str:
+    """Ends the macros of a text."""
+    return "".join(f"#undef {name}\n" for name in sorted(set(_MACRO.findall(text))))
 
 
 def _expanded(texts: Mapping[str, str], name: str, common: dict[str, str], seen: set[str]) -> str:
@@ -92,8 +109,8 @@ def _expanded(texts: Mapping[str, str], name: str, common: dict[str, str], seen:
     return _INCLUDE.sub(included, texts[name])
 
 
-def _defined(text: str, allocator: str) -> set[str]:
-    """Functions, tables, types and constants that a text defines, but not hfit_ALLOCATOR_x."""
+def _defined(text: str) -> set[str]:
+    """Functions, tables, types and constants that a text defines, but those of hfit's own name."""
     plain = _COMMENT.sub("", text)
     constants = (
         re.match(r"\s*(\w+)", item) for body in _ENUM.findall(plain) for item in body.split(",")
@@ -101,4 +118,4 @@ def _defined(text: str, allocator: str) -> set[str]:
     found = {match[1] for match in constants if match}
     found |= {name for names in _TYPE.findall(plain) for name in names if name}
     found |= set(_TAG.findall(plain)) | set(_FUNCTION_OR_TABLE.findall(plain))
-    return {name for name in found - _NO_NAMES if not name.startswith(f"hfit_{allocator}_")}
+    return {name for name in found - _NO_NAMES if not name.startswith("hfit_")}

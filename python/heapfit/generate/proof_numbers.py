@@ -33,7 +33,7 @@ class LaidOut:
     def goal(self, number: int) -> str:
         """A function whose contract is what the proof asks of a pool."""
         return (
-            f"/*@ requires \\valid_read(run) && run->base == {self.base} && run->bits == 0 &&\n"
+            f"/*@ requires \\valid_read(run) && run->base == {self.base} &&\n"
             f"        run->count == {self.count} && run->first == {self.first};\n"
             f"    assigns \\nothing;\n"
             f"    ensures laid_out({self.list}, run, {self.size}); */\n"
@@ -48,10 +48,10 @@ def pools_of(folder: Path) -> list[LaidOut]:
         for path in sorted(folder.glob("*_plan.h"))
         for kind, name, body in _TABLE.findall(path.read_text())
     ]
-    by_bits = [body for _, _, body in tables if _numbers(body).get("search", 0) > 0]
+    by_bits = [body for _, _, body in tables if _numbers(body).get("search") == 0]
     found = [pool for table in tables for pool in _pools(*table, by_bits)]
     if not found:
-        reason = "free blocks are found by their bits (search = 1)" if by_bits else "it has none"
+        reason = "free blocks are found by their bits (search = 0)" if by_bits else "it has none"
         raise HeapfitError(f"{folder}: there is a proof for linked pools only: {reason}")
     return found
 

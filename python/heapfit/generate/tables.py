@@ -24,7 +24,7 @@ _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
 _ENTRIES_A_LINE = 24
 _POOL_WORDS = 8  # hfit_pool
-_POOLS_PLAN_WORDS = 17  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 5, seal
+_POOLS_PLAN_WORDS = 14  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 2, seal
 _OPERATIONS_WORDS = 12  # hfit_operations
 
 

@@ -47,14 +47,11 @@ def heap_texts(design: Design) -> dict[str, str]:
     }
 
 
-def language_texts(design: Design, language: Language, header: str) -> dict[str, str]:
-    """The files of a language beside the C, by file name; `header` is the text of C's."""
-    figures = {
-        "is_sized": f"void {design.prefix}_free_sized(" in header,
-        "sources": _heap_sources(design),
-    }
+def language_texts(design: Design, language: Language) -> dict[str, str]:
+    """The files of a language beside the C, by file name."""
+    sources = _heap_sources(design)
     return {
-        name: _fill(template, design, **figures)
+        name: _fill(template, design, sources=sources)
         for name, template in templates_of(language, design.prefix).items()
     }
 

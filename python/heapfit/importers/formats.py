@@ -66,41 +66,40 @@ def _is_lifetimes(head: bytes) -> bool:
 
 
 def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """Opens a file for one of the engine's readers."""
+    """Opens a file for a reader, which is given whether to drop events of unknown objects."""
     return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream)
 
 
-def _open_wire(stream: ByteStream, _options: ImportOptions) -> Source:
-    """A recording may have begun with blocks live, whose frees it cannot know: always dropped."""
-    return ReaderSource(_engine.WireTrace(drop_unknown=True), stream)
+def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
+    """As `_read_by`, of a file that may begin with blocks live, whose frees it cannot know.
 
-
-def _open_frames(stream: ByteStream, _options: ImportOptions) -> Source:
-    """Events may be missing, and with them the allocations of what is freed: always dropped."""
-    return ReaderSource(_engine.FrameTrace(drop_unknown=True), stream)
-
-
-def _open_log(stream: ByteStream, _options: ImportOptions) -> Source:
-    """A log may begin late, and lines of it may be lost: always dropped."""
-    return ReaderSource(_engine.HeapLogTrace(drop_unknown=True), stream)
-
-
-def _open_heaptrack(stream: ByteStream, _options: ImportOptions) -> Source:
-    """The program may have run before heaptrack was attached: always dropped."""
-    return ReaderSource(_engine.HeaptrackTrace(drop_unknown=True), stream)
+    A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
+    lost. Events of unknown objects are always dropped, and counted.
+    """
+    return lambda stream, _options: ReaderSource(reader(True), stream)
 
 
 FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
     _engine.has_frame,
-    _open_frames,
+    _read_late(_engine.FrameTrace),
 )
 FORMATS = (
-    Format("wire", "recording by heapfit record (recorder/WIRE.md)", _is_wire, _open_wire),
+    Format(
+        "wire",
+        "recording by heapfit record (recorder/WIRE.md)",
+        _is_wire,
+        _read_late(_engine.WireTrace),
+    ),
     Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
     FRAMES,
-    Format("heaptrack", "file of heaptrack, raw or not", _is_heaptrack, _open_heaptrack),
+    Format(
+        "heaptrack",
+        "file of heaptrack, raw or not",
+        _is_heaptrack,
+        _read_late(_engine.HeaptrackTrace),
+    ),
     Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
     Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
     Format(
@@ -115,7 +114,12 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
-    Format("log", "log or list of a heap in one of 13 forms", _engine.has_heap_log, _open_log),
+    Format(
+        "log",
+        "log or list of a heap in one of 13 forms",
+        _engine.has_heap_log,
+        _read_late(_engine.HeapLogTrace),
+    ),
 )
 
 

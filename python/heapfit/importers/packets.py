@@ -7,7 +7,11 @@ and queueing are the engine's; here its parts are joined.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.importers.source import STANDARD_QUEUE, ImportOptions
@@ -20,6 +24,20 @@ from heapfit.trace.stored import Columns, TraceInfo
 def is_packets(head: bytes) -> bool:
     """Whether a file that begins so is a capture or a packet table."""
     return _engine.is_capture(head) or _engine.is_packet_table(head)
+
+
+class PacketReader(Protocol):
+    """Makes packets of the bytes of a capture or packet table, fed in chunks that end anywhere."""
+
+    def feed(self, chunk: bytes, /) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        """Microseconds since the first packet, and bytes, of each IP packet in the next bytes."""
+
+    def finish(self) -> None:
+        """Ends the file; HeapfitError if it cannot end here or held no IP packet."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was skipped or doubtful so far, counted, one sentence each."""
 
 
 class PacketSource:
@@ -35,7 +53,6 @@ class PacketSource:
         """The events in file order, a chunk of the file at a time."""
         names = ("op", "object", "size", "time")
         for chunk in self._stream.chunks():
-            # Microseconds since the first packet, and bytes of each IP packet.
             time, size = self._reader.feed(chunk)
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
@@ -55,5 +72,5 @@ class PacketSource:
         return {}
 
 
-def _reader(head: bytes) -> _engine.CaptureReader | _engine.PacketTableReader:
+def _reader(head: bytes) -> PacketReader:
     return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()

@@ -1,29 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every importer offers and takes, and the one made from an engine reader fed with bytes."""
+"""What every importer offers and takes, what every reader does, and the importer made of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
-from heapfit import _engine
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
 STANDARD_QUEUE = "fill-drain:1000"
-
-Reader: TypeAlias = (
-    _engine.TextTrace
-    | _engine.RepTrace
-    | _engine.CsvTrace
-    | _engine.LifetimeTrace
-    | _engine.WireTrace
-    | _engine.FrameTrace
-    | _engine.HeapLogTrace
-    | _engine.HeaptrackTrace
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +38,48 @@ class Source(Protocol):
         """The callers of sites that stand for several; likewise."""
 
 
+class Reader(Protocol):
+    """Makes events of the bytes of a recording or log, fed in chunks that end anywhere.
+
+    HeapfitError from `feed` and `finish` names the line or byte that cannot be read.
+    """
+
+    def feed(self, chunk: bytes, /) -> None:
+        """Reads the next bytes of the file."""
+
+    def finish(self) -> None:
+        """Ends the file; HeapfitError if it is cut or empty."""
+
+    def take(self) -> Columns:
+        """The columns of the events read since the last call."""
+
+    @property
+    def pending(self) -> int:
+        """Events read and not yet taken."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was dropped or doubtful so far, counted, one sentence each."""
+
+    @property
+    def program(self) -> str:
+        """The recorded program; "" where the file does not say."""
+
+    @property
+    def source(self) -> str:
+        """Where the events come from; "" where the file does not say."""
+
+    @property
+    def pointer_bits(self) -> int:
+        """32, 64, or 0 where the file does not say."""
+
+    @property
+    def chains(self) -> Chains:
+        """The callers of each site that stands for several, innermost first; 0 for none."""
+
+
 class ReaderSource:
-    """Feeds a file's bytes to one of the engine's readers."""
+    """Feeds a file's bytes to a reader."""
 
     def __init__(self, reader: Reader, stream: ByteStream) -> None:
         self._reader = reader
@@ -77,8 +105,6 @@ class ReaderSource:
         )
 
     def chains(self) -> Chains:
-        """Recordings alone tell of more than the direct caller."""
-        if not isinstance(self._reader, _engine.WireTrace):
-            return {}
+        """The callers that the reader found, without the places where it found none."""
         chains = self._reader.chains.items()
         return {name: tuple(caller for caller in chain if caller) for name, chain in chains}

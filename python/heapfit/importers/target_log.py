@@ -23,7 +23,6 @@ from heapfit.trace.stored import Trace
 
 _FRAMES = "heapfit.frames"  # recorder/target/sinks/semihosting.c writes there
 _UART = "uart.log"
-INTERRUPTED = "was interrupted"
 _ARM, _RISCV = 40, 243  # the machine in an ELF header
 # Emulator, and the machine it has if none is asked for.
 _EMULATORS = {
@@ -41,6 +40,16 @@ class TargetRecording:
     ending: str  # in words
     log: Path | None = None  # where the bytes that came are kept
     status: int | None = None  # the image's, if it ended by itself
+    is_interrupted: bool = False  # by Ctrl-C; not over a serial line, where that ends a recording
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a run in the emulator ended."""
+
+    words: str
+    status: int | None = None  # the image's, if it ended by itself
+    is_interrupted: bool = False  # by Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +88,26 @@ def record_emulated(
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
-        status, ending = _run(command, folder, emulation)
+        ending = _run(command, folder, emulation)
         written = [file for file in (folder / _FRAMES, folder / _UART) if _has_bytes(file)]
         if not written:
-            raise HeapfitError(f"{emulation.image}: {ending} and wrote no frames (does it drain?)")
+            raise HeapfitError(
+                f"{emulation.image}: {ending.words} and wrote no frames (does it drain?)"
+            )
         trace = import_frames(written[0], output, progress)
         if log is not None:
             shutil.copyfile(written[0], log)
-        return TargetRecording(trace, ending, log, status)
+        return TargetRecording(trace, ending.words, log, ending.status, ending.is_interrupted)
 
 
 def run_emulated(emulation: Emulation) -> int | None:
     """The status with which an image ends that records nothing; None if its time was over."""
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        status, ending = _run(command, Path(folder), emulation)
-    if ending == INTERRUPTED:
+        ending = _run(command, Path(folder), emulation)
+    if ending.is_interrupted:
         raise KeyboardInterrupt
-    return status
+    return ending.status
 
 
 def _require_folder(output: Path) -> None:
@@ -134,11 +145,8 @@ def _machine_of(image: Path) -> int:
     return int(machine)
 
 
-def _run(command: Sequence[str], folder: Path, how: Emulation) -> tuple[int | None, str]:
-    """Ctrl-C reaches the emulator, too, and ends it.
-
-    The status, None if it was ended, and the same in words.
-    """
+def _run(command: Sequence[str], folder: Path, how: Emulation) -> _Ending:
+    """Runs the emulator to its end; Ctrl-C reaches it, too, and ends it."""
     console = None if how.is_heard else subprocess.DEVNULL
     with subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=console
@@ -147,11 +155,11 @@ def _run(command: Sequence[str], folder: Path, how: Emulation) -> tuple[int | No
             status = emulator.wait(how.seconds)
         except subprocess.TimeoutExpired:
             emulator.terminate()
-            return None, f"was ended after {how.seconds:g} s"
+            return _Ending(f"was ended after {how.seconds:g} s")
         except KeyboardInterrupt:
             emulator.terminate()
-            return None, INTERRUPTED
-    return status, f"ended with status {status}"
+            return _Ending("was interrupted", is_interrupted=True)
+    return _Ending(f"ended with status {status}", status)
 
 
 def _has_bytes(file: Path) -> bool:

@@ -21,7 +21,7 @@ from heapfit.league.others import entrant_name
 from heapfit.league.recordings import Recording
 from heapfit.league.rows import PLUGIN, LeagueRow, from_plain, to_plain
 from heapfit.league.stamps import sources_stamp
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plugin import Plugin, PluginRow
 
 _SCHEMA_VERSION = 2
@@ -66,8 +66,8 @@ class Board:
             "figures": [asdict(one) for one in self.figures],
             "entrants": [asdict(one) for one in self.entrants],
         }
-        with file_aside(path) as aside:
-            aside.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+        with staged_file(path) as staging:
+            staging.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 def read_board(path: Path) -> Board:

@@ -72,14 +72,14 @@ class _Ground:
         return cls(recording, loaded, quick_bounds(loaded).packing)
 
     def measured(self, candidate: Candidate) -> Row:
-        base = max(self.loaded.trace.largest_alignment, candidate.plan.alignment)
+        base = self.loaded.trace.base_alignment_for(candidate.plan.alignment)
         ground = Ground(self.loaded.profile.u_max, base)
         return measure_candidate(candidate, self.loaded.events_for(candidate.plan), ground)
 
     def row(self, measured: Row, learned: str, learned_from: str) -> LeagueRow:
         """A measured plan as the league has it."""
         (info,) = find_allocators([measured.plan.allocator])
-        base = max(self.loaded.trace.largest_alignment, measured.plan.alignment)
+        base = self.loaded.trace.base_alignment_for(measured.plan.alignment)
         figures = measures_of(measured, self.loaded, load_sram(None), base)
         return LeagueRow(
             recording=self.recording.name,
@@ -102,7 +102,7 @@ class _Ground:
             instructions=figures.time,
             code=figures.size,
             stack=None,
-            worst_case=info.worst_case,
+            worst_case=info.worst_case or "",
             faults="",
             note="" if measured.r_safe else "no region is safe",
             events_replayed=measured.work.events,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.league.rows import LeagueRow, from_plain, to_plain
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.outputs.ours import replacing_all
 
 
@@ -30,8 +30,8 @@ class Kept:
     def keep(self, key: str, rows: Sequence[LeagueRow]) -> None:
         """The file appears whole or not at all; a damaged one is replaced."""
         text = json.dumps([to_plain(row) for row in rows], indent=0)
-        with replacing_all(), file_aside(self._file(key)) as aside:
-            aside.write_text(text, encoding="utf-8")
+        with replacing_all(), staged_file(self._file(key)) as staging:
+            staging.write_text(text, encoding="utf-8")
 
     def _file(self, key: str) -> Path:
         return self.folder / f"{key}.json"

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from heapfit.league.rows import FIELDS, to_plain
 from heapfit.league.run import League
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 
 SCHEMA_VERSION: Final = 2
 _METADATA_KEY: Final = b"heapfit league"
@@ -46,8 +46,8 @@ def save_league(league: League, folder: Path) -> tuple[Path, ...]:
     """Writes the three files; each appears whole or not at all."""
     paths = tuple(folder / f"league.{ending}" for ending in ("parquet", "csv", "json"))
     for path, write in zip(paths, (_write_parquet, _write_csv, _write_json), strict=True):
-        with file_aside(path) as aside:
-            write(league, aside)
+        with staged_file(path) as staging:
+            write(league, staging)
     return paths
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files appear whole or not at all: written aside in the same folder, then renamed.
+"""Files appear whole or not at all: written under a staging name in their folder, then renamed.
 
 They replace nothing of somebody else's (heapfit.outputs).
 """
@@ -17,7 +17,7 @@ from heapfit.outputs import ours
 
 
 @contextlib.contextmanager
-def file_aside(
+def staged_file(
     path: Path, require: Callable[[Path], None] = ours.require_replaceable
 ) -> Iterator[Path]:
     """A path to write to, which becomes `path` at the end and vanishes on any exception.
@@ -28,13 +28,13 @@ def file_aside(
     require(path)
     is_new_folder = not path.parent.exists()
     try:
-        with _temporary_beside(path) as aside:
-            yield aside
-            aside.chmod(0o666 & ~_umask())
-            ours.mark_ours(aside)
+        with _temporary_beside(path) as staging:
+            yield staging
+            staging.chmod(0o666 & ~_umask())
+            ours.mark_ours(staging)
             require(path)
-            aside.replace(path)
-            ours.move_mark(aside, path)
+            staging.replace(path)
+            ours.move_mark(staging, path)
             ours.note(path)
     except OSError as error:
         reason = why_failed(error)

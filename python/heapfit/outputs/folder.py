@@ -17,7 +17,7 @@ Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there m
 
 
 @contextlib.contextmanager
-def folder_aside(
+def staged_folder(
     folder: Path,
     require: Require = ours.require_replaceable,
     goes: Sequence[str] = (),
@@ -90,14 +90,14 @@ def _require_entries(folder: Path, names: Sequence[str], require: Require) -> No
 
 
 @contextlib.contextmanager
-def _told_as(folder: Path, aside: Path) -> Iterator[None]:
+def _told_as(folder: Path, staging: Path) -> Iterator[None]:
     """What cannot be done aside is told of where it would have come to lie."""
     try:
         yield
     except HeapfitError as error:
-        if str(aside) not in str(error):
+        if str(staging) not in str(error):
             raise
-        raise HeapfitError(str(error).replace(str(aside), str(folder))) from error
+        raise HeapfitError(str(error).replace(str(staging), str(folder))) from error
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -13,8 +14,11 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, meant
 from heapfit.plan.plan import Plan
 
+# Other names that allocators are known by.
+ALIASES: Final[Mapping[str, str]] = MappingProxyType({"dlmalloc": "lea"})
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
+UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 
@@ -22,14 +26,17 @@ _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     """Those named, in the order of the names; without names all, core's first.
 
-    >>> [info.name for info in find_allocators(["tlsf"])]
-    ['tlsf']
+    Allocators that only a paper is reproduced with are found by name alone.
+
+    >>> [info.name for info in find_allocators(["tlsf", "dlmalloc"])]
+    ['tlsf', 'lea']
     """
     known = {info.name: info for info in _engine.allocators()}
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if ALIASES.get(name, name) not in known]
     if unknown:
         raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], known)})")
-    return [known[name] for name in names or known]
+    offered = [name for name, info in known.items() if not info.is_of_papers]
+    return [known[ALIASES.get(name, name)] for name in names or offered]
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:

@@ -48,7 +48,7 @@ class Plan:
             raise
 
     def _refuse_unknown(self) -> None:
-        """As the engine does, but tells which name may be meant."""
+        """Refuses an unknown name as the engine does, and suggests the one that may be meant."""
         known = {info.name: info for info in _engine.allocators()}
         if self.allocator not in known:
             about = meant(self.allocator, known)
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def alignment(self) -> int:
-        """Of every block, in bytes."""
+        """Alignment of every block, in bytes."""
         return int(self.engine().alignment)
 
 

@@ -17,7 +17,7 @@ import tomli_w
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
@@ -50,7 +50,7 @@ class TrainedOn:
     traces: tuple[SeenTrace, ...] = ()  # each of several
 
     def has_seen(self, content: str) -> bool:
-        """Whether a trace of this content is the one, or one of those, that it was made from."""
+        """True if the plan was made from a trace of this content, alone or among others."""
         return content in {self.content, *(seen.content for seen in self.traces)}
 
 
@@ -92,8 +92,8 @@ def plan_text(plan_file: PlanFile) -> str:
 
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
-    with file_aside(Path(path), require_unedited) as aside:
-        aside.write_text(plan_text(plan_file), encoding="utf-8")
+    with staged_file(Path(path), require_unedited) as staging:
+        staging.write_text(plan_text(plan_file), encoding="utf-8")
 
 
 def require_unedited(path: Path) -> None:
@@ -114,7 +114,9 @@ def require_unedited(path: Path) -> None:
 
 
 def require_our_entry(entry: Path) -> None:
-    """Of a folder that holds plans and other files: HeapfitError if one is not to be replaced."""
+    """Checks an entry of a folder of plans and other files: HeapfitError if it is not to be
+    replaced.
+    """
     if entry.suffix == ".toml":
         require_unedited(entry)
     else:
@@ -289,7 +291,9 @@ def _read_content(table: Table) -> str:
 
 
 def _with_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
-    """With the plan's own alignment where none is told; HeapfitError if the plan is none."""
+    """The plan file with the plan's own alignment where it gives none; HeapfitError if the plan is
+    none.
+    """
     try:
         alignment = plan_file.plan.engine().alignment
     except HeapfitError as error:

@@ -73,7 +73,7 @@ class Table:
         self._noted: list[str] | None = None
 
     def note_refusals(self) -> None:
-        """From now on what is refused while it is `tried`, here or further inside, is noted."""
+        """Notes from now on what is refused while it is `tried`, here or further inside."""
         self._noted = []
 
     def raise_noted(self) -> None:
@@ -111,7 +111,7 @@ class Table:
             self.refuse("schema", f"the {self._kind.name} has version {schema}, {reads}")
 
     def has(self, key: str) -> bool:
-        """Whether the key is there and not yet taken."""
+        """True if the key is there and not yet taken."""
         is_there = key in self._entries
         if not is_there:
             self._left_out.append(key)

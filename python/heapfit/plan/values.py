@@ -6,20 +6,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.errors import HeapfitError
+from heapfit.plan.quantities import parse_size
 
 
 def named_values(typed: str, settings: str, what: str) -> dict[str, int]:
     """The values in "coalesce=0,alignment=4", the part of `typed` after its colon.
 
-    >>> named_values("tlsf:alignment=4", "alignment=4", "TUNABLE")
-    {'alignment': 4}
+    >>> named_values("fixed_pool:block_size=2K", "block_size=2K", "TUNABLE")
+    {'block_size': 2048}
     """
     values = {}
     for setting in filter(None, settings.split(",")):
         name, _, value = setting.partition("=")
-        if not (value.isascii() and value.isdecimal()) or len(value) > 19:
-            raise HeapfitError(f"{typed}: {setting} is not {what}=NUMBER")
-        values[name] = int(value)
+        try:
+            values[name] = parse_size(value)
+        except HeapfitError as error:
+            raise HeapfitError(f"{typed}: {setting} is not {what}=NUMBER") from error
     return values
 
 

@@ -89,11 +89,11 @@ def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> B
     folder.mkdir(parents=True, exist_ok=True)
     own = host_objects(plugin.bits, folder / "host_objects") if host is None else host
     plain = _plugin_object(plugin, folder / "plain", ())
-    program = _linked(plugin, [*own, plain], folder / "host")
+    program = _link(plugin, [*own, plain], folder / "host")
     metered = None
     if plugin.is_metered:
         object_file = _plugin_object(plugin, folder / "metered", _METERED)
-        metered = _linked(plugin, [*own, object_file], folder / "host_metered")
+        metered = _link(plugin, [*own, object_file], folder / "host_metered")
     size, statics = _statics(plain)
     return Built(plugin, program, metered, size, statics)
 
@@ -115,7 +115,7 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     joined = join(parts, folder, Compiler("gcc", (f"-m{plugin.bits}", "-no-pie")))
     settled = folder / "plugin.o"
     names = _TO_HOST | (_COPIES if flags else {})
-    called = _called("nm", joined)
+    called = _read_undefined("nm", joined)
     calls = [f"--redefine-sym={name}={names[name]}" for name in sorted(called & names.keys())]
     moved = [
         f"--rename-section={name}=plugin_constructors{one[1] or ''}"
@@ -139,7 +139,7 @@ def join(parts: Sequence[Path], folder: Path, compiler: Compiler) -> Path:
         [f"{tools}objcopy", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", made.name],
         folder,
     )
-    called = _called(f"{tools}nm", made)
+    called = _read_undefined(f"{tools}nm", made)
     seen = [f"--keep-global-symbol={name}" for name in ENTRIES]
     left_out = [f"--weaken-symbol={name}" for name in ENTRIES if name in called]
     run([f"{tools}objcopy", *seen, *left_out, made.name, joined.name], folder)
@@ -205,12 +205,12 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
     return archives[0]
 
 
-def _called(nm: str, joined: Path) -> set[str]:
+def _read_undefined(nm: str, joined: Path) -> set[str]:
     """The names that an object leaves to others."""
     return set(run([nm, "--undefined-only", "-j", joined.name], joined.parent).split())
 
 
-def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
+def _link(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
     ordered = f"-Wl,-T,{HOST / 'constructors.ld'}"
     options = ("gcc", f"-m{plugin.bits}", "-no-pie", ordered)
     run([*options, *objects, "-lm", "-o", program.name], program.parent)
@@ -218,7 +218,7 @@ def _linked(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
 
 
 def _sections(path: Path) -> list[tuple[str, int]]:
-    """Those of an object that are loaded, with their bytes."""
+    """The sections of an object that are loaded, with their bytes."""
     told = run(["size", "-A", path.name], path.parent)
     return [(name, int(size)) for name, size in _SECTION.findall(told)]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ENDLESS_LOOP = "endless loop"
+CRASH = "crash"
+
 # In the order of host/answer.h, without its first. What a fault means, with its two figures.
 _FAULTS = {
     "overlap": "a block of {other:,} B at offset {detail:,} lies on a live block",
@@ -19,9 +22,9 @@ _FAULTS = {
     "other memory": "it takes {detail:,} B from malloc or the system, not from its region",
     "impossible served": "it serves {detail:,} B, more than its region has",
     "system call": "it called the system, as print and sleep do",
-    "endless loop": "one call used more than a second of CPU time",
+    ENDLESS_LOOP: "one call used more than a second of CPU time",
     "abort": "it ended itself, as a failed assertion or a panic does",
-    "crash": "it crashed",
+    CRASH: "it crashed",
 }
 FAULT_NAMES = tuple(_FAULTS)
 
@@ -71,5 +74,5 @@ class Fault:
 
 def fault_of(kind: int, detail: int, other: int, where: str, region: int) -> Fault:
     """What host/answer.h tells by numbers."""
-    name = FAULT_NAMES[kind - 1] if kind <= len(FAULT_NAMES) else "crash"  # it wrote there itself
+    name = FAULT_NAMES[kind - 1] if kind <= len(FAULT_NAMES) else CRASH  # it wrote there itself
     return Fault(name, where, region, _FAULTS[name].format(detail=detail, other=other))

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
-from heapfit.plugin.faults import ATTACKS, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
-from heapfit.plugin.running import Answer, Process, started
+from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
+from heapfit.plugin.running import Answer, Process, start_process
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -56,7 +56,7 @@ class PluginRow:
 
     @property
     def over_u_max(self) -> float | None:
-        """R_safe / U_max."""
+        """R_safe over U_max; None without R_safe."""
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
 
     @property
@@ -76,9 +76,9 @@ class _Findings:
     events: int = 0
     is_over: bool = False  # after a fault no region is searched
 
-    def attacked(self, process: Process) -> dict[str, str]:
+    def attack(self, process: Process) -> dict[str, str]:
         """What each attack led to, in a region of its own; findings are faults."""
-        found = {} if self.is_over else _tried(process, ATTACKS)
+        found = {} if self.is_over else _attack_all(process, ATTACKS)
         for _, fault in found.values():
             self.add(fault)
         return _outcomes(ATTACKS, found)
@@ -87,8 +87,8 @@ class _Findings:
         if fault is not None:
             self.faults.setdefault(fault.name, fault)
 
-    def replayed(self, process: Process, what: str, size: int) -> Answer | None:
-        """In so many bytes, statics included; None if they leave none, or after a fault."""
+    def replay(self, process: Process, what: str, size: int) -> Answer | None:
+        """Replays in so many bytes, statics included; None if they leave none, or after a fault."""
         if self.is_over or size <= self.statics:
             return None
         answer, fault = process.ask(what, size - self.statics)
@@ -109,12 +109,12 @@ class _Ground:
     events: Path  # as the host reads them
 
     def started(self, program: Path) -> AbstractContextManager[Process]:
-        return started(program, self.events, self.alignment)
+        return start_process(program, self.events, self.alignment)
 
 
 def _ends(fault: Fault | None, answer: Answer) -> bool:
-    """Whether nothing that comes after can be trusted: not of an init that crashes in little."""
-    return fault is not None and (answer.is_region == 1 or fault.name == "endless loop")
+    """True if nothing that comes after can be trusted: not of an init that crashes in little."""
+    return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
 
 
 def measure(
@@ -129,27 +129,27 @@ def measure(
         events = Path(folder) / "events"
         save_events(stored, events)
         u_max = profile_trace(stored).u_max
-        return _measured(_Ground(built, stored, alignment, u_max, events), progress)
+        return _measure_plugin(_Ground(built, stored, alignment, u_max, events), progress)
 
 
-def _measured(ground: _Ground, progress: Progress) -> PluginRow:
+def _measure_plugin(ground: _Ground, progress: Progress) -> PluginRow:
     found = _Findings(ground.built.statics_bytes)
     with ground.started(ground.built.program) as process:
         _check(process, found, (2 * ground.u_max + _ROUGHLY,))
-        search = _searched(process, found, ground, progress)
+        search = _search_region(process, found, ground, progress)
         region = search.r_safe if search.r_safe is not None else search.r_min
-        placed = None if region is None else found.replayed(process, "places", region)
+        placed = None if region is None else found.replay(process, "places", region)
         if region is not None:
             _check(process, found, (region, search.r_min or region, region * 9 // 10))
-        attacks = found.attacked(process)
+        attacks = found.attack(process)
         misuse, extremes = (
-            _outcomes(names, {} if found.is_over else _tried(process, names))
+            _outcomes(names, {} if found.is_over else _attack_all(process, names))
             for names in (MISUSES, EXTREMES)
         )
     metered = None
     if region is not None and ground.built.metered is not None:
         with ground.started(ground.built.metered) as process:
-            metered = found.replayed(process, "apart", region)
+            metered = found.replay(process, "apart", region)
     return PluginRow(
         name=ground.built.plugin.name,
         bits=ground.built.plugin.bits,
@@ -175,20 +175,20 @@ def _measured(ground: _Ground, progress: Progress) -> PluginRow:
     )
 
 
-def _searched(
+def _search_region(
     process: Process, found: _Findings, ground: _Ground, progress: Progress
 ) -> _engine.RegionSearch:
-    """As the engine searches for its own heaps; the first fault ends it."""
+    """Searches the region as the engine does for its own heaps; the first fault ends it."""
     step = f"compare {ground.built.plugin.name}"
 
-    def tried(size: int) -> tuple[bool, int, int, int]:
-        answer = found.replayed(process, "places", size)
+    def try_size(size: int) -> tuple[bool, int, int, int]:
+        answer = found.replay(process, "places", size)
         if answer is None:
             return False, 0, 0, 0
         return answer.runs == 1, answer.footprint, answer.height, answer.events
 
     search = _engine.search_regions(
-        tried,
+        try_size,
         smallest_region=(found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT,
         u_max=ground.u_max,
         progress=lambda done, total: progress(step, done / max(total, 1)),
@@ -197,12 +197,12 @@ def _searched(
     return search
 
 
-def _tried(process: Process, names: Sequence[str]) -> _Tried:
+def _attack_all(process: Process, names: Sequence[str]) -> _Tried:
     return {name: process.attack(name, _ATTACKED) for name in names}
 
 
 def _outcomes(names: Sequence[str], tried: _Tried) -> dict[str, str]:
-    """Of all names, also of those that were not tried."""
+    """The outcome of every attack, also of those that were not tried."""
     return {name: _outcome(*tried.get(name, (False, None))) for name in names}
 
 
@@ -213,10 +213,10 @@ def _outcome(has_run: bool, fault: Fault | None) -> str:
 
 
 def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:
-    """Whether blocks lie apart, and then whether they keep what is written into them.
+    """Checks that blocks lie apart, then that they keep what is written into them.
 
     In this order: what is written into a block that is too small damages the heap itself.
     """
     for effort in ("apart", "content"):
         for size in sorted(set(sizes)):
-            found.replayed(process, effort, size)
+            found.replay(process, effort, size)

@@ -50,23 +50,23 @@ class Process:
 
     def ask(self, what: str, size: int) -> tuple[Answer, Fault | None]:
         """`places`, `apart` or `content` (host/replay.h): a replay in a region of so many bytes."""
-        answer = self._asked(f"{what} {size}")
+        answer = self._ask_once(f"{what} {size}")
         if answer.fault == 0:
             return answer, None
         where = f"event {answer.events:,}" if answer.is_region else "init"
         return answer, fault_of(answer.fault, answer.detail, answer.other, where, size)
 
     def attack(self, name: str, size: int) -> tuple[bool, Fault | None]:
-        """Whether one of faults.PROBES was done, and what it led to.
+        """Tries one of faults.PROBES: True if it was done, and the fault it led to.
 
         It is not done where the heap takes no region of this size, or serves too little in it.
         """
-        answer = self._asked(f"attack {size} {PROBES.index(name)}")
+        answer = self._ask_once(f"attack {size} {PROBES.index(name)}")
         if answer.fault == 0:
             return answer.runs == 1, None
         return True, fault_of(answer.fault, answer.detail, answer.other, name, size)
 
-    def _asked(self, question: str) -> Answer:
+    def _ask_once(self, question: str) -> Answer:
         print(question, file=self.questions, flush=True)
         words = self.answers.readline(_LONGEST_LINE).split()
         if len(words) != len(fields(Answer)) or not all(map(str.isdecimal, words)):
@@ -78,7 +78,7 @@ class Process:
 
 
 @contextmanager
-def started(program: Path, events: Path, alignment: int) -> Iterator[Process]:
+def start_process(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     """The process, which ends with the context."""
     command = [*map(str, (program, events, alignment))]
     # In a group of its own, so that nothing that it might start is left.

@@ -28,12 +28,12 @@ class Plugin:
 
     @property
     def is_crate(self) -> bool:
-        """Whether cargo builds it."""
+        """True if cargo builds the plug-in."""
         return any((source / CRATE).exists() for source in self.sources)
 
     @property
     def is_metered(self) -> bool:
-        """Whether loads and stores can be counted: its code is compiled here, by gcc."""
+        """True if loads and stores can be counted, as its code is compiled here, by gcc."""
         return all(source.suffix in (*C_SOURCES, *CXX_SOURCES) for source in self.sources)
 
 

@@ -6,30 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.design.robust.objective import LARGEST
-from heapfit.fit_result import Fit, Standing
+from heapfit.fitting.result import Fit
 
 
-def saving_told(fit: Fit) -> Iterator[str]:
+def describe_saving(fit: Fit) -> Iterator[str]:
     """Against the heap of today; where it is unknown, against two that many have."""
     if fit.today is not None:
-        yield _beside_today(fit)
+        yield _describe_replacement(fit)
         return
     region = fit.answer.size.region
-    is_alike = fit.looked_at is None and fit.options.objective == LARGEST
-    if not is_alike:  # the others were not seen on all of it, or serve every recording
+    is_alike = fit.excerpt is None and fit.options.objective == LARGEST
+    if not is_alike:  # the others were not replayed on all of it, or serve every recording
         return
-    found = [row for row in fit.beside if row.standing is Standing.RULE or row.title == "TLSF"]
-    told = [_beside(region, row.region, row.title) for row in found if row.region]
+    found = [row for row in fit.references if row.is_in_saving]
+    told = [_compare_regions(region, row.region, row.title) for row in found if row.region]
     if told:
         each = ", each" if len(told) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
         yield f"That is {' and '.join(told)}{each} with the same {margin}."
 
 
-def _beside(region: int, other: int, title: str) -> str:
+def _compare_regions(region: int, other: int, title: str) -> str:
     """A region beside another heap's.
 
-    >>> _beside(80, 80, "TLSF"), _beside(80, 100, "TLSF")
+    >>> _compare_regions(80, 80, "TLSF"), _compare_regions(80, 100, "TLSF")
     ('as much as TLSF', '20 B (20.0 %) less than TLSF')
     """
     if region == other:
@@ -38,10 +38,10 @@ def _beside(region: int, other: int, title: str) -> str:
     return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
-def _beside_today(fit: Fit) -> str:
+def _describe_replacement(fit: Fit) -> str:
     today = fit.today
     assert today is not None
-    now, fitted = (row.region for row in fit.beside[:2])
+    now, fitted = (row.region for row in fit.references[:2])
     name = today.heap.name
     if now is None or fitted is None or today.saved is None:
         return f"{name} serves no region of these recordings." if now is None else ""

@@ -25,7 +25,7 @@ class Poisson:
 
     def engine(self) -> _engine.Poisson:
         """The engine's form."""
-        return _engine.Poisson(mean_ns=in_ns(self.interval))
+        return _engine.Poisson(mean_ns=nanoseconds(self.interval))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Periodic:
 
     def engine(self) -> _engine.Periodic:
         """The engine's form."""
-        return _engine.Periodic(interval_ns=in_ns(self.interval))
+        return _engine.Periodic(interval_ns=nanoseconds(self.interval))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class OnOff:
     def engine(self) -> _engine.OnOff:
         """The engine's form."""
         return _engine.OnOff(
-            on_mean_ns=in_ns(self.on),
-            off_mean_ns=in_ns(self.off),
-            interval_mean_ns=in_ns(self.interval),
+            on_mean_ns=nanoseconds(self.on),
+            off_mean_ns=nanoseconds(self.off),
+            interval_mean_ns=nanoseconds(self.interval),
         )
 
 
@@ -67,8 +67,8 @@ class MarkovModulated:
     def engine(self) -> _engine.MarkovModulated:
         """The engine's form."""
         return _engine.MarkovModulated(
-            interval_mean_ns=[in_ns(one) for one in self.intervals],
-            stay_mean_ns=[in_ns(one) for one in self.stays],
+            interval_mean_ns=[nanoseconds(one) for one in self.intervals],
+            stay_mean_ns=[nanoseconds(one) for one in self.stays],
             weights=[list(row) for row in self.weights],
         )
 
@@ -87,7 +87,7 @@ class Recorded:
 ArrivalLaw: TypeAlias = Poisson | Periodic | OnOff | MarkovModulated | Recorded
 
 
-def in_ns(seconds: float) -> int:
+def nanoseconds(seconds: float) -> int:
     """Whole nanoseconds, at least one."""
     return max(1, round(seconds * NS))
 

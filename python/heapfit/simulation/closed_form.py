@@ -56,7 +56,7 @@ def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
 
 
 def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
-    """Whether each size's share can be written down."""
+    """True if the share of each size can be listed."""
     least = getattr(sizes, "least", None) or getattr(sizes, "ack_size", None) or sizes.most
     return not isinstance(sizes, ListedSizes) and sizes.most - least <= _MOST_SIZES
 
@@ -76,7 +76,7 @@ def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Losses:
-    """For each class of requests what share of it is refused."""
+    """The share of each class of requests that is refused."""
 
     share: NDArray[np.float64]  # of all requests
     mean_size: NDArray[np.float64]  # bytes
@@ -86,7 +86,7 @@ class _Losses:
 
 def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Erlang-B, for the requests that fit a block."""
-    block = _rounded(scheme, "block_size")
+    block = _aligned_size(scheme, "block_size")
     classes = size_classes(sizes, block)
     if classes is None:
         return None
@@ -103,7 +103,7 @@ def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | N
 
 def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     """Kaufman and Roberts."""
-    partition = _rounded(scheme, "partition_size")
+    partition = _aligned_size(scheme, "partition_size")
     classes = size_classes(sizes, partition)
     if classes is None:
         return None
@@ -114,9 +114,9 @@ def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | Non
 
 
 def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """Erlang-B for each pool, if a full one refuses and does not grow."""
+    """Erlang-B for each pool, if a full one refuses."""
     plan = scheme.plan.engine()
-    if plan.scalars.get("overflow") != _REFUSE or plan.scalars["growth"] or not _is_listable(sizes):
+    if plan.scalars.get("overflow") != _REFUSE or not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
     chosen = plan.pools_for(values[shares > 0])
@@ -144,7 +144,7 @@ _SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
 }
 
 
-def _rounded(scheme: Scheme, tunable: str) -> int:
+def _aligned_size(scheme: Scheme, tunable: str) -> int:
     plan = scheme.plan.engine()
     return _round_up(plan.scalars[tunable], plan.alignment)
 

@@ -79,14 +79,16 @@ def with_values(
         for name in names:
             tables = [one for table in tables for one in _tables_of(table, name)]
         if not tables:
-            there_is_none = f"{_told(path)}: there is no table {_told('.'.join(names))}"
+            there_is_none = (
+                f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}"
+            )
             top.refuse("grid", there_is_none)
         for table in tables:
             table[last] = value
     return changed
 
 
-def _told(path: str) -> str:
+def _display_key(path: str) -> str:
     """A key of a grid in a message: any text may stand in its quotes."""
     return path if re.fullmatch(r"[\w.*-]{1,60}", path) else show(path)
 

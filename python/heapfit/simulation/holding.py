@@ -13,19 +13,19 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
-from heapfit.simulation.arrivals import LONGEST, SHORTEST, in_ns
-from heapfit.simulation.recording import recorded_holding
+from heapfit.simulation.arrivals import LONGEST, SHORTEST, nanoseconds
+from heapfit.simulation.recording import count_holding_times
 
 
 @dataclass(frozen=True, slots=True)
 class ExponentialHolding:
-    """Exponentially distributed."""
+    """Holding times with an exponential distribution of this mean, in seconds."""
 
     mean: float
 
     def engine(self) -> _engine.ExponentialHolding:
         """The engine's form."""
-        return _engine.ExponentialHolding(mean_ns=in_ns(self.mean))
+        return _engine.ExponentialHolding(mean_ns=nanoseconds(self.mean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FixedHolding:
 
     def engine(self) -> _engine.FixedHolding:
         """The engine's form."""
-        return _engine.FixedHolding(ns=in_ns(self.mean))
+        return _engine.FixedHolding(ns=nanoseconds(self.mean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +48,26 @@ class UniformHolding:
 
     @property
     def mean(self) -> float:
-        """Seconds."""
+        """The mean holding time in seconds."""
         return (self.least + self.most) / 2
 
     def engine(self) -> _engine.UniformHolding:
         """The engine's form."""
-        return _engine.UniformHolding(least_ns=in_ns(self.least), most_ns=in_ns(self.most))
+        return _engine.UniformHolding(
+            least_ns=nanoseconds(self.least), most_ns=nanoseconds(self.most)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LognormalHolding:
-    """Its logarithm is normal with this standard deviation."""
+    """Holding times whose logarithm is normal with this standard deviation."""
 
     mean: float
     sigma: float
 
     def engine(self) -> _engine.LognormalHolding:
         """The engine's form."""
-        return _engine.LognormalHolding(mean_ns=in_ns(self.mean), sigma=self.sigma)
+        return _engine.LognormalHolding(mean_ns=nanoseconds(self.mean), sigma=self.sigma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +94,19 @@ class EmpiricalHolding:
 
     @property
     def mean(self) -> float:
-        """Seconds."""
+        """The mean holding time in seconds."""
         pairs = zip(self.times, self.weights, strict=True)
         return math.fsum(t * w for t, w in pairs) / math.fsum(self.weights)
 
     def engine(self) -> _engine.EmpiricalHolding:
         """The engine's form."""
-        times = np.array([in_ns(one) for one in self.times], np.uint64)
+        times = np.array([nanoseconds(one) for one in self.times], np.uint64)
         return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedHolding:
-    """As the recording of the arrivals has it."""
+    """Each packet is held as long as in the recording that gives the arrivals."""
 
     mean: ClassVar[None] = None  # not known before it is read
 
@@ -152,7 +154,7 @@ def _read_fifo(table: Table, _folder: Path) -> HoldingLaw:
 
 def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
     if table.has("trace"):
-        return EmpiricalHolding(*recorded_holding(table.file("trace", folder)))
+        return EmpiricalHolding(*count_holding_times(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
     return EmpiricalHolding(times, table.weights("weights", len(times), "time"))
 

@@ -37,13 +37,13 @@ def load_recording(path: Path) -> _engine.RecordedArrivals:
     )
 
 
-def recorded_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def count_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """The sizes of all requests, and how often each was asked for."""
     sizes, counts = np.unique(_requests(_read(path)), return_counts=True)
     return tuple(sizes.tolist()), tuple(counts.astype(float).tolist())
 
 
-def recorded_holding(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def count_holding_times(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """How long objects were held, in seconds, and how often; those never freed are left out."""
     _, holding = _lifetimes(path, _read(path))
     ended = holding[holding != _engine.HELD_FOREVER] // _NS_PER_US

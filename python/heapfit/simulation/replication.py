@@ -45,19 +45,19 @@ def replicate(task: Task, *files: Path) -> list[Observation]:
         task.scheme.plan.engine(), task.scheme.region, traffic.engine(), task.seed
     )
 
-    def observed(requests: int) -> Observation:
+    def observe(requests: int) -> Observation:
         simulation.reset_counts()
         _offer(simulation, requests)
         return _observation(simulation.counts(), task.scheme)
 
     if traffic.is_recorded:
-        return [observed(_EVERYTHING)]
+        return [observe(_EVERYTHING)]
     _offer(simulation, run.warm_up)
     if not is_batched(traffic, run):
-        return [observed(run.requests)]
+        return [observe(run.requests)]
     batches: list[Observation] = []
     while is_another_round(batches, run):
-        batches += [observed(run.requests) for _ in range(run.replications)]
+        batches += [observe(run.requests) for _ in range(run.replications)]
     return batches
 
 
@@ -69,12 +69,12 @@ def _offer(simulation: _engine.Simulation, requests: int) -> None:
 
 
 def is_batched(traffic: Traffic, run: RunSettings) -> bool:
-    """Whether one long run is cut in batches."""
+    """True if one long run is cut into batches."""
     return run.method == "batches" and not traffic.is_recorded
 
 
 def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
-    """Whether the interval of the metric that decides is still too wide."""
+    """True while the interval of the metric that decides is too wide."""
     if not seen:
         return True
     if run.half_width is None or len(seen) + run.replications > run.most_replications:

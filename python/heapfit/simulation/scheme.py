@@ -29,7 +29,7 @@ class Scheme:
         return int(free.sum(dtype="uint64"))
 
     def serves(self, size: int) -> bool:
-        """Whether the empty heap serves a request of `size` bytes.
+        """True if the empty heap serves a request of `size` bytes.
 
         If it does with room for a few, it does with more; else it is asked in its own region,
         which some heaps write to from end to end as they begin.

@@ -45,7 +45,7 @@ class Result:
 
     @property
     def overhead_ratio(self) -> float | None:
-        """See metrics.OVERHEAD_RATIO."""
+        """The scheme's region over the bytes that its blocks can hold (metrics.OVERHEAD_RATIO)."""
         return overhead_ratio(self.scheme.region, self.capacity)
 
     @property
@@ -84,7 +84,7 @@ class SimulationResult(Tabular):
         rows = [row for result in self.results for row in _metric_rows(result)]
         return pa.table({name: [row[name] for row in rows] for name in rows[0]})
 
-    def too_wide(self) -> int:
+    def count_wide_intervals(self) -> int:
         """How many intervals are wider than the scenario asks for, all replications done."""
         run = self.scenario.run
         if run.half_width is None:
@@ -125,7 +125,7 @@ class _Cell:
     seen: dict[int, list[Observation]] = field(default_factory=dict)
     asked: int = 0
 
-    def next_round(self) -> list[Task]:
+    def plan_round(self) -> list[Task]:
         """What to simulate next, once all that was asked for is there."""
         if len(self.seen) < self.asked or not is_another_round(self.observations(), self.run):
             return []
@@ -142,7 +142,7 @@ class _Cell:
         return self.run.replications
 
     def observations(self) -> list[Observation]:
-        """In the order of their numbers."""
+        """The observations of all replications, in the order of their numbers."""
         return [one for number in sorted(self.seen) for one in self.seen[number]]
 
     def result(self) -> Result:
@@ -169,17 +169,17 @@ def simulate(
     of_job: list[tuple[_Cell, int]] = []
 
     def rounds_of(cell: _Cell) -> list[Job]:
-        tasks = cell.next_round()
+        tasks = cell.plan_round()
         of_job.extend((cell, task.number) for task in tasks)
         return [_job(cell, task) for task in tasks]
 
-    def then(number: int, observations: list[Observation]) -> list[Job]:
+    def continue_cell(number: int, observations: list[Observation]) -> list[Job]:
         cell, replication = of_job[number]
         cell.seen[replication] = observations
         return rounds_of(cell)
 
     first = [job for cell in cells for job in rounds_of(cell)]
-    (sweep or Sweep(workers=1)).run(_STEP, first, progress, then)
+    (sweep or Sweep(workers=1)).run(_STEP, first, progress, continue_cell)
     return SimulationResult(scenario, tuple(cell.result() for cell in cells))
 
 

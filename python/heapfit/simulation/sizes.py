@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
-from heapfit.simulation.recording import recorded_sizes
+from heapfit.simulation.recording import count_sizes
 
 Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
@@ -165,7 +165,7 @@ def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
 
 def _read_empirical(table: Table, folder: Path) -> SizeLaw:
     if table.has("trace"):
-        return EmpiricalSize(*recorded_sizes(table.file("trace", folder)))
+        return EmpiricalSize(*count_sizes(table.file("trace", folder)))
     sizes = table.wholes("sizes", 1, LARGEST)
     return EmpiricalSize(sizes, table.weights("weights", len(sizes), "size"))
 

@@ -18,7 +18,7 @@ class Estimate:
     half_width: float | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether the interval has `value` in it."""
+        """True if `value` lies in the interval."""
         return self.half_width is not None and abs(value - self.mean) <= self.half_width
 
 

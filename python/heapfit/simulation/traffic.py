@@ -49,12 +49,12 @@ class Traffic:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it ends by itself."""
+        """True if the arrivals come from a recording, which ends by itself."""
         return isinstance(self.arrivals, Recorded)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether another seed gives other requests."""
+        """True if another seed gives other requests."""
         drawn_holding = not isinstance(self.holding, FixedHolding | FifoService | RecordedHolding)
         return not self.is_recorded or drawn_holding
 

@@ -25,7 +25,7 @@ class Layout:
     memory: int  # that a buffer costs, its own bookkeeping included
 
     def holds_all_of(self, other: Layout) -> bool:
-        """Whether each buffer holds what one of another layout does, the same beside it."""
+        """True if a buffer holds what one of another layout holds, for the same bytes beside it."""
         beyond = self.first >= other.first and self.later >= other.later
         return beyond and self.extra <= other.extra
 

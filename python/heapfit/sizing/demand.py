@@ -67,7 +67,7 @@ class Demand:
         between = float(means.var(ddof=1)) if len(means) > 1 else variance
         return len(means) * variance / between if between > 0 else float(needs.sum())
 
-    def within(self, stretches: slice) -> Demand:
+    def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""
         return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)
 
@@ -133,7 +133,7 @@ class _Objects:
         gives_up = is_end(op, size)
         pool, units = assign(np.maximum(size, 1))
         pool, units = np.where(gives_up, -1, pool), np.where(gives_up, 0, units)
-        old_pool, old_units = self._before(named, pool, units)
+        old_pool, old_units = self._previous(named, pool, units)
         event = np.arange(len(op), dtype=np.int64)
         leaves, enters = old_pool >= 0, pool >= 0
         order = np.argsort(np.concatenate([event[leaves], event[enters]]), kind="stable")
@@ -147,7 +147,7 @@ class _Objects:
             time=np.concatenate([time[leaves], time[enters]])[order],
         )
 
-    def _before(
+    def _previous(
         self, named: Integers, pool: Integers, units: Integers
     ) -> tuple[Integers, Integers]:
         """Pool and units of each event's object before it; an event earlier in the batch wins."""
@@ -193,7 +193,7 @@ class _PoolCount:
         after = self._live + np.cumsum(units)
         before = after - units
         self._time_us = _sum(
-            self._time_us, _weighted(before, np.diff(time, prepend=self._last_time))
+            self._time_us, _count_by_value(before, np.diff(time, prepend=self._last_time))
         )
         needs, stretch = after[is_request], stretch[is_request]
         for number in np.unique(stretch).tolist():
@@ -206,13 +206,13 @@ class _PoolCount:
 
     def result(self, end: int) -> Demand:
         """All that was counted, up to the time `end`."""
-        last = _weighted(np.array([self._live]), np.array([end - self._last_time]))
+        last = _count_by_value(np.array([self._live]), np.array([end - self._last_time]))
         longest = max(len(one) for one in self._needs)
         needs = np.array([np.pad(one, (0, longest - len(one))) for one in self._needs])
         return Demand(needs, _sum(self._time_us, last), self._found / max(int(needs.sum()), 1))
 
 
-def _weighted(values: Integers, weights: Integers) -> Integers:
+def _count_by_value(values: Integers, weights: Integers) -> Integers:
     """Weights by value, as whole numbers."""
     return np.rint(np.bincount(values, weights=weights)).astype(np.int64)
 

@@ -84,16 +84,16 @@ def families_for(
             f"buffer: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
         )
     below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
-    families = [_fixed(buffer_size or load.largest, overhead)]
-    families += [_partitions("chained_pool", size, overhead) for size in below]
+    families = [_fixed_pool_family(buffer_size or load.largest, overhead)]
+    families += [_partition_family("chained_pool", size, overhead) for size in below]
     families += [
-        _partitions("partition_pool", size, overhead)
+        _partition_family("partition_pool", size, overhead)
         for size in below
         if size in _CONTIGUOUS or len(below) == 1
     ]
     if load.sizes is not None and load.offered is not None:
         families.append(_class_pools(load))
-        budgeted = _budgeted(load)
+        budgeted = _budgeted_family(load)
         families += [budgeted] if budgeted is not None else []
     return (*families, _any_size("tlsf"), _any_size("best_fit"))
 
@@ -102,7 +102,7 @@ def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:
     return Scheme(name, plan, plan.engine().smallest_region if region is None else region)
 
 
-def _fixed(largest: int, overhead: int) -> Family:
+def _fixed_pool_family(largest: int, overhead: int) -> Family:
     def make(number: int) -> Scheme:
         scalars = {"block_size": largest, "blocks": number, "overhead": overhead}
         return _scheme("fixed_pool", Plan("fixed_pool", scalars))
@@ -110,8 +110,8 @@ def _fixed(largest: int, overhead: int) -> Family:
     return Family("fixed_pool", make, LARGEST_REGION // (largest + overhead + 16))
 
 
-def _partitions(allocator: str, size: int, overhead: int) -> Family:
-    """With bits for metadata and best fit where runs matter: what admits most."""
+def _partition_family(allocator: str, size: int, overhead: int) -> Family:
+    """A family of partition pools, with bitmaps and best fit where runs of partitions matter."""
     name = f"{allocator} {size} B"
     runs: Mapping[str, int] = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
 
@@ -161,7 +161,7 @@ def _servers(offered: float, blocking: float) -> int:
     return high
 
 
-def _budgeted(load: Load) -> Family | None:
+def _budgeted_family(load: Load) -> Family | None:
     """Dedicated blocks of the special sizes: as many as are live on average; none, no family."""
     assert load.sizes is not None and load.shares is not None and load.offered is not None
     special = [
@@ -173,14 +173,14 @@ def _budgeted(load: Load) -> Family | None:
         return None
     pools = tuple(Pool(size, max(1, int(load.offered * share)), True) for size, share in special)
     plan = Plan("budgeted", {}, pools, Plan("tlsf"))
-    return _by_region("budgeted", plan)
+    return _region_family("budgeted", plan)
 
 
 def _any_size(allocator: str) -> Family:
-    return _by_region(allocator, Plan(allocator))
+    return _region_family(allocator, Plan(allocator))
 
 
-def _by_region(name: str, plan: Plan) -> Family:
+def _region_family(name: str, plan: Plan) -> Family:
     least = plan.engine().smallest_region
 
     def make(number: int) -> Scheme:

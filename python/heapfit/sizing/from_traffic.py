@@ -73,7 +73,7 @@ class SizedScheme:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a closed form gave it."""
+        """True if a closed form gave the admission."""
         return self.scheme is not None and self.half_width is None
 
 
@@ -151,11 +151,11 @@ class _Found:
     half_width: float | None
 
     def lowest(self) -> float:
-        """Of the interval."""
+        """The lower end of the interval of the admission."""
         return self.admission - (self.half_width or 0.0)
 
     def highest(self) -> float:
-        """Of the interval."""
+        """The upper end of the interval of the admission."""
         return self.admission + (self.half_width or 0.0)
 
 
@@ -227,7 +227,7 @@ class _Search:
         return _Found(estimate[METRICS[self._aim.by]], None)
 
     def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> _Found:
-        """By as many replications as asked for, from that number on; each has draws of its own."""
+        """Simulates a scheme by as many replications as asked for, from number `first` on."""
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
         numbers = range(first, first + self._aim.replications)
         tasks = [Task(self._traffic, scheme, run, number) for number in numbers]
@@ -245,5 +245,5 @@ def _is_exact(traffic: Traffic, family: Family) -> bool:
 
 
 def _requests(admission: float) -> int:
-    """Of a replication: so many that some are refused."""
+    """Requests of a replication, enough that some are refused."""
     return min(max(math.ceil(_REFUSALS / (1 - admission)), _FEWEST), _MOST)

@@ -57,7 +57,7 @@ def size_heap(
     if refused >= rarest_shown(demand):
         failing = max(engine_plan.smallest_region, _RESOLUTION)
         region = trial.bisect_refusing(refused, failing, r_safe, _RESOLUTION)
-    shares = _refused_shares(engine_plan, stretches[1:], trace.largest_alignment, region)
+    shares = _count_refusals(engine_plan, stretches[1:], trace.largest_alignment, region)
     share = float(shares[:, 0].sum() / max(shares[:, 1].sum(), 1))
     each = shares[:, 0] / np.maximum(shares[:, 1], 1)
     lowest, highest = interval(share, each[shares[:, 1] > 0], rarest_shown(demand))
@@ -75,7 +75,7 @@ def _r_safe(trace: Trace, trial: _engine.Trial, progress: Progress) -> int:
     return search.r_safe
 
 
-def _refused_shares(
+def _count_refusals(
     plan: _engine.Plan, stretches: Sequence[_engine.EventArray], base: int, region: int
 ) -> NDArray[np.float64]:
     """Refusals and requests of each stretch."""
@@ -91,7 +91,7 @@ def _refused_shares(
 def _stretches(trace: Trace, heap: SystemHeap, without: frozenset[int]) -> list[_engine.EventArray]:
     """The whole trace, then its BLOCKS pieces; blocks of the sizes `without` are left out."""
     try:
-        served = as_served(heap, _kept(requests_of(trace), without))
+        served = as_served(heap, _drop_sizes(requests_of(trace), without))
     except HeapfitError as error:
         raise HeapfitError(f"{trace.path}: {error}") from error
     events = len(served.op)
@@ -101,7 +101,7 @@ def _stretches(trace: Trace, heap: SystemHeap, without: frozenset[int]) -> list[
     return [served.engine(first, last) for first, last in [(0, events), *pairwise(ends)]]
 
 
-def _kept(requests: Requests, sizes: frozenset[int]) -> Requests:
+def _drop_sizes(requests: Requests, sizes: frozenset[int]) -> Requests:
     """The requests without the blocks that were asked for with one of these sizes."""
     if not sizes:
         return requests

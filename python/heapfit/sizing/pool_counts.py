@@ -36,7 +36,7 @@ class Goal:
     is_overall: bool  # of all together; else of those that each pool is the first choice of
 
     def is_met(self, found: Refusals) -> bool:
-        """Whether no more was refused."""
+        """True if no more than the goal's share was refused."""
         requests, refused = found.requests.sum(axis=0), found.refused.sum(axis=0)
         if self.is_overall:
             return bool(refused.sum() <= self.refused * requests.sum())
@@ -53,7 +53,7 @@ class Room:
     most: Integers  # counts that surely do, where `start` does not
 
 
-def chosen_counts(
+def choose_counts(
     replay: PoolReplay,
     alone: AlonePools,
     goal: Goal,
@@ -86,10 +86,10 @@ def chosen_counts(
 def least_counts(room: Room, does: Callable[[Integers], bool], most_tries: int) -> Integers:
     """Counts that do, of as few bytes as are found in so many tries."""
     tries = _Tries(does, most_tries)
-    counts = _scaled(room, room.start if tries.do(room.start) else room.most, tries)
+    counts = _scale_down(room, room.start if tries.do(room.start) else room.most, tries)
     step = max(1, int(counts.max()) // _FIRST_STEP)
     while True:
-        better = _improved(room, counts, step, tries)
+        better = _try_moves(room, counts, step, tries)
         if better is not None:
             counts = better
         elif step > 1:
@@ -106,12 +106,12 @@ class _Tries:
         self._left = most
 
     def do(self, counts: Integers) -> bool:
-        """Whether these counts do."""
+        """True if these counts meet the goal and tries are left."""
         self._left -= 1
         return self._left >= 0 and self._does(counts)
 
 
-def _scaled(room: Room, counts: Integers, tries: _Tries) -> Integers:
+def _scale_down(room: Room, counts: Integers, tries: _Tries) -> Integers:
     """The counts scaled down as far as they do."""
     low, high = 0, _SCALES
     best = counts
@@ -125,8 +125,8 @@ def _scaled(room: Room, counts: Integers, tries: _Tries) -> Integers:
     return best
 
 
-def _improved(room: Room, counts: Integers, step: int, tries: _Tries) -> Integers | None:
-    """After all moves of a step, each tried where the last that did has led; None if none did."""
+def _try_moves(room: Room, counts: Integers, step: int, tries: _Tries) -> Integers | None:
+    """Applies each move of a step that keeps the goal, one after the other; None if none does."""
     found = None
     for move in _moves(room.sizes, step):
         moved = counts + move

@@ -24,33 +24,33 @@ class Refusals:
     refused: Integers
 
     def rows(self, chosen: slice) -> Refusals:
-        """Some of them."""
+        """The refusals of the rows `chosen`."""
         return Refusals(self.requests[chosen], self.refused[chosen])
 
-    def summed(self) -> Refusals:
+    def sum_rows(self) -> Refusals:
         """All rows as one."""
         return Refusals(
             self.requests.sum(axis=0, keepdims=True), self.refused.sum(axis=0, keepdims=True)
         )
 
-    def together(self) -> Refusals:
+    def sum_pools(self) -> Refusals:
         """All pools as one column."""
         return Refusals(
             self.requests.sum(axis=1, keepdims=True), self.refused.sum(axis=1, keepdims=True)
         )
 
     def share(self, pool: int) -> float:
-        """Of all requests of a column."""
+        """Share of all requests of a pool that was refused."""
         requests = int(self.requests[:, pool].sum())
         return int(self.refused[:, pool].sum()) / requests if requests else 0.0
 
     def shares(self, pool: int) -> NDArray[np.float64]:
-        """Of the requests of each row that has any."""
+        """Share of a pool's requests that was refused, of each row that has requests."""
         requests, refused = self.requests[:, pool], self.refused[:, pool]
         return np.asarray(refused[requests > 0] / requests[requests > 0], dtype=np.float64)
 
 
-def stacked(parts: Sequence[Refusals]) -> Refusals:
+def stack_refusals(parts: Sequence[Refusals]) -> Refusals:
     """Rows below each other."""
     return Refusals(
         np.concatenate([part.requests for part in parts]),

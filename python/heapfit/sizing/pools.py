@@ -17,7 +17,7 @@ from heapfit import _engine
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import measure_demand
-from heapfit.sizing.pool_counts import Goal, chosen_counts
+from heapfit.sizing.pool_counts import Goal, choose_counts
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.separate_pools import AlonePool, AlonePools, size_alone
 from heapfit.sizing.unseen import Chance, Judge, Unseen
@@ -51,7 +51,7 @@ class SizedPool:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is for requests of just this size."""
+        """True if the pool serves requests of just its size."""
         return self.alone.is_exact
 
     @property
@@ -127,13 +127,15 @@ def size_pools(
     alone = size_alone(trace, admission, wanted.sizes, progress)
     goal = Goal(round(1 - admission, 15), wanted.is_overall)
     replay = PoolReplay(trace.events(), alone.shapes)
-    counts = chosen_counts(replay, alone, goal, progress)
+    counts = choose_counts(replay, alone, goal, progress)
     found = replay.run(counts)
     (overall,) = measure_demand(trace, 1, one_unit, progress)
     judge = Judge(trace, replay, alone, goal, overall)
-    unseen = judge.judged(counts, wanted.draws, progress, sweep)
+    unseen = judge.judge(counts, wanted.draws, progress, sweep)
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])
         for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))
     )
-    return PoolSizing(admission, wanted.is_overall, pools, found.together().share(0), unseen, alone)
+    return PoolSizing(
+        admission, wanted.is_overall, pools, found.sum_pools().share(0), unseen, alone
+    )

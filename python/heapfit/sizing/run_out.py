@@ -76,7 +76,7 @@ def least_count(demand: Demand, admission: float) -> RunOut:
     refused = round(1 - admission, 15)
     if refused >= rarest_shown(demand):
         return run_out(demand, _least_seen(demand, refused))
-    count = extrapolated_count(demand, refused)
+    count = extrapolate_count(demand, refused)
     found = run_out(demand, count)
     return RunOut(count, refused, 0.0, found.highest, True, found.time_share)
 
@@ -89,8 +89,8 @@ def run_out(demand: Demand, count: int) -> RunOut:
 
 
 def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:
-    """Of 95 % for a share: Student's t over the trace's stretches, and above no narrower than as
-    many independent looks allow. `none_seen` is 3 events in them, `share` so many.
+    """The 95 % interval of a share: Student's t over the trace's stretches, and above no narrower
+    than as many independent looks allow. `none_seen` is 3 events in them, `share` so many.
     """
     if len(stretches) < 2:
         return 0.0, 1.0
@@ -101,7 +101,9 @@ def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> 
 
 
 def _least_seen(demand: Demand, refused: float) -> int:
-    """By bisection: the share falls as the count grows."""
+    """The least count whose share of refusals is small enough, by bisection, as the share falls
+    with the count.
+    """
     low, high = 0, demand.peak
     while low < high:
         middle = (low + high) // 2
@@ -112,7 +114,7 @@ def _least_seen(demand: Demand, refused: float) -> int:
     return low
 
 
-def extrapolated_count(demand: Demand, refused: float) -> int:
+def extrapolate_count(demand: Demand, refused: float) -> int:
     """Where the tail arrives that goes on falling as it fell over the last decades it shows.
 
     A guess, and a safe one only while the true tail falls at least as fast. Where the tail ends

@@ -51,7 +51,7 @@ class AlonePools:
 
     @property
     def shapes(self) -> list[Shape]:
-        """Their sizes."""
+        """Size and exactness of each pool."""
         return [(pool.size, pool.is_exact) for pool in self.pools]
 
     @property
@@ -61,16 +61,16 @@ class AlonePools:
 
     @property
     def is_beyond(self) -> bool:
-        """Whether any count is extrapolated."""
+        """True if the count of any pool is extrapolated."""
         return any(pool.run_out.is_beyond for pool in self.pools)
 
     def bytes_of(self, counts: Integers) -> int:
-        """Of so many blocks of each, without any bookkeeping."""
+        """Bytes of so many blocks of each pool, without any bookkeeping."""
         return int(counts @ [pool.size for pool in self.pools])
 
-    def within(self, stretches: slice) -> AlonePools:
+    def select(self, stretches: slice) -> AlonePools:
         """The same pools for some stretches of the trace."""
-        demands = [one.demand.within(stretches) for one in self.pools]
+        demands = [one.demand.select(stretches) for one in self.pools]
         return replace(self, pools=self._pools(demands, self.admission))
 
     def curve(self) -> tuple[AlonePools, ...]:
@@ -104,7 +104,7 @@ def size_alone(
     profile = profile_trace(trace, progress)
     if len(profile.sizes) == 0:
         raise HeapfitError(f"{trace.path}: nothing is ever allocated: there is no pool to size")
-    chosen = _chosen(profile, sizes)
+    chosen = _pool_shapes(profile, sizes)
     demands = measure_demand(trace, len(chosen), smallest_that_fits(chosen), progress)
     pools = (
         AlonePool(size, is_exact, demand, least_count(demand, admission))
@@ -114,7 +114,7 @@ def size_alone(
     return AlonePools(admission, tuple(pools))
 
 
-def _chosen(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
+def _pool_shapes(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:
     largest = max(profile.sizes.tolist())
     if not sizes:
         return pool_sizes(special_sizes(profile), largest)

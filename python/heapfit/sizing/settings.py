@@ -85,7 +85,7 @@ class Settings(Tabular):
         )
 
 
-def assumed(
+def override_assumptions(
     standard: Sequence[Assumption], given: Mapping[str, int], system: str
 ) -> dict[str, Assumption]:
     """The assumptions by name, with the values given instead of their own."""
@@ -104,13 +104,17 @@ def assumed(
 
 def as_text(settings: Settings, trace: TraceInfo, name: str) -> str:
     """Lines to copy into the system's own file."""
-    lines = _commented(settings.form, _heading(settings, trace, name))
+    lines = _comment_lines(settings.form, _heading(settings, trace, name))
     for one in settings.settings:
-        lines += ["", *_commented(settings.form, told(one)), _line(settings.form, one)]
+        lines += [
+            "",
+            *_comment_lines(settings.form, explain_setting(one)),
+            _line(settings.form, one),
+        ]
     return "\n".join([*lines, ""])
 
 
-def told(setting: Setting) -> str:
+def explain_setting(setting: Setting) -> str:
     """What a value rests on, in words."""
     found = setting.run_out
     chance = "" if found is None else f" {chance_told(found)}"
@@ -153,7 +157,7 @@ def _heading(settings: Settings, trace: TraceInfo, name: str) -> str:
     )
 
 
-def _commented(form: Form, text: str) -> list[str]:
+def _comment_lines(form: Form, text: str) -> list[str]:
     rows = textwrap.wrap(text.replace("*/", "* /"), _WIDTH)
     if form is Form.KCONFIG:
         return [f"# {row}" for row in rows]

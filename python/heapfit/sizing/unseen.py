@@ -17,15 +17,15 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
-from heapfit.sizing.pool_counts import Goal, chosen_counts
-from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stacked
+from heapfit.sizing.pool_counts import Goal, choose_counts
+from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
 from heapfit.sizing.run_out import interval, rarest_shown
 from heapfit.sizing.separate_pools import AlonePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import draw_run
 from heapfit.workloads.model import fit_model
-from heapfit.workloads.synthetic import WorkloadSpec, drawn_events, spec_of
+from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
 
 STANDARD_SEEDS = 8
 _STEP = "other draws"
@@ -89,17 +89,19 @@ class Judge:
     goal: Goal
     overall: Demand  # on all pools together
 
-    def judged(
+    def judge(
         self,
         counts: Integers,
         draws: int | None,
         progress: Progress = no_progress,
         sweep: Sweep | None = None,
     ) -> Unseen:
-        """By so many draws; without a number by 8 seeds of a workload, else by halves."""
-        spec = spec_of(self.trace.info)
+        """Judges counts on so many draws; without a number on 8 seeds of a workload, else by
+        halves.
+        """
+        spec = spec_of(self.trace)
         if spec is None and draws is None:
-            return self._by_halves(progress)
+            return self._judge_halves(progress)
         number = draws or STANDARD_SEEDS
         workers = sweep or Sweep(1)
         jobs = [
@@ -112,28 +114,28 @@ class Judge:
             )
             for first, end in pairwise(_bounds(number, _PARTS * workers.threads))
         ]
-        found = stacked(workers.run(_STEP, jobs, progress))
+        found = stack_refusals(workers.run(_STEP, jobs, progress))
         evidence = Evidence.DRAWN if spec is None else Evidence.SEEDS
-        return self._told(evidence, found, number, (self.alone.bytes_of(counts),))
+        return self._summarize(evidence, found, number, (self.alone.bytes_of(counts),))
 
-    def _by_halves(self, progress: Progress) -> Unseen:
+    def _judge_halves(self, progress: Progress) -> Unseen:
         """Each half's own counts, which the other half judges."""
         parts, memory = [], []
         for half, other in (_HALVES, _HALVES[::-1]):
-            part = self.alone.within(half)
-            counts = chosen_counts(self.replay, part, self.goal, progress, half)
+            part = self.alone.select(half)
+            counts = choose_counts(self.replay, part, self.goal, progress, half)
             parts.append(self.replay.run(counts).rows(other))
             memory.append(self.alone.bytes_of(counts))
-        return self._told(Evidence.HALVES, stacked(parts), 1, tuple(memory))
+        return self._summarize(Evidence.HALVES, stack_refusals(parts), 1, tuple(memory))
 
-    def _told(
+    def _summarize(
         self, evidence: Evidence, found: Refusals, draws: int, memory: tuple[int, ...]
     ) -> Unseen:
         """`draws` traces as long as this one have so many times its independent looks."""
         pools = tuple(
             _chance(found, place, pool.demand, draws) for place, pool in enumerate(self.alone.pools)
         )
-        overall = _chance(found.together(), 0, self.overall, draws)
+        overall = _chance(found.sum_pools(), 0, self.overall, draws)
         return Unseen(evidence, draws, overall, pools, memory)
 
 
@@ -147,10 +149,10 @@ class _Draws:
     counts: Integers
 
     def events(self, recorded: Sequence[Path]) -> Iterator[_engine.EventArray]:
-        """Of each draw: the seeds that follow the workload's own, or traces drawn."""
+        """The events of each draw: the seeds that follow the workload's own, or traces drawn."""
         if self.spec is not None:
             for i in self.numbers:
-                yield drawn_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
+                yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
             return
         trace = Trace.open(recorded[0])
         model = fit_model(trace)
@@ -160,16 +162,18 @@ class _Draws:
 
 def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:
     """A row for each draw."""
-    return stacked(
+    return stack_refusals(
         [
-            PoolReplay(events, draws.shapes).run(draws.counts).summed()
+            PoolReplay(events, draws.shapes).run(draws.counts).sum_rows()
             for events in draws.events(recorded)
         ]
     )
 
 
 def _bounds(count: int, parts: int) -> list[int]:
-    """Of `count` things in so many parts, or in fewer where there are fewer."""
+    """Where parts of `count` things begin and end, in so many parts or in fewer where there are
+    fewer.
+    """
     parts = min(count, parts)
     return [count * i // parts for i in range(parts + 1)]
 

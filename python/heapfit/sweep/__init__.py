@@ -60,7 +60,9 @@ class Sweep:
     def __init__(self, workers: int | None = None, cluster: str | None = None) -> None:
         self._count = workers
         self._cluster = cluster
-        self._workers = None if cluster is None else self._started()  # a bad address fails at once
+        self._workers = (
+            None if cluster is None else self._start_workers()
+        )  # a bad address fails at once
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +83,7 @@ class Sweep:
 
     @property
     def is_on_this_machine(self) -> bool:
-        """Whether jobs find the folders that this process does."""
+        """True if jobs find the folders that this process does."""
         return self._cluster is None
 
     def map(
@@ -131,10 +133,10 @@ class Sweep:
         if is_here and self._cluster is None:
             return _Here()
         if self._workers is None:
-            self._workers = self._started()
+            self._workers = self._start_workers()
         return self._workers
 
-    def _started(self) -> _Workers:
+    def _start_workers(self) -> _Workers:
         if self._cluster is not None:
             return _cluster_at(self._cluster)
         return Processes(self._count or usable_cores())
@@ -162,7 +164,7 @@ class _Round:
     results: dict[int, Any] = field(default_factory=dict)
 
     def is_on(self) -> bool:
-        """Whether something is left that counts: after a failure, only the jobs before it do."""
+        """True while a job that counts is left: after a failure, only the jobs before it do."""
         if not self.failed:
             return bool(self.running or self.waiting or self.suspects)
         first = min(self.failed)
@@ -171,7 +173,7 @@ class _Round:
         return any(number < first for number in [*self.running, *self.waiting, *self.suspects])
 
     def share(self) -> float:
-        """Of the work, by events, that has come to a result."""
+        """Share of the work, by events, that has come to a result."""
         done = sum(max(self.jobs[number].events, 1) for number in self.results)
         return done / max(sum(max(job.events, 1) for job in self.jobs), 1)
 
@@ -198,7 +200,7 @@ class _Round:
             case Raised(error):
                 self.failed[number] = error
             case Died():
-                self._died(number, tells_who_died)
+                self._retry(number, tells_who_died)
         return number in self.results
 
     def append(self, jobs: Iterable[Job]) -> None:
@@ -216,7 +218,7 @@ class _Round:
         self.running.add(number)
         workers.start(number, self.jobs[number])
 
-    def _died(self, number: int, tells_who_died: bool) -> None:
+    def _retry(self, number: int, tells_who_died: bool) -> None:
         """Another try; where others may be to blame, alone, after Dask has tried several times."""
         self.deaths[number] += 1
         if self.deaths[number] >= (MOST_DEATHS if tells_who_died else 2):
@@ -232,7 +234,7 @@ class _Round:
 
 
 class _Here:
-    """This process, one job at a time."""
+    """Workers that are this process, one job at a time."""
 
     tells_who_died = True
 

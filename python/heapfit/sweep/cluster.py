@@ -42,7 +42,7 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._client = _connected(address)
+        self._client = _connect(address)
         self._running: dict[Future, int] = {}
         self._files: dict[str, Future] = {}
         self._last_seen = time.monotonic()
@@ -53,13 +53,13 @@ class Cluster:
             raise HeapfitError(f"{address}: the cluster has no workers") from error
 
     def has_room(self) -> bool:
-        """Whether a job would begin at once."""
+        """True if a job would begin at once."""
         threads: int = sum(self._client.nthreads().values())
         return len(self._running) < max(1, threads)
 
     def start(self, number: int, job: Job) -> None:
         """Hands a job to the scheduler."""
-        files = [self._sent(path) for path in job.files]
+        files = [self._send_file(path) for path in job.files]
         version = _engine.version
         future = self._client.submit(_perform_there, version, job, files, pure=False)
         self._running[future] = number
@@ -74,7 +74,7 @@ class Cluster:
                 continue
             except Exception as error:
                 if self._client.status != "running":
-                    raise self._lost() from error
+                    raise self._loss_error() from error
             done = [future for future in self._running if future.status != "pending"]
             return [(self._running.pop(future), self._outcome(future)) for future in done]
 
@@ -86,7 +86,7 @@ class Cluster:
         self._files.clear()
         self._client.close(timeout=1)
 
-    def _sent(self, path: Path) -> dict[str, Any]:
+    def _send_file(self, path: Path) -> dict[str, Any]:
         """A file's hash, and where its bytes will be."""
         content = path.read_bytes()
         digest = hashlib.sha256(content).hexdigest()
@@ -99,7 +99,7 @@ class Cluster:
 
     def _outcome(self, future: Future) -> Outcome:
         if self._client.status != "running":
-            raise self._lost()
+            raise self._loss_error()
         if future.status == "finished":
             outcome: Outcome = future.result()
             return outcome
@@ -110,17 +110,17 @@ class Cluster:
 
     def _require_workers(self) -> None:
         if self._client.status != "running":
-            raise self._lost()
+            raise self._loss_error()
         if self._client.nthreads():
             self._last_seen = time.monotonic()
         elif time.monotonic() - self._last_seen > _WORKERLESS:
             raise HeapfitError(f"{self._address}: the cluster has no workers any more")
 
-    def _lost(self) -> HeapfitError:
+    def _loss_error(self) -> HeapfitError:
         return HeapfitError(f"{self._address}: the connection to the cluster is lost")
 
 
-def _connected(address: str) -> Client:
+def _connect(address: str) -> Client:
     async def probe(credentials: dict[str, Any]) -> None:
         # a Client that cannot connect is not done with in seconds
         comm = await distributed.comm.connect(address, timeout=_PATIENCE, **credentials)

@@ -35,7 +35,7 @@ class Ahead(Generic[K, R]):
         self._begun: dict[K, Future[R]] = {}
 
     def expect(self, works: Mapping[K, Callable[[], R]]) -> None:
-        """These are asked for next, in this order; what was begun of others is left."""
+        """Announces what is asked for next, in this order; other work is cancelled."""
         if self._pool is None:
             return
         for key in self._begun.keys() - works.keys():
@@ -45,7 +45,7 @@ class Ahead(Generic[K, R]):
                 self._begun[key] = self._pool.submit(work)
 
     def result(self, key: K, work: Callable[[], R]) -> R:
-        """Of what was begun under this key, else of `work`, done now."""
+        """The result of what was begun under this key, else of `work`, done now."""
         begun = self._begun.pop(key, None)
         return work() if begun is None else begun.result()
 

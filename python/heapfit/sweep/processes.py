@@ -55,7 +55,7 @@ class Processes:
         self._workers: list[_Worker] = []
 
     def has_room(self) -> bool:
-        """Whether a job would begin at once."""
+        """True if a job would begin at once."""
         return self._free() is not None or len(self._workers) < self._count
 
     def start(self, number: int, job: Job) -> None:
@@ -68,21 +68,21 @@ class Processes:
         message = pickle.dumps(job)
         worker = self._free()
         while worker is not None:
-            if _sent(worker, message):
+            if _send(worker, message):
                 worker.job = number
                 return
             self._drop(worker)  # it died while it had nothing to do
             worker = self._free()
-        worker = _started()
+        worker = _start_worker()
         self._workers.append(worker)
         worker.job = number
-        _sent(worker, message)  # if it is dead already, its pipe tells
+        _send(worker, message)  # if it is dead already, its pipe tells
 
     def wait(self) -> list[tuple[int, Outcome]]:
         """What has become of one job at least."""
         busy = [worker for worker in self._workers if worker.job is not None]
         ready = wait([worker.pipe for worker in busy])
-        return [self._received(worker) for worker in busy if worker.pipe in ready]
+        return [self._receive(worker) for worker in busy if worker.pipe in ready]
 
     def close(self) -> None:
         """Ends all of them, at once."""
@@ -92,7 +92,7 @@ class Processes:
     def _free(self) -> _Worker | None:
         return next((worker for worker in self._workers if worker.job is None), None)
 
-    def _received(self, worker: _Worker) -> tuple[int, Outcome]:
+    def _receive(self, worker: _Worker) -> tuple[int, Outcome]:
         number, worker.job = worker.job, None
         assert number is not None
         try:
@@ -110,7 +110,7 @@ class Processes:
         worker.process.wait()
 
 
-def _started() -> _Worker:
+def _start_worker() -> _Worker:
     ours, theirs = Pipe()
     words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
     one_thread = os.environ | dict.fromkeys(_POOLS, "1")
@@ -120,7 +120,7 @@ def _started() -> _Worker:
     return _Worker(process, ours)
 
 
-def _sent(worker: _Worker, message: bytes) -> bool:
+def _send(worker: _Worker, message: bytes) -> bool:
     try:
         worker.pipe.send_bytes(message)
     except OSError:

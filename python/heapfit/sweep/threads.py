@@ -17,10 +17,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def in_threads(count: int, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+def map_in_threads(count: int, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """The results in their items' order, by so many threads; no more are begun after an error.
 
-    >>> list(in_threads(2, abs, [-1, 2, -3]))
+    >>> list(map_in_threads(2, abs, [-1, 2, -3]))
     [1, 2, 3]
     """
     if count == 1:
@@ -28,7 +28,7 @@ def in_threads(count: int, work: Callable[[T], R], items: Iterable[T]) -> Iterat
         return
     failed = threading.Event()
 
-    def unless_failed(item: T) -> R:
+    def work_or_cancel(item: T) -> R:
         if failed.is_set():
             raise CancelledError  # nobody waits for it: items are begun in their order
         try:
@@ -39,13 +39,13 @@ def in_threads(count: int, work: Callable[[T], R], items: Iterable[T]) -> Iterat
 
     threads = ThreadPoolExecutor(count)
     try:
-        yield from threads.map(unless_failed, items)
+        yield from threads.map(work_or_cancel, items)
     finally:
         threads.shutdown(cancel_futures=True)
 
 
 @contextmanager
-def meanwhile(count: int, work: Callable[[], R]) -> Iterator[Callable[[], R]]:
+def run_beside_body(count: int, work: Callable[[], R]) -> Iterator[Callable[[], R]]:
     """`work` is done while the body is, where there are two threads; gives what waits for it.
 
     Done with the body's end, whatever ends it; of two errors the body's is raised.

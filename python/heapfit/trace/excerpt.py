@@ -134,7 +134,7 @@ def save_excerpt(
     kept = _kept(trace, rows, sizes, progress)
     note = f"{len(rows):,} of {trace.info.events:,} events: an excerpt of {trace.path.name}."
     info = replace(trace.info, notes=(*trace.info.notes, note))
-    return write_trace(path, kept, info, lambda: trace.chains)
+    return write_trace(path, kept, info, lambda: trace.chains, trace.origin)
 
 
 def _kept(

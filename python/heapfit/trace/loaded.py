@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace loaded for design: all that is asked of it, from one read of its file.
+"""A recording in memory: all that is asked of it, from one read of its file.
 
 trace.parquet --> events, call sites, hash of the content --> profile
                   16 B an event; 4 B more where call sites are recorded
@@ -7,8 +7,9 @@ trace.parquet --> events, call sites, hash of the content --> profile
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,13 @@ from heapfit.trace.stored import Trace, placed_in
 
 STANDARD_ALIGNMENT = 8  # bytes
 
+_COLUMNS: dict[str, Callable[[_engine.EventArray], NDArray[Any]]] = {
+    "op": _engine.EventArray.ops,
+    "object": _engine.EventArray.objects,
+    "size": _engine.EventArray.sizes,
+    "alignment": _engine.EventArray.alignments,
+}
+
 AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial | KeptFleetTrial
 
 
@@ -37,11 +45,28 @@ class LoadedTrace:
     content: str  # hash of what decides a replay
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
-    runs: tuple[Trace, ...] = ()  # several recorded ones that the trace consists of
+    runs: tuple[LoadedTrace, ...] = ()  # several recorded ones that the trace consists of
     fleet: _engine.Fleet | KeptFleet | None = (
         None  # all that it consists of, each to be served by itself
     )
     threads: int = 1  # that may try plans on it at once; any number finds the same
+
+    @property
+    def largest_alignment(self) -> int:
+        """The largest alignment any request asks for; 0 where none does."""
+        return self.trace.largest_alignment
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """The named columns as those of a stored trace, all events in one batch.
+
+        There are no times and no threads: no replay depends on them.
+        """
+        yield {name: self._column(name) for name in columns}
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name == "site":
+            return self.sites if len(self.sites) else np.zeros(len(self.events), np.uint32)
+        return _COLUMNS[name](self.events)
 
     def tags(self, sites: Sites) -> NDArray[np.uint16]:
         """The tag of each event's call site; 0 where that has none."""
@@ -56,7 +81,7 @@ class LoadedTrace:
 
     def trial(self, plan: Plan) -> AnyTrial:
         """Of a plan that knows no call sites, on a base as the trace asks for it."""
-        base = self.trace.largest_alignment
+        base = self.largest_alignment
         if isinstance(self.fleet, KeptFleet):
             return self.fleet.trial(plan, base)
         if self.fleet is not None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.stored import Trace, placed_in
 
@@ -39,7 +39,7 @@ def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> 
     """
     changes = _engine.LiveChanges()
     rows = 0
-    with file_aside(path) as aside, _writer(aside) as writer:
+    with staged_file(path) as staging, _writer(staging) as writer:
         for batch in _batches(trace, changes, progress):
             writer.write_batch(batch)
             rows += batch.num_rows

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
+from heapfit.trace.origin import Origin, origin_from, origin_metadata
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.tabular import Tabular
 
@@ -44,6 +45,7 @@ REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
+_ORIGIN_KEY = b"heapfit origin"  # likewise
 _ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
 # What a reader believes of a table from elsewhere. Encodings know no cap on their ratio: a loop
 # without a change takes 1 byte for 38 events, a bomb for millions.
@@ -86,6 +88,7 @@ class Trace(Tabular):
     path: Path
     info: TraceInfo
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
+    origin: Origin | None = field(default=None, compare=False)  # None: a recording
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -102,7 +105,8 @@ class Trace(Tabular):
             _require_bounded(file.metadata, path)
             with placed_in(path):
                 chains = chains_from(stored.get(_CHAINS_KEY))
-        return cls(path, info, chains)
+                origin = origin_from(stored.get(_ORIGIN_KEY))
+        return cls(path, info, chains, origin)
 
     def __str__(self) -> str:
         info = self.info
@@ -113,6 +117,10 @@ class Trace(Tabular):
     def largest_alignment(self) -> int:
         """The largest alignment any request asks for; 0 where none does."""
         return self.info.largest_alignment
+
+    def base_alignment_for(self, least: int) -> int:
+        """What a region's start is aligned to where a plan asks for `least`."""
+        return max(least, self.largest_alignment)
 
     @property
     def fits_in_memory(self) -> bool:
@@ -207,6 +215,7 @@ def write_trace(
     batches: Iterable[Columns],
     info: TraceInfo | Callable[[], TraceInfo],
     chains: Callable[[], Chains] = dict,
+    origin: Origin | None = None,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
@@ -216,8 +225,8 @@ def write_trace(
     """
     check = TraceCheck()
     largest_alignment = 0
-    with file_aside(path) as aside:
-        with _writer(aside) as writer:
+    with staged_file(path) as staging:
+        with _writer(staging) as writer:
             for columns in _checked(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(columns[name]) for name in COLUMNS]
@@ -231,10 +240,11 @@ def write_trace(
             known = chains()
             metadata = {_METADATA_KEY: _metadata_of(counted)}
             chained = {_CHAINS_KEY: metadata_of(known)} if known else {}
-            writer.add_key_value_metadata({**metadata, **chained})
+            made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
+            writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted, known)
+    return Trace(path, counted, known, origin)
 
 
 def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.trace.chains import Sites, tags_of
 from heapfit.trace.operations import FREE
+from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, REPLAYED, Trace, TraceInfo, write_trace
 from heapfit.workloads.model import _FOREVER, COLUMNS, Model
 
 Integers = NDArray[np.int64]
 
-_DRAWN_FROM = "drawn from "
 _FREED = -1
 
 
@@ -35,7 +35,7 @@ class DrawnRun:
     copied: Integers  # the recording's event that each copies; _FREED: none
 
     def __len__(self) -> int:
-        """Events."""
+        """The number of events."""
         return len(self.objects)
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -75,18 +75,19 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
     """Stores the run drawn with this seed at `path`; `info` is that of the recording."""
     drawn_info = TraceInfo(
         program=info.program,
-        source=f"{_DRAWN_FROM}{info.source or 'a recording'}, seed {seed}",
+        source=f"drawn from {info.source or 'a recording'}, seed {seed}",
         pointer_bits=info.pointer_bits,
         kind=info.kind,
         queue=info.queue,
     )
     batches = draw_run(model, seed).batches(tuple(COLUMNS))
-    return write_trace(path, batches, drawn_info, lambda: model.chains)
+    origin = Origin(Maker.RESAMPLING, seed)
+    return write_trace(path, batches, drawn_info, lambda: model.chains, origin)
 
 
-def is_drawn(info: TraceInfo) -> bool:
-    """Whether a trace is drawn: no evidence of another run."""
-    return info.source.startswith(_DRAWN_FROM)
+def is_drawn(trace: Trace) -> bool:
+    """True if a trace is resampled from another and so no evidence of another run."""
+    return trace.origin is not None and trace.origin.maker is Maker.RESAMPLING
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _draw(model: Model, seed: int) -> _Drawn:
 
 
 def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
-    """Of each event in order its object, and the recording's event that it copies; _FREED: none.
+    """The object of each event in order, and the recording's event that it copies; _FREED: none.
 
     Between two requests stand the events that precede the second, as they followed each other in
     the recording.
@@ -142,7 +143,7 @@ def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
 
 
 def _resizes(model: Model, source: Integers) -> tuple[Integers, Integers, Integers]:
-    """Of the new objects: which, its resize's event in the recording, and requests before it."""
+    """New objects that are resized, each resize's recorded event, and requests before it."""
     counts = np.diff(model.first_resize)[source]
     resized = np.repeat(np.arange(len(source)), counts)
     firsts = np.repeat(model.first_resize[source] - (np.cumsum(counts) - counts), counts)

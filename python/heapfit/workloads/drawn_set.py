@@ -49,7 +49,7 @@ def draw_set(
 
 
 def is_peak_repeated(recorded: int, drawn: Sequence[int]) -> bool:
-    """Whether the drawn traces peak about where the recorded one did.
+    """True if the resampled traces peak about where the recorded one did.
 
     >>> is_peak_repeated(1000, [950, 990, 1010]), is_peak_repeated(1000, [400, 500])
     (True, False)

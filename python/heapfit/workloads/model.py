@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import REPLAYED, Trace
 from heapfit.workloads.phases import phase_starts
 
 Integers = NDArray[np.int64]
@@ -53,7 +54,7 @@ class Model:
 
     @property
     def requests(self) -> int:
-        """In all."""
+        """The number of requests."""
         return len(self.births)
 
     @property
@@ -62,7 +63,7 @@ class Model:
         return self.requests - len(self.drawn)
 
     def sizes(self) -> Integers:
-        """Of the drawn objects."""
+        """Sizes of the objects that are resampled."""
         return self.columns["size"][self.births[self.drawn]].astype(np.int64)
 
 
@@ -70,6 +71,16 @@ def fit_model(trace: Trace) -> Model:
     """The model of a trace; HeapfitError if it is too short."""
     batches = list(trace.batches(COLUMNS))
     columns = {name: np.concatenate([batch[name] for batch in batches]) for name in COLUMNS}
+    return _model(columns, trace)
+
+
+def fit_model_of(loaded: LoadedTrace) -> Model:
+    """As `fit_model`, of a recording in memory; runs drawn from it have no threads."""
+    (columns,) = loaded.batches((*REPLAYED, "site"))
+    return _model(columns, loaded.trace)
+
+
+def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
     is_birth = is_allocation(columns["op"])
     births = np.flatnonzero(is_birth)
     if len(births) < LEAST_REQUESTS:
@@ -90,8 +101,8 @@ def fit_model(trace: Trace) -> Model:
             f"{trace.path}: nearly all of its objects outlive its phases, so that none are left "
             "to draw"
         )
-    lives = _imputed(lives, sizes, drawn)
-    ends = _in_drawn_requests(drawn, lives, len(births))
+    lives = _impute_lifetimes(lives, sizes, drawn)
+    ends = _count_drawn_requests(drawn, lives, len(births))
     resizes, first_resize = _resizes(columns, len(births))
     return Model(
         columns=columns,
@@ -110,7 +121,7 @@ def fit_model(trace: Trace) -> Model:
 
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
-    """For each object: requests before its free, and the event of it."""
+    """Requests before each object's free, and the event of it."""
     frees = np.flatnonzero(columns["op"] == FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
     objects = columns["object"][frees]
@@ -150,7 +161,7 @@ def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int
     return is_kept
 
 
-def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
+def _impute_lifetimes(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     """Lifetimes with those that the recording cut off drawn from longer ones, of the same size
     where there are any."""
     generator = np.random.default_rng(_IMPUTING_SEED)
@@ -165,7 +176,7 @@ def _imputed(lives: Integers, sizes: Integers, drawn: Integers) -> Integers:
     return imputed
 
 
-def _in_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
+def _count_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
     """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
     ends = drawn + lives[drawn]
     inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))

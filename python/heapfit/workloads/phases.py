@@ -39,7 +39,7 @@ def phase_starts(sizes: NDArray[Any], live: NDArray[Any], cell: int) -> list[int
 
 
 def _features(sizes: NDArray[Any], live: NDArray[Any], edges: NDArray[Any]) -> Numbers:
-    """Of each cell: the share of requests in each power of two, and the mean of live bytes."""
+    """Share of requests in each power of two, and mean of live bytes, for each cell."""
     classes = np.frexp(sizes.astype(np.float64))[1]
     common = np.argsort(np.bincount(classes), kind="stable")[::-1][:_CLASSES]
     lengths = np.diff(edges)

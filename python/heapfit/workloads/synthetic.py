@@ -6,7 +6,6 @@ docs/workloads.md lists them with their parameters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +17,10 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, meant
 from heapfit.plan.values import all_or_named, named_values
 from heapfit.progress import Progress, no_progress
+from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
 STANDARD_SEED = 1
-_SYNTHETIC = "synthetic workload "
-_SOURCE = re.compile(_SYNTHETIC + r"(\w+), seed (\d+): ((?:\w+=\d+ ?)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +33,12 @@ class WorkloadSpec:
 
     @property
     def label(self) -> str:
-        """As one would type it: "t2_w1", or "t2_w1:limit=3"."""
+        """The workload as one would type it: "t2_w1", or "t2_w1:limit=3"."""
         given = ",".join(f"{name}={value}" for name, value in self.parameters.items())
         return f"{self.name}:{given}" if given else self.name
 
     def source(self) -> _engine.WorkloadSource:
-        """Its events; HeapfitError where there is no such workload, parameter or value."""
+        """The workload's events; HeapfitError for an unknown workload, parameter or value."""
         try:
             return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
         except HeapfitError:
@@ -48,7 +46,7 @@ class WorkloadSpec:
             raise
 
     def _refuse_unknown(self) -> None:
-        """As the engine does, but tells which name may be meant."""
+        """Refuses an unknown name as the engine does, and suggests the one that may be meant."""
         known = {info.name: info for info in _engine.workloads()}
         if self.name not in known:
             raise HeapfitError(f"workload: none is named '{self.name}' ({meant(self.name, known)})")
@@ -90,22 +88,22 @@ def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_pr
     values = " ".join(f"{name}={value}" for name, value in source.parameters.items())
     info = TraceInfo(
         program=spec.label,
-        source=f"{_SYNTHETIC}{spec.name}, seed {spec.seed}: {values}",
+        source=f"synthetic workload {spec.name}, seed {spec.seed}: {values}",
         pointer_bits=32,  # the sizes are the model's on any machine; 32 bit is what heaps are for
     )
     progress(step, 0.0)
-    trace = write_trace(path, _batches(source), info)
+    origin = Origin(Maker.WORKLOAD, spec.seed, spec.name, source.parameters)
+    trace = write_trace(path, _batches(source), info, origin=origin)
     progress(step, 1.0)
     return trace
 
 
-def spec_of(info: TraceInfo) -> WorkloadSpec | None:
+def spec_of(trace: Trace) -> WorkloadSpec | None:
     """The workload that a stored trace is of; None if it is of none that can be drawn here."""
-    found = _SOURCE.fullmatch(info.source)
-    if found is None:
+    origin = trace.origin
+    if origin is None or origin.maker is not Maker.WORKLOAD:
         return None
-    values = dict(pair.split("=") for pair in found[3].split())
-    spec = WorkloadSpec(found[1], int(found[2]), {name: int(one) for name, one in values.items()})
+    spec = WorkloadSpec(origin.name, origin.seed, origin.parameters)
     try:
         spec.source()
     except HeapfitError:  # a workload or parameter of another version
@@ -113,7 +111,7 @@ def spec_of(info: TraceInfo) -> WorkloadSpec | None:
     return spec
 
 
-def drawn_events(spec: WorkloadSpec) -> _engine.EventArray:
+def generate_events(spec: WorkloadSpec) -> _engine.EventArray:
     """The workload's events, in memory alone."""
     events = _engine.EventArray()
     for columns in _batches(spec.source()):

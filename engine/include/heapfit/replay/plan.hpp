@@ -29,6 +29,9 @@ namespace heapfit {
 // True if the allocator is core's, which firmware may have; false for a baseline.
 [[nodiscard]] bool ships(const hfit_allocator &allocator);
 
+// True if it is there only to reproduce a paper: known by name, and offered to nobody.
+[[nodiscard]] bool is_of_papers(const hfit_allocator &allocator);
+
 // A registered allocator by name; Error, with the names there are, if there is none.
 [[nodiscard]] const hfit_allocator &find_allocator(std::string_view name);
 

@@ -12,7 +12,14 @@ from typing import TypeAlias
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
-from heapfit.cli.printing.ranking import IN_PIECES, NEEDS_SIZE, marks_of, over_in_steps, ranking
+from heapfit.cli.printing.ranking import (
+    IN_PIECES,
+    NEEDS_SIZE,
+    SYSTEMS_MEMORY,
+    marks_of,
+    over_in_steps,
+    ranking,
+)
 from heapfit.comparison.matrix import Column, Matrix
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
@@ -138,6 +145,8 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
         yield Line(IN_PIECES)
     if any(row.needs_size for row in rows):
         yield Line(NEEDS_SIZE)
+    if any(row.heap is not None for row in rows):
+        yield Line(SYSTEMS_MEMORY)
     if any(not row.is_monotone for row in rows):
         yield Line("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):

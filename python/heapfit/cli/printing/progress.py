@@ -42,14 +42,14 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Progress]:
+def step_bar() -> Iterator[Progress]:
     """For commands whose steps do not say what share they are: the step and how far it is."""
     with _bar(total=None) as show:
         yield show
 
 
 @contextmanager
-def whole_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progress]:
+def progress_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progress]:
     """For commands that say how much of all their work is done, whatever the step's name.
 
     With `weights`, steps say how much of themselves is done: the share of all follows from these.

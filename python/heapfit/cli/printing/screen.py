@@ -17,13 +17,16 @@ from collections.abc import Iterator
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import said_of
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
-from heapfit.fit_result import Answer, BesideRow, Fit, Held, Standing
-from heapfit.report.saving import saving_told
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.holdout import HoldoutResult
+from heapfit.fitting.reference_heaps import ReferenceRow, Standing
+from heapfit.fitting.result import Fit
+from heapfit.report.saving import describe_saving
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
-_BESIDE: tuple[Column[BesideRow], ...] = (
+_REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("title", "heap", shown=lambda row: row.title + _mark(row)),
     Column("standing"),
     Column("region", "bytes"),
@@ -41,10 +44,10 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield from _assumed(fit)
     yield from paragraph(" ".join(_answer(fit)), _INDENT)
     yield Line("")
-    yield Table(_BESIDE, fit.beside, "beside", indent=len(_INDENT))
+    yield Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT))
     yield from _legend(fit, is_whole)
     yield Line("")
-    yield Fields({"held": fit.held})
+    yield Fields({"held": fit.holdout})
     yield from paragraph(_held(fit), _INDENT)
     yield from _looked_at(fit)
     yield from _record_more(fit)
@@ -94,7 +97,7 @@ def _answer(fit: Fit) -> Iterator[str]:
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
     yield _set_to(answer)
-    yield from saving_told(fit)
+    yield from describe_saving(fit)
     size = answer.size
     if size.peak > size.u_max:
         yield f"It is for a peak of {size.peak:,} B; the recorded peak is {size.u_max:,} B."
@@ -120,7 +123,7 @@ def _runs(count: int) -> str:
     return "1 recording" if count == 1 else f"{count} recordings"
 
 
-def _mark(row: BesideRow) -> str:
+def _mark(row: ReferenceRow) -> str:
     return (" *" if row.standing is Standing.RULE else "") + (" +" if row.is_of_excerpt else "")
 
 
@@ -131,9 +134,9 @@ def _whole(value: float | None) -> int | None:
 def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     rest = len(fit.comparison.rows) - 1
     marks = ["" if is_whole else f"{rest} more: --all"]
-    if any(row.standing is Standing.RULE for row in fit.beside):
+    if any(row.standing is Standing.RULE for row in fit.references):
         marks.append("* its rule, not its code")
-    if any(row.is_of_excerpt for row in fit.beside):
+    if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ on the excerpt")
     marks.append("~ instructions, Cortex-M4 model")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
@@ -141,25 +144,25 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
 
 def _held(fit: Fit) -> str:
     """Of runs seen and drawn."""
-    held = fit.held
+    held = fit.holdout
     seen = "This run" if held.seen == 1 else f"These {held.seen} runs"
-    if fit.looked_at is not None and fit.looked_at.is_kept:
+    if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "The excerpt of it" if held.seen == 1 else "These runs, excerpts of long ones"
     return f"Will it hold?  {seen}: replayed, {_refused(held.seen_refused)}. {_drawn(held)}"
 
 
 def _looked_at(fit: Fit) -> Iterator[Part]:
     """That a search did not see all of a recording, and why its region serves the rest."""
-    yield Fields({"looked_at": fit.looked_at})
-    if fit.looked_at is not None:
-        yield from paragraph(fit.looked_at.sentence(), _INDENT)
+    yield Fields({"looked_at": fit.excerpt})
+    if fit.excerpt is not None:
+        yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
 def _refused(count: int) -> str:
     return "nothing refused" if count == 0 else f"{count} refused"
 
 
-def _drawn(held: Held) -> str:
+def _drawn(held: HoldoutResult) -> str:
     if held.drawn == 0:
         return "No others could be drawn from it: its length does not allow it."
     origin = "it" if held.seen == 1 else "them"

@@ -16,9 +16,9 @@ from heapfit.comparison.costs.measures import Measure
 from heapfit.design.front.design_front import ALL_MEASURES, Configuration, Front, save_front
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import designs_of
-from heapfit.fit_result import Fit
 from heapfit.fitting.candidates import compared, front_of_fit, save_plans
-from heapfit.outputs.folder import folder_aside
+from heapfit.fitting.result import Fit
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.front.page import render
@@ -65,17 +65,17 @@ def _write_plans(
         options.alignment, options.plans.precision, options.programs, typed_command()
     )
     placed = folder / _PLANS_PAGE
-    with folder_aside(folder, require_our_entry) as aside:
-        written = save_plans(fitted, aside)
+    with staged_folder(folder, require_our_entry) as staging:
+        written = save_plans(fitted, staging)
         paths = tuple(folder / path.name for path in written)
         if fitted.designs is not None:
             traces = [Trace.open(path) for path in fitted.paths.traces[: len(fitted.runs)]]
             names = [run.name for run in fitted.runs]
             several = page.Several(fitted.designs, traces, names)
-            page.write_robust_page(aside / _PLANS_PAGE, several, asked)
+            page.write_robust_page(staging / _PLANS_PAGE, several, asked)
             return list(robust_table(fitted.designs, (paths, placed), drawn))
         designs = designs_of(compared(fitted), paths, shown)
-        page.write_design_page(aside / _PLANS_PAGE, designs, shown, asked)
+        page.write_design_page(staging / _PLANS_PAGE, designs, shown, asked)
     return list(plans_parts(designs, options.effort, placed))
 
 
@@ -85,15 +85,15 @@ def _write_front(
     front = front_of_fit(fitted, shown, by)
     choice = _preferred(fitted, front)
     text = render(front, fitted.name, choice, typed_command(), fitted.options.sram)
-    with folder_aside(folder, require_our_entry) as aside:
-        paths = save_front(front, aside, fitted.plan_file.trained_on)
-        write_page(aside / _FRONT_PAGE, text)
+    with staged_folder(folder, require_our_entry) as staging:
+        paths = save_front(front, staging, fitted.plan_file.trained_on)
+        write_page(staging / _FRONT_PAGE, text)
     placed = [folder / path.name for path in paths]
     return list(front_parts(front, choice, fitted.options.effort, (placed, folder / _FRONT_PAGE)))
 
 
 def _preferred(fitted: Fit, front: Front) -> Configuration | None:
     """What was taken, where something else than memory was preferred."""
-    if fitted.options.prefer is Preference.MEMORY:
+    if fitted.options.prefer is Preference.RAM:
         return None
     return next(one for one in front.configurations if one.name == fitted.winner.name)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit.cli.printing.league import league_parts
 from heapfit.cli.printing.parts import Part
-from heapfit.cli.printing.progress import whole_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import ImportOptions
 from heapfit.league import (
     LeagueOptions,
@@ -101,7 +101,7 @@ def make_league(asked: LeagueRun, output: Path, workers: int | None) -> Iterator
     """Measures what is not kept in `output`, writes tables and page there, and tells of them."""
     options = asked.options()
     with (
-        whole_bar(_WORK) as progress,
+        progress_bar(_WORK) as progress,
         Sweep(workers) as sweep,
         tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
     ):

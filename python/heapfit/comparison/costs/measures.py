@@ -20,19 +20,19 @@ from heapfit.trace.loaded import LoadedTrace
 class Measure(StrEnum):
     """The measures, by the names that a user types."""
 
-    MEMORY = "memory"
+    RAM = "ram"
     ACCESSES = "accesses"
     ENERGY = "energy"
     TIME = "time"
     LONGEST = "longest"
-    SIZE = "size"
+    FLASH = "flash"
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
     """Measures named with commas between them.
 
-    >>> [measure.name for measure in parse_measures("memory,time")]
-    ['MEMORY', 'TIME']
+    >>> [measure.name for measure in parse_measures("ram,time")]
+    ['RAM', 'TIME']
     """
     names = [name.strip() for name in text.split(",")]
     known = [measure.value for measure in Measure]
@@ -52,7 +52,7 @@ class About:
 
 
 ABOUT: Final = {
-    Measure.MEMORY: About("R_safe", "B", "the smallest region from which every larger one works"),
+    Measure.RAM: About("R_safe", "B", "the smallest region from which every larger one works"),
     Measure.ACCESSES: About(
         "accesses/operation", "", "metadata words loaded and stored by a call, mean"
     ),
@@ -65,10 +65,13 @@ ABOUT: Final = {
     Measure.LONGEST: About(
         "longest call", "", "instructions of the longest call of this replay, modelled; no bound"
     ),
-    Measure.SIZE: About(
+    Measure.FLASH: About(
         "code", "B", "of init, alloc and free on a Cortex-M4 at -Os, linked, safety level 1"
     ),
 }
+
+
+_FIELDS: Final = {Measure.RAM: "memory", Measure.FLASH: "size"}  # of Measures; others: as named
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Measures:
 
     def of(self, measure: Measure) -> float | None:
         """One figure."""
-        value: float | None = getattr(self, measure.value)
+        value: float | None = getattr(self, _FIELDS.get(measure, measure.value))
         return value
 
 

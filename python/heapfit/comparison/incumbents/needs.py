@@ -72,14 +72,19 @@ def memories_needed(
         for one, base in zip(recordings, bases, strict=True)
     ]
     needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
-    has_grown = heap == lwip_mem(heap.plan.alignment) and any(
-        need is None or heap.set_to(need) > LARGEST_SHORT for need in needs
-    )
-    if not has_grown:
+    grown = grow_headers(heap, needs)
+    if grown == heap:
         return heap, needs, events
-    grown = lwip_mem(heap.plan.alignment, LONG_HEADER)
     heap, needs, more = memories_needed(grown, recordings, bases, progress)
     return heap, needs, events + more
+
+
+def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
+    """The heap with the headers that it has where it needs so much memory; None: any."""
+    is_short = heap == lwip_mem(heap.plan.alignment)
+    if is_short and any(one is None or heap.set_to(one) > LARGEST_SHORT for one in memories):
+        return lwip_mem(heap.plan.alignment, LONG_HEADER)
+    return heap
 
 
 def _memory_needed(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from heapfit import _engine
-from heapfit.plan.allocators import find_allocators, scalars_of
+from heapfit.plan.allocators import UNKNOWN, find_allocators, scalars_of
 from heapfit.plan.plan import Plan
 
 # In the order of hfit_axes (hfit/descriptor.h).
@@ -25,8 +25,7 @@ AXES: Final = (
     "order of free blocks",
     "growth",
 )
-UNKNOWN: Final = "unknown"  # the descriptor does not say
-_NONE: Final = "-"  # the axis is none for the allocator
+NONE: Final = "-"  # the axis is none for the allocator: what its descriptor says then
 
 
 def place(plan: Plan) -> dict[str, str]:
@@ -44,7 +43,7 @@ def place(plan: Plan) -> dict[str, str]:
 
 
 def _joined(own: str, behind: str) -> str:
-    return own if behind in (own, _NONE) else f"{own}; behind: {behind}"
+    return own if behind in (own, NONE) else f"{own}; behind: {behind}"
 
 
 def _own(plan: Plan) -> dict[str, str]:

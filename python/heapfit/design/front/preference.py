@@ -7,7 +7,7 @@ from enum import StrEnum
 class Preference(StrEnum):
     """The measure that is to be least; the names are those of measures.Measure."""
 
-    MEMORY = "memory"
+    RAM = "ram"
     TIME = "time"
+    FLASH = "flash"
     ENERGY = "energy"
-    SIZE = "size"

@@ -24,9 +24,7 @@ from heapfit.design.budgets.live_points import live_points
 from heapfit.design.placement.learned import Placed, Search
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace
+from heapfit.trace.loaded import LoadedTrace
 
 # Settings of the search. From docs/decisions/0015:
 MOST_STACKS = 16
@@ -38,11 +36,11 @@ _TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 
-def no_stacks(runs: Sequence[Trace]) -> str | None:
+def no_stacks(runs: Sequence[LoadedTrace]) -> str | None:
     """Why nothing can be learned from these runs; None if it can."""
     if len(runs) < 2:
         return "one run is known, which does not show what another needs"
-    peaks = [profile_trace(run).u_max for run in runs]
+    peaks = [run.profile.u_max for run in runs]
     if max(peaks) > MOST_APART * min(peaks):
         apart = max(peaks) / max(min(peaks), 1)
         return f"the largest peak of the runs is {apart:.2f} times the least, above {MOST_APART}"
@@ -67,7 +65,7 @@ def learn_stacks(
     return found, search.replayed
 
 
-def common_stacks(runs: Sequence[Trace], alignment: int) -> list[Pool]:
+def common_stacks(runs: Sequence[LoadedTrace], alignment: int) -> list[Pool]:
     """What all runs need at their fullest, most bytes first."""
     sizes = _common_sizes(runs, alignment)
     each = [_least_live(run, sizes, alignment) for run in runs]
@@ -105,12 +103,12 @@ class _StackSearch(Search):
         return replace(best, region=region or best.region)
 
 
-def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
+def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
     """Those that hold most bytes at the peak of the run in which they hold least, ascending."""
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
-        sizes, counts = greedy_budgets.live_at_peak(load_trace(run, alignment))
+        sizes, counts = greedy_budgets.live_at_peak(run)
         for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
             live[-(-size // alignment) * alignment] += count
         common = live if common is None else common & live
@@ -119,8 +117,8 @@ def _common_sizes(runs: Sequence[Trace], alignment: int) -> list[int]:
     return sorted(order[:_TRIED])
 
 
-def _least_live(run: Trace, sizes: Sequence[int], alignment: int) -> list[int]:
+def _least_live(run: LoadedTrace, sizes: Sequence[int], alignment: int) -> list[int]:
     """Of each size the fewest blocks live while the run is at its fullest."""
-    points = live_points(run.events(), sizes, alignment, _MOST_MOMENTS)
+    points = live_points(run.events, sizes, alignment, _MOST_MOMENTS)
     is_full = points.live >= _FULL * points.live.max(initial=0)
     return [int(count) for count in points.blocks[is_full].min(axis=0)]

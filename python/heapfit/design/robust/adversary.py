@@ -21,13 +21,14 @@ from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.comparison import Comparison, measure, refuse_nothing
+from heapfit.comparison.incumbents.heaps import SIMULATED, is_simulated
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.row import Row
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.outputs.folder import folder_aside
+from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import require_our_entry, save_plan
 from heapfit.progress import Progress, counted, no_progress
@@ -99,6 +100,8 @@ def attack_plans(
     Plans are shared among the workers of `sweep`, which find the same. An interrupt keeps what was
     found: of this process the worst so far, of others what they had finished.
     """
+    for name in filter(is_simulated, attacked.allocators):
+        raise HeapfitError(f"{name}: is {SIMULATED}, which takes requests of its own")
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
@@ -114,10 +117,10 @@ def attack_plans(
             raise HeapfitError(f"{row.name}: no region serves the trace itself (give --region)")
         about = (loaded, comparison, row, candidates[row.name], options.trace_name)
         targets.append(_Target(*about, region, worst_case(row.plan, limits)))
-    with folder_aside(options.folder, require_our_entry) as aside:
+    with staged_folder(options.folder, require_our_entry) as staging:
         found = _searched(targets, limits, options, (sweep or Sweep(1), progress))
         attacks = [
-            _placed(_attack(target, one, aside, progress), options.folder)
+            _placed(_attack(target, one, staging, progress), options.folder)
             for target, one in zip(targets, found, strict=False)
             if target.is_proven or one is not None
         ]

@@ -41,6 +41,7 @@ from heapfit.plan.plan_file import (
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
@@ -145,20 +146,45 @@ def design_robust(
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
     """Makes and measures every candidate; HeapfitError with fewer than two traces."""
-    options, sweep = options or RobustOptions(), sweep or Sweep(workers=1)
-    if len(traces) < 2:
+    options = options or RobustOptions()
+    _require_several(traces)
+    contents = tuple(content_hash(trace) for trace in traces)
+    return _designed(Runs(traces, contents, kept=options.kept), options, progress, sweep)
+
+
+def design_loaded(
+    recordings: Sequence[LoadedTrace],
+    options: RobustOptions,
+    progress: Progress = no_progress,
+    sweep: Sweep | None = None,
+) -> RobustDesigns:
+    """As `design_robust`, of recordings that were read."""
+    _require_several(recordings)
+    traces = [one.trace for one in recordings]
+    contents = tuple(one.content for one in recordings)
+    peaks = tuple(one.profile.u_max for one in recordings)
+    return _designed(Runs(traces, contents, peaks, options.kept), options, progress, sweep)
+
+
+def _require_several(recordings: Sequence[object]) -> None:
+    if len(recordings) < 2:
         raise HeapfitError("a design for several traces takes two at least")
+
+
+def _designed(
+    runs: Runs, options: RobustOptions, progress: Progress, sweep: Sweep | None
+) -> RobustDesigns:
+    traces, sweep = runs.traces, sweep or Sweep(workers=1)
     folds = min(options.folds, len(traces))
     every = tuple(range(len(traces)))
     parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
-    runs = Runs(traces, tuple(content_hash(trace) for trace in traces), options.kept)
     with _for_answers(options.kept) as folder:
         sharing = replace(runs, kept=folder)
         whole, *parts = make_folds(sharing, [(every, ()), *parted], options, sweep, progress)
     is_exact = options.precision.every_size
     replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
     candidates, hopeless = worth_replaying(whole.portfolio.candidates, replays)
-    recordings = sum(not is_drawn(trace.info) for trace in traces)
+    recordings = sum(not is_drawn(trace) for trace in traces)
     judge = Judge(whole, parts, replays, options.objective, recordings)
     is_enough = options.is_for_choice and options.objective == LARGEST
     make_rows = rows_for_choice if is_enough else all_rows

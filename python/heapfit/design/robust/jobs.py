@@ -26,7 +26,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.replay_cache.answers import Answers, key_of
 from heapfit.trace.replay_cache.fleet import KeptFleet
 from heapfit.trace.stored import Trace, TraceInfo
@@ -66,6 +66,7 @@ class Runs:
 
     traces: Sequence[Trace]
     contents: tuple[str, ...]  # hash of each
+    u_max: tuple[int, ...] = ()  # of each; empty: not known yet
     kept: Path | None = None  # a folder; None: nothing is
 
 
@@ -103,26 +104,28 @@ def make_folds(
 def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         traces = [Trace.open(path) for path in paths]
-        runs = tuple(trace for trace in traces if not is_drawn(trace.info))
         joined = join_traces(Path(folder) / "joined.parquet", traces)
         if not joined.fits_in_memory:
             raise HeapfitError(
                 f"{len(traces):,} recordings have {joined.info.events:,} events, more than can be "
                 "held in memory together (give fewer, and the others to `heapfit check`)"
             )
-        loaded = replace(load_trace(joined, making.options.alignment), runs=runs)
+        alignment = making.options.alignment
+        each = [load_trace(trace, alignment) for trace in traces]
+        runs = tuple(one for one in each if not is_drawn(one.trace))
+        loaded = replace(load_trace(joined, alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        with _fleet(traces, making) as fleet:
+        with _fleet(each, making) as fleet:
             loaded = replace(loaded, fleet=fleet)
             portfolio = robust_portfolio(loaded, making.options, progress)
         return Fold(making.seen, making.unseen, portfolio, joined.info, loaded.content)
 
 
 @contextmanager
-def _fleet(traces: Sequence[Trace], making: _Making) -> Iterator[_engine.Fleet | KeptFleet]:
+def _fleet(runs: Sequence[LoadedTrace], making: _Making) -> Iterator[_engine.Fleet | KeptFleet]:
     """All traces, of which trials are kept if that is asked for."""
-    arrays = tuple(trace.events() for trace in traces)
+    arrays = tuple(run.events for run in runs)
     if making.kept is None:
         yield _engine.Fleet(arrays)
         return
@@ -154,11 +157,14 @@ class Replays:
         self._proven: dict[tuple[str, int, int], bool] = {}
         self.work = NO_WORK
         self.recalled: set[int] = set()  # traces of which something was kept
+        self.u_max = runs.u_max or self._profiled()
+
+    def _profiled(self) -> tuple[int, ...]:
         jobs = [
             Job(f"trace {i}", _u_max, None, (trace.path,), trace.info.events)
-            for i, trace in enumerate(traces, 1)
+            for i, trace in enumerate(self._traces, 1)
         ]
-        self.u_max: tuple[int, ...] = tuple(sweep.run("profile", jobs, progress))
+        return tuple(self._sweep.run("profile", jobs, self._progress))
 
     def measure(self, wanted: Iterable[tuple[Plan, int]]) -> None:
         """Looks for R_safe of plans, each on a trace."""

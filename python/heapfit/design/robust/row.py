@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.comparison.margin import kind_of
+from heapfit.comparison.margin import MarginKind, kind_of
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -39,7 +39,7 @@ class RobustRow:
         return self.is_trained and counts_blocks(self.plan)
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> MarginKind:
         """Which margin it needs."""
         return kind_of(self.plan, self.is_trained)
 

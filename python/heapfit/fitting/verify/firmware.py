@@ -11,7 +11,6 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.target_log import (
-    INTERRUPTED,
     Emulation,
     TargetRecording,
     record_emulated,
@@ -54,7 +53,7 @@ class Firmware:
         """One run of an image that records; its trace is stored at `output`, its log beside it."""
         log = output.with_suffix(".frames")
         recorded = record_emulated(self._of_run(run), output, progress, log)
-        if recorded.ending == INTERRUPTED:
+        if recorded.is_interrupted:
             raise KeyboardInterrupt
         return recorded
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_on
-from heapfit.comparison.incumbents.heaps import parse_system_heap
 from heapfit.errors import HeapfitError
-from heapfit.fit_result import FitOptions
-from heapfit.fitting.fit import fit
+from heapfit.fitting.fit import Resources, WritePage, fit
+from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
 from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
@@ -96,6 +95,7 @@ class VerifyOptions:
     platforms: tuple[str, ...] = ()  # that it is generated for
     now: str | None = None  # the heap that the firmware has today, to be compared in pairs
     build_now: str = ""  # the command that makes the image with that heap in it
+    write_page: WritePage | None = None  # of each new plan's fit; None: no page is written
 
     @property
     def runs_of_a_round(self) -> int:
@@ -130,7 +130,8 @@ class _Loop:
         """A plan for all recordings, those of the last round included."""
         self.known += [run.trace.path for run in done.runs]
         options = FitOptions(alignment=done.plan.plan.alignment)
-        plan = fit(self.known, self.folder / "fit", options).paths.plan
+        resources = Resources(write_page=self.options.write_page)
+        plan = fit(self.known, self.folder / "fit", options, resources=resources).paths.plan
         if plan is None:
             raise HeapfitError(f"{self.folder}: no plan serves what was recorded")
         return plan
@@ -211,5 +212,5 @@ def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> F
     """HeapfitError, before any work, for a heap that there is not."""
     if options.now is None:
         return None
-    heap = parse_system_heap(options.now, load_plan(plan).plan.alignment)
+    heap = heap_by_option(options.now, load_plan(plan).plan.alignment)
     return FirmwareToday(heap, replace(firmware, build=options.build_now))

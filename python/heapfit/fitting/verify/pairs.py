@@ -94,7 +94,7 @@ def _recorded_today(
 
 def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
     """R_safe of a recording in the plan's heap; None if it has none."""
-    base = max(plan.base_alignment, trace.largest_alignment)
+    base = trace.base_alignment_for(plan.base_alignment)
     return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
 
 

@@ -42,7 +42,7 @@ def first_elsewhere(trace: Trace, plan: PlanFile, addresses: Addresses) -> int |
     region's start need not be known: it is what the first block is apart by.
     """
     assert plan.region is not None, "whoever replays a plan has looked"
-    base_alignment = max(plan.base_alignment, trace.largest_alignment)
+    base_alignment = trace.base_alignment_for(plan.base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment, keep_offsets=True)
     for events in trace.event_batches(plan.plan.sites):
         if not replay.feed(events):

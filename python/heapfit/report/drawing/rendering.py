@@ -17,7 +17,7 @@ from pathlib import Path
 import jinja2
 
 from heapfit import _engine
-from heapfit.outputs.file import file_aside
+from heapfit.outputs.file import staged_file
 from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
@@ -61,8 +61,8 @@ def render(
 
 def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
-    with file_aside(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+    with staged_file(path) as staging:
+        staging.write_text(text, encoding="utf-8")
 
 
 def _own(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.comparison.costs.measures import ABOUT, Measure
+from heapfit.design.front.axes import NONE
 from heapfit.design.front.design_front import Configuration, Front
 from heapfit.design.front.pareto import Standing
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
@@ -110,7 +111,7 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
         "mode": "markers",
         "name": name,
         "meta": list(numbers),
-        "x": [one.of(Measure.MEMORY) for one in first],  # until others are chosen (front.js)
+        "x": [one.of(Measure.RAM) for one in first],  # until others are chosen (front.js)
         "y": [one.of(Measure.TIME) for one in first],
         "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],
@@ -132,7 +133,7 @@ def _hover(front: Front, configuration: Configuration) -> str:
         *(
             f"{axis}: {figure_text(value)}"
             for axis, value in configuration.axes.items()
-            if value != "-"
+            if value != NONE
         ),
     ]
     return "<br>".join(lines)

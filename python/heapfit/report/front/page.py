@@ -13,14 +13,14 @@ from heapfit.comparison.verdict import further_sentences, verdict
 from heapfit.design.front.axes import AXES
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
 from heapfit.design.front.pareto import Standing
-from heapfit.fit_result import Answer
+from heapfit.fitting.answer import Answer
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NOT_MEASURED, count, percent, rate
 from heapfit.report.front.charts import axis_titles, front_chart
 
 _TEMPLATE = Path(__file__).with_name("front.html.j2")
-_TILES = (Measure.MEMORY, Measure.TIME, Measure.ENERGY, Measure.SIZE)
+_TILES = (Measure.RAM, Measure.TIME, Measure.ENERGY, Measure.FLASH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _verdict(front: Front) -> list[str]:
 
 
 def _tile(front: Front, measure: Measure) -> Tile | None:
-    candidates = [verdict_of(front)] if measure is Measure.MEMORY else front.members
+    candidates = [verdict_of(front)] if measure is Measure.RAM else front.members
     known = [(value, one) for one in candidates if (value := one.measures.of(measure)) is not None]
     if not known:
         return None
@@ -131,7 +131,7 @@ def _lines(
 def _figure(front: Front, configuration: Configuration, measure: Measure) -> str:
     value = configuration.measures.of(measure)
     at_least = configuration.row.r_safe_at_least
-    if measure is Measure.MEMORY and at_least is not None:
+    if measure is Measure.RAM and at_least is not None:
         return f"≥ {count(at_least)}"
     if measure is Measure.ENERGY:
         value = front.energy_over_least(configuration)

@@ -85,7 +85,7 @@ def _needed(loaded: LoadedTrace, plan: PlanFile, checked: Checked) -> Needed:
 
 
 def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
-    return max(plan.base_alignment, loaded.trace.largest_alignment)
+    return loaded.trace.base_alignment_for(plan.base_alignment)
 
 
 def _content(

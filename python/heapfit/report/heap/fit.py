@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from heapfit.design.front.preference import Preference
-from heapfit.fit_result import Fit
+from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
 from heapfit.report.case import Case
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
-from heapfit.report.heap.code_zip import LARGEST_PAGE
+from heapfit.report.heap.code_zip import LARGEST_PAGE, zipped
 from heapfit.report.heap_map.packed import packed_map
 from heapfit.report.heap_map.replays import map_of, subjects_of
-from heapfit.report.saving import saving_told
+from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import Command, Content, Figure, Opening
@@ -24,20 +24,25 @@ from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Group, Risk, risk_of
-from heapfit.sweep.threads import meanwhile
+from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
 def write_report(
-    path: Path, fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: ""
+    path: Path, fit: Fit, shown: LoadedTrace, code: Callable[[], Path | None] = lambda: None
 ) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all.
 
-    `code` gives the zip of the generated C; it is asked when all else is gathered.
+    `code` gives the folder of the generated C; it is asked when all else is gathered.
     """
-    rendering.write_page(path, render(fit, shown, code))
+
+    def zip_code() -> str:
+        folder = code()
+        return "" if folder is None else zipped(folder)
+
+    rendering.write_page(path, render(fit, shown, zip_code))
 
 
 def render(fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: "") -> str:
@@ -60,7 +65,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_of(fit, shown)
     subjects = subjects_of(case)
-    with meanwhile(shown.threads, lambda: peak_of(case, subjects)) as peak:
+    with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return Content(
         opening=_opening(fit),
@@ -84,8 +89,8 @@ def _opening(fit: Fit) -> Opening:
     ]
     if kept is None:
         lead.append(Figure("of the peak", ratio(size_told.region / max(size_told.u_max, 1))))
-    firmer = f"Firmer with: {'; '.join(fit.firmer)}." if fit.firmer else ""
-    remarks = (*saving_told(fit), firmer)
+    suggestions = f"Firmer with: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
+    remarks = (*describe_saving(fit), suggestions)
     return Opening(
         command="fit",
         title=info.program or fit.name,
@@ -103,11 +108,11 @@ def _opening(fit: Fit) -> Opening:
 def _warnings(fit: Fit) -> tuple[str, ...]:
     """What limits the answer, and of what part of a long recording the page's figures are."""
     told = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
-    return told if fit.looked_at is None else (fit.looked_at.sentence(), *told)
+    return told if fit.excerpt is None else (fit.excerpt.sentence(), *told)
 
 
 def _trust(fit: Fit) -> tuple[Figure, ...]:
-    winner, held, needed = fit.winner, fit.held, fit.answer.size  # of all recordings
+    winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.r_safe - needed.u_max)
     drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
     return (
@@ -131,7 +136,7 @@ def _risk(fit: Fit) -> Risk | None:
     groups = (
         Group("seen runs", seen),
         Group("unseen runs", () if unseen == seen else unseen),
-        Group("drawn runs", fit.held.drawn_needs),
+        Group("drawn runs", fit.holdout.drawn_needs),
     )
     caption = (
         "The share of runs that is refused in each region. Seen: the recordings. Unseen: each "
@@ -173,7 +178,7 @@ def _fit_command(fit: Fit) -> str:
         "--draw": drawn or None,
         "--seed": options.budgets.seed if drawn and options.budgets is not None else None,
         "--queue": _argument(info.queue) if info.kind == "packets" else None,
-        "--prefer": None if options.prefer is Preference.MEMORY else options.prefer,
+        "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,
         "--margin": None if options.margin is None else f"{options.margin:g}",
         "--now": options.now,

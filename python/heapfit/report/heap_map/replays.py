@@ -21,7 +21,7 @@ from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.report.case import Case
-from heapfit.sweep.threads import in_threads
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
 
@@ -137,7 +137,7 @@ def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] 
     wanted = [
         (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
     ]
-    replays = in_threads(shown.threads, lambda one: _replayed(*one), wanted)
+    replays = map_in_threads(shown.threads, lambda one: _replayed(*one), wanted)
     return HeapMap(
         heaps=tuple(
             MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))
@@ -180,6 +180,11 @@ def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
     """A plan in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
+    if row.heap is not None:
+        requests = requests_of(shown)
+        served = as_served(row.heap, requests)
+        replayed = _Served(row.heap, requests, served, served.engine(), base)
+        return replayed.subject(row.name, row.replay_region)
     return planned(row.name, row.plan, shown, (row.replay_region, base))
 
 
@@ -189,26 +194,41 @@ def planned(name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]) 
     return Subject(name, plan.engine(), shown.events_for(plan), base, size)
 
 
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """A trace on its way into a system's heap."""
+
+    heap: SystemHeap
+    requests: Requests
+    served: Requests
+    events: _engine.EventArray  # of these
+    base: int
+
+    def subject(self, name: str, region: int) -> Subject:
+        """The heap, with a region of its plan in place of its memory."""
+        shift = self.heap.memory(region) - region
+        placed = _placed_by(self.heap, self.requests, self.served)
+        plan = self.heap.plan.engine()
+        return Subject(name, plan, self.events, self.base, region, shift, placed)
+
+
 def _todays(case: Case) -> list[Subject]:
     """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    requests, base = requests_of(shown.trace), shown.trace.largest_alignment
-    plan = heap.plan.engine()
+    requests, base = requests_of(shown), shown.largest_alignment
     try:
         served = as_served(heap, requests)
     except HeapfitError:
         return []
-    events = served.engine()
-    trial = _engine.Trial(plan, events, base)
-    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(events)):
+    replayed = _Served(heap, requests, served, served.engine(), base)
+    trial = _engine.Trial(heap.plan.engine(), replayed.events, base)
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(replayed.events)):
         return []
     region = trial.scan().r_safe
     if region is None:
         return []
     name = heap.title if case.today else f"{heap.title}'s rule"
-    shift = heap.memory(region) - region
-    placed = _placed_by(heap, requests, served)
-    return [Subject(name, plan, events, base, region, shift, placed)]
+    return [replayed.subject(name, region)]
 
 
 def _placed_by(heap: SystemHeap, requests: Requests, served: Requests) -> _Placed:

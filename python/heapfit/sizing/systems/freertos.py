@@ -10,8 +10,15 @@ from __future__ import annotations
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
-from heapfit.sizing.settings import Assumption, Form, Setting, Settings, SettingsOptions, assumed
-from heapfit.sizing.systems.named import named_settings
+from heapfit.sizing.settings import (
+    Assumption,
+    Form,
+    Setting,
+    Settings,
+    SettingsOptions,
+    override_assumptions,
+)
+from heapfit.sizing.systems.named import size_named_settings
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -24,9 +31,9 @@ ASSUMPTIONS = (
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
     """One heap for every request of the trace."""
-    known = assumed(ASSUMPTIONS, options.assume, "freertos")
+    known = override_assumptions(ASSUMPTIONS, options.assume, "freertos")
     alignment, link = known["alignment"].value, known["block_link"].value
-    own = named_settings(trace, options, progress)
+    own = size_named_settings(trace, options, progress)
     heap = size_heap(trace, heap_4(alignment, link), options.admission, options.named, progress)
     total = Setting(
         "configTOTAL_HEAP_SIZE",

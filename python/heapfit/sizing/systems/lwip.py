@@ -29,9 +29,9 @@ from heapfit.sizing.settings import (
     Setting,
     Settings,
     SettingsOptions,
-    assumed,
+    override_assumptions,
 )
-from heapfit.sizing.systems.named import named_settings
+from heapfit.sizing.systems.named import size_named_settings
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -66,8 +66,8 @@ _TRIED = (_LEAST_BUFFER, 256, 384, 512, _STANDARD_BUFFER, 768, 1024)
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
-    """From packets or from a heap trace, as the trace is."""
-    known = assumed(ASSUMPTIONS, options.assume, "lwip")
+    """Sizes lwIP's settings from packets or from a heap trace, as the trace is."""
+    known = override_assumptions(ASSUMPTIONS, options.assume, "lwip")
     if trace.info.kind == "packets":
         return _from_packets(trace, options, known, progress)
     return _from_heap(trace, options, known, progress)
@@ -76,7 +76,7 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
 def _from_packets(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
-    whole = _aligned(known["mtu"].value + known["link_header"].value, known)
+    whole = _align_up(known["mtu"].value + known["link_header"].value, known)
     sizes = sorted({*(size for size in _TRIED if size < whole), whole})
     layouts = [_layout(size, known) for size in sizes]
     pools = [
@@ -129,7 +129,9 @@ def _room(pool: BufferPool, known: Mapping[str, Assumption]) -> int:
 
 
 def _with_window(pool: BufferPool, known: Mapping[str, Assumption]) -> BufferPool:
-    """With as many buffers as carry one segment, below which lwIP refuses to build."""
+    """The pool with at least as many buffers as carry one segment, below which lwIP refuses to
+    build.
+    """
     least = -(-known["tcp_mss"].value // _room(pool, known))
     return replace(pool, run_out=replace(pool.run_out, count=max(pool.run_out.count, least)))
 
@@ -159,14 +161,14 @@ def _mem(header: int, known: Mapping[str, Assumption]) -> SystemHeap:
 def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
     return Layout(
         buffer_size=size,
-        first=_aligned(size, known),
-        later=_aligned(size, known),
+        first=_align_up(size, known),
+        later=_align_up(size, known),
         extra=known["link_header"].value,
-        memory=_aligned(known["struct_pbuf"].value, known) + _aligned(size, known),
+        memory=_align_up(known["struct_pbuf"].value, known) + _align_up(size, known),
     )
 
 
-def _aligned(size: int, known: Mapping[str, Assumption]) -> int:
+def _align_up(size: int, known: Mapping[str, Assumption]) -> int:
     alignment = max(known["alignment"].value, 1)
     return -(-size // alignment) * alignment
 
@@ -178,7 +180,7 @@ def _choice(pool: BufferPool) -> Choice:
 def _from_heap(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
-    own = named_settings(trace, options, progress)
+    own = size_named_settings(trace, options, progress)
     rule = _mem(known["mem_header"].value, known)
     heap = size_heap(trace, rule, options.admission, options.named, progress)
     has_short = known["mem_header"].value == SHORT_HEADER
@@ -204,7 +206,7 @@ def _from_heap(
             mem_size,
         ),
         memory=heap.run_out.count
-        + sum(_aligned(size, known) * setting.value for setting, size in own),
+        + sum(_align_up(size, known) * setting.value for setting, size in own),
         choices=(),
         assumptions=tuple(known.values()),
         remarks=(f"without a refusal in the trace: MEM_SIZE {rule.set_to(heap.r_safe):,}",),

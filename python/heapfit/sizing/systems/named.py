@@ -13,14 +13,14 @@ from heapfit.sizing.settings import Setting, SettingsOptions
 from heapfit.trace.stored import Trace
 
 
-def named_settings(
+def size_named_settings(
     trace: Trace, options: SettingsOptions, progress: Progress
 ) -> tuple[tuple[Setting, int], ...]:
     """The setting of each named size, with the size."""
     sizes = sorted(options.named)
     if not sizes:
         return ()
-    demands = measure_demand(trace, len(sizes), _just(sizes), progress)
+    demands = measure_demand(trace, len(sizes), _assign_exact_sizes(sizes), progress)
     pools = []
     for size, demand in zip(sizes, demands, strict=True):
         if demand.requests == 0:
@@ -35,7 +35,7 @@ def named_settings(
     return tuple(pools)
 
 
-def _just(sizes: list[int]) -> Assign:
+def _assign_exact_sizes(sizes: list[int]) -> Assign:
     """A pool for each of the sizes, ascending, and none for any other."""
     known = np.array(sizes, dtype=np.int64)
 

@@ -19,7 +19,7 @@ from heapfit.sizing.settings import (
     Setting,
     Settings,
     SettingsOptions,
-    assumed,
+    override_assumptions,
 )
 from heapfit.trace.stored import Trace
 
@@ -40,8 +40,8 @@ _TRIED = (80, 96, 112, _STANDARD_BUFFER, 160, 192, 256)
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
-    """From packets: IPv6 messages as the node holds them."""
-    known = assumed(ASSUMPTIONS, options.assume, "openthread")
+    """Sizes OpenThread's settings from packets: IPv6 messages as the node holds them."""
+    known = override_assumptions(ASSUMPTIONS, options.assume, "openthread")
     if trace.info.kind != "packets":
         raise HeapfitError(
             f"{trace.path}: OpenThread's messages are packets: give a capture, not a heap's trace"

@@ -22,9 +22,9 @@ from heapfit.sizing.settings import (
     Setting,
     Settings,
     SettingsOptions,
-    assumed,
+    override_assumptions,
 )
-from heapfit.sizing.systems.named import named_settings
+from heapfit.sizing.systems.named import size_named_settings
 from heapfit.trace.stored import Trace
 
 ASSUMPTIONS = (
@@ -51,8 +51,8 @@ _TRIED = (64, _STANDARD_BUFFER, 256, 512, 1024)
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
-    """From packets or from a heap trace, as the trace is."""
-    known = assumed(ASSUMPTIONS, options.assume, "zephyr")
+    """Sizes Zephyr's settings from packets or from a heap trace, as the trace is."""
+    known = override_assumptions(ASSUMPTIONS, options.assume, "zephyr")
     if trace.info.kind == "packets":
         return _from_packets(trace, options, known, progress)
     return _from_heap(trace, options, known, progress)
@@ -121,7 +121,7 @@ def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
 def _from_heap(
     trace: Trace, options: SettingsOptions, known: Mapping[str, Assumption], progress: Progress
 ) -> Settings:
-    own = named_settings(trace, options, progress)
+    own = size_named_settings(trace, options, progress)
     rule = sys_heap()
     heap = size_heap(trace, rule, options.admission, options.named, progress)
     size = Setting(

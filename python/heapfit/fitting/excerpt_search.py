@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings too long to be searched: an excerpt of each is, and all of it replayed once.
+
+survey --> windows --> excerpts --> search --> a replay of the whole in the region found
+             ^                                                      |
+             +------ around the event that was refused <------------+
+
+After a few rounds the region is raised instead until the whole is served, and plans that needed
+little more of the excerpt are replayed below it: the one that needs least of the whole is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from heapfit import _engine
+from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.trial import plain_replay
+from heapfit.design.front.preference import Preference
+from heapfit.errors import HeapfitError
+from heapfit.fitting.choice import Choice, list_rivals, raise_region, size_of, take_rival
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.workload import Recording, Request, Workload
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan_file import SeenTrace
+from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.trace.excerpt import Window, save_excerpt, windows_of
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.profile import Profile
+from heapfit.trace.stored import Trace
+
+SEARCHES: Final = 3  # at most; each adds windows where the last one's heap ran out
+_PART: Final = 10  # an excerpt has this part of the most that is searched whole
+_RAISE_BY: Final = 32  # parts of a region at a time,
+_HALVINGS: Final = 2  # and then so many replays between the last two
+_WORK: Final = {"look": 30, "search": 50, "replay": 20}
+
+Search = Callable[[Sequence[LoadedTrace], Progress], Choice]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptInfo:
+    """What of long recordings the search looked at; each was then replayed whole."""
+
+    events: int  # of the long recordings
+    searched: int  # of these, in excerpts
+    refused: tuple[int, ...]  # events that a heap refused, around which the search looked, too
+    replayed: int  # events, of whole recordings
+    r_safe: int  # of the plan in the search, before it was raised; bytes
+    is_raised: bool  # the region was at last set by the whole recording, not by the search
+    is_kept: bool = False  # today's heap is, whose region is known of the excerpts alone
+
+    def sentence(self) -> str:
+        """What was searched, and by what the region is known to serve the rest."""
+        looked = f"The search looked at {self.searched:,} of {self.events:,} events"
+        if self.is_kept:
+            return f"{looked}: the region to keep is known of these alone."
+        if self.is_raised:
+            return f"{looked}; then all were replayed, the region raised until nothing was refused."
+        return f"{looked}; then all were replayed in the region found: nothing was refused."
+
+
+@dataclass(slots=True)
+class _View:
+    """A recording, and what of it is searched."""
+
+    recording: Recording
+    request: Request
+    excerpt: LoadedTrace | None = None
+    windows: list[Window] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)  # events around which to look, too
+    replayed: int = 0  # events, of the whole
+
+    @property
+    def whole(self) -> Trace:
+        """All of the recording."""
+        return self.recording.trace
+
+    @property
+    def is_long(self) -> bool:
+        """Whether an excerpt of it is searched."""
+        return self.recording.survey is not None
+
+    @property
+    def searched(self) -> LoadedTrace:
+        """The excerpt, or the recording itself."""
+        searched = self.recording.loaded or self.excerpt
+        assert searched is not None, "a long recording has an excerpt before it is searched"
+        return searched
+
+    def look(self, progress: Progress, events: int) -> bool:
+        """Writes its excerpt of about so many events; False if that is the one before."""
+        survey = self.recording.survey
+        if survey is None:
+            return False
+        windows = windows_of(survey, events, self.refused)
+        if windows == self.windows:
+            return False
+        path = self.request.place.staging / f"{self.recording.name}-excerpt.parquet"
+        excerpt = save_excerpt(path, self.whole, windows, progress)
+        if not excerpt.fits_in_memory:
+            raise HeapfitError(
+                f"{self.whole.path}: {survey.profile.live_blocks_max:,} blocks live at once: "
+                f"an excerpt has {excerpt.info.events:,} events, more than a search holds"
+            )
+        loaded = load_trace(excerpt, self.request.options.alignment)
+        self.windows = windows
+        self.excerpt = replace(loaded, threads=self.request.threads)
+        return True
+
+    def replay(self, plan: Plan, region: int, progress: Progress) -> _engine.Replay:
+        """All of it, up to the first refusal."""
+        replay = plain_replay(self.whole, plan, region, progress)
+        self.replayed += replay.result().events
+        return replay
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptChoice:
+    """A choice that was made of excerpts and serves the whole of each recording."""
+
+    choice: Choice
+    searched: tuple[LoadedTrace, ...]  # excerpts; a recording that is not long as it is
+    profile: Profile  # of the whole recording that is shown
+    info: ExcerptInfo
+
+
+def choose_by_excerpts(workload: Workload, search: Search, progress: Progress) -> ExcerptChoice:
+    """Searches excerpts, written into the staging folder, until their choice serves all recordings.
+
+    One of these at least is long.
+    """
+    options = workload.request.options
+    whole, events = WeightedProgress(progress, _WORK), options.most_events // _PART
+    look, replay = whole.part("look"), whole.part("replay")
+    views = [_View(one, workload.request) for one in workload.recordings]
+    for one in views:
+        one.look(look, events)
+    choice = _search(views, search, whole.part("search"))
+    for _ in range(SEARCHES - 1):
+        if not _note_refused(views, choice, replay):
+            return _result(views, choice, _most(choice), is_raised=False)
+        looked_anew = [one.look(look, events) for one in views]
+        if not any(looked_anew):
+            break
+        choice = _search(views, search, whole.part("search"))
+    needs = [
+        _needed(one, least or 0, choice, replay)
+        for one, least in zip(views, choice.r_safe, strict=True)
+    ]
+    if max(needs) == _most(choice):
+        return _result(views, choice, max(needs), is_raised=False)
+    if len(views) == 1 and options.prefer is Preference.RAM:
+        choice, needs[0] = _least_of_whole(views[0], choice, needs[0], options, replay)
+    is_raised = max(needs) > _most(choice)
+    served = raise_region(choice, needs, options) if is_raised else choice
+    return _result(views, served, _most(choice), is_raised=is_raised)
+
+
+def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choice:
+    """The choice on the excerpts, whose plan names the recordings that these are of."""
+    choice = search([one.searched for one in views], progress)
+    trained_on = choice.plan_file.trained_on
+    contents = {one.searched.content: one.recording.read.content for one in views}
+    seen = tuple(
+        SeenTrace(one.trace, contents.get(one.content, one.content)) for one in trained_on.traces
+    )
+    content = contents.get(trained_on.content, trained_on.content)
+    events = sum(one.whole.info.events for one in views)
+    told = replace(trained_on, content=content, events=events, traces=seen)
+    return replace(choice, plan_file=replace(choice.plan_file, trained_on=told))
+
+
+def _most(choice: Choice) -> int:
+    return max(region or 0 for region in choice.r_safe)
+
+
+def _note_refused(views: Sequence[_View], choice: Choice, progress: Progress) -> bool:
+    """Whether the choice's region fails on a long recording; there it is looked at next."""
+    refused = False
+    for one in views:
+        if not one.is_long:
+            continue
+        replay = one.replay(choice.winner.plan, _most(choice), progress)
+        event = replay.result().failed_event
+        if event is not None:
+            one.refused.append(event)
+            refused = True
+    return refused
+
+
+def _needed(one: _View, least: int, choice: Choice, progress: Progress) -> int:
+    """A region in which the plan serves all of a recording: `least`, if the choice's does."""
+    plan, region = choice.winner.plan, _most(choice)
+    if not one.is_long:
+        return least
+    replay = one.replay(plan, region, progress)
+    if replay.result().refusals == 0:
+        return least
+    while replay.result().refusals:
+        failing, region = region, _larger(region)
+        replay = one.replay(plan, region, progress)
+    if replay.reach:
+        return max(_most(choice), _region_for(plan, replay.reach, one.whole))
+    return _between(one, plan, failing, region, progress)
+
+
+def _least_of_whole(
+    one: _View, choice: Choice, needed: int, options: FitOptions, progress: Progress
+) -> tuple[Choice, int]:
+    """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
+
+    Of rivals that need more of the excerpt one replay tells most: they are refused at once.
+    """
+    best, least = choice, needed
+    for rival in list_rivals(choice):
+        region = size_of(least, best.winner.known, options).region - UNIT
+        limit = largest_r_safe(region, rival.known, options.peak, options.margin)
+        if limit < (rival.r_safe or rival.r_safe_at_least or 0):
+            continue
+        if one.replay(rival.plan, limit, progress).result().refusals:
+            continue
+        found = take_rival(choice, rival, options, no_progress)
+        searched = found.winner.r_safe
+        if searched is not None and searched <= limit:
+            best, least = found, _least_within(one, rival.plan, searched, limit, progress)
+    return best, least
+
+
+def _least_within(one: _View, plan: Plan, searched: int, region: int, progress: Progress) -> int:
+    """What a plan needs of the whole, which it serves in `region`; `searched`: of the excerpt."""
+    replay = one.replay(plan, searched, progress)
+    if replay.result().refusals == 0:
+        return searched
+    reach = one.replay(plan, region, progress).reach
+    return (
+        _region_for(plan, reach, one.whole)
+        if reach
+        else _between(one, plan, searched, region, progress)
+    )
+
+
+def _between(one: _View, plan: Plan, failing: int, region: int, progress: Progress) -> int:
+    """A region nearer to one that fails than `region`, in which the plan serves the whole."""
+    for _ in range(_HALVINGS):
+        middle = _units((failing + region) / 2)
+        is_refused = bool(one.replay(plan, middle, progress).result().refusals)
+        failing, region = (middle, region) if is_refused else (failing, middle)
+    return region
+
+
+def _units(region: float) -> int:
+    """Rounded up to a region that is searched."""
+    return -int(-region // _engine.REGION_UNIT) * _engine.REGION_UNIT
+
+
+def _larger(region: int) -> int:
+    larger = _units(region + region / _RAISE_BY)
+    if larger > LARGEST_REGION:
+        raise HeapfitError(f"no region below 4 GiB serves all of it (tried up to {region:,} B)")
+    return larger
+
+
+def _region_for(plan: Plan, reach: int, trace: Trace) -> int:
+    base = trace.base_alignment_for(plan.alignment)
+    nothing = _engine.EventArray()
+    return _engine.Trial(plan.engine(), nothing, base).region_for(reach)
+
+
+def _result(
+    views: Sequence[_View], choice: Choice, r_safe: int, *, is_raised: bool
+) -> ExcerptChoice:
+    """`r_safe`: of the choice as it was searched."""
+    long = [one for one in views if one.is_long]
+    info = ExcerptInfo(
+        events=sum(one.whole.info.events for one in long),
+        searched=sum(one.searched.trace.info.events for one in long),
+        refused=tuple(event for one in long for event in one.refused),
+        replayed=sum(one.replayed for one in long),
+        r_safe=r_safe,
+        is_raised=is_raised,
+    )
+    shown = next(one for one in views if one.searched.trace.path == choice.shown.trace.path)
+    profile = shown.recording.read.profile
+    return ExcerptChoice(choice, tuple(one.searched for one in views), profile, info)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a fit: what was found, and where it was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import pools_warning
+from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.robust.objective import LARGEST
+from heapfit.fitting.answer import Answer
+from heapfit.fitting.assessment import Assessment
+from heapfit.fitting.excerpt_search import ExcerptInfo
+from heapfit.fitting.folder import FitPaths, paths_in
+from heapfit.fitting.holdout import HoldoutResult
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.reference_heaps import ReferenceRow
+from heapfit.fitting.selection import Selection
+from heapfit.plan.plan_file import PlanFile
+from heapfit.trace.profile import Profile
+from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One recording under the plan that was chosen. Sizes in bytes."""
+
+    name: str
+    source: Path
+    u_max: int  # its own peak of live bytes
+    r_safe: int | None  # of the chosen plan on it
+    unseen: int | None = None  # likewise, of the plan made without it; None: it was made of one
+
+    @property
+    def over_u_max(self) -> float | None:
+        """R_safe over its own peak."""
+        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A heap fitted to one or more recordings."""
+
+    name: str  # from the first source's file name; fit for a folder
+    runs: tuple[Run, ...]  # at least one
+    trace: Trace  # of the run that needs the largest region: the one that is shown
+    searched: Trace  # the same, or its excerpt, where it was too long to be searched whole
+    profile: Profile  # of that trace
+    comparison: Comparison  # rows ranked, measured on that trace
+    winner: Row  # the plan was made from it
+    answer: Answer
+    plan_file: PlanFile  # the winner's; written unless the incumbent heap is kept
+    verdict: str  # one sentence, with the figures that decided
+    suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
+    warnings: tuple[str, ...]  # each one sentence
+    paths: FitPaths
+    options: FitOptions
+    references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
+    holdout: HoldoutResult
+    today: Today | None = None  # the incumbent heap beside the fitted one, where it was named
+    excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
+    work: Work = NO_WORK  # that all of it took, pictures aside
+    recalled: int = field(default=0, compare=False)  # recordings of which something was kept
+    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+
+    @property
+    def source(self) -> Path:
+        """Of the run that is shown."""
+        return self.shown.source
+
+    @property
+    def shown(self) -> Run:
+        """The run that needs the largest region."""
+        return max(self.runs, key=lambda run: run.r_safe or 0)
+
+    @property
+    def not_applicable(self) -> tuple[NotApplicable, ...]:
+        """Candidates left out, and why."""
+        return self.comparison.not_applicable
+
+
+def result_of(assessment: Assessment, *, has_page: bool) -> Fit:
+    """The result with the paths that its parts will have."""
+    selection = assessment.selection
+    choice, workload, searched = selection.choice, selection.workload, selection.searched
+    place = workload.request.place
+    traces = [place.final(one.trace) for one in workload.recordings]
+    excerpts = [place.final(one.trace) for one in searched]
+    shown = next(i for i, one in enumerate(searched) if one is choice.shown)
+    stored = tuple(dict.fromkeys(one.path for one in (*traces, *excerpts)))
+    return Fit(
+        name=workload.name,
+        runs=_runs(selection),
+        trace=traces[shown],
+        searched=excerpts[shown],
+        profile=selection.profile,
+        comparison=choice.comparison,
+        winner=choice.winner,
+        answer=choice.answer,
+        plan_file=choice.plan_file,
+        verdict=choice.verdict,
+        suggestions=assessment.suggestions,
+        warnings=_warnings(selection),
+        paths=paths_in(place.folder, stored, has_plan=selection.has_plan, has_page=has_page),
+        options=workload.request.options,
+        references=assessment.references,
+        holdout=assessment.holdout,
+        today=selection.today,
+        excerpt=selection.excerpt,
+        recalled=choice.recalled,
+        designs=choice.designs,
+        work=assessment.work,
+    )
+
+
+def _runs(selection: Selection) -> tuple[Run, ...]:
+    choice, recordings = selection.choice, selection.workload.recordings
+    figures = zip(recordings, choice.u_max, choice.r_safe, choice.unseen, strict=True)
+    return tuple(
+        Run(one.name, one.source, u_max, r_safe, unseen if len(recordings) > 1 else None)
+        for one, u_max, r_safe, unseen in figures
+    )
+
+
+def _warnings(selection: Selection) -> tuple[str, ...]:
+    choice = selection.choice
+    pools = pools_warning(choice.winner, choice.comparison)
+    warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    designs = choice.designs
+    if designs is not None and designs.objective != LARGEST:
+        warnings.append(f"the region serves {designs.objective.told}, other heaps' every one")
+    return tuple(dict.fromkeys(warnings))

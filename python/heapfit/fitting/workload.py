@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings that one heap is fitted to: each imported where it must be, and read once.
+
+source --import--> trace --one read--> events, call sites, content hash, profile
+                         too long ---> content hash, profile, peaks: its excerpt is searched
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.errors import HeapfitError
+from heapfit.fitting.options import FitOptions, heap_by_option
+from heapfit.importers.many import open_all
+from heapfit.outputs.ours import require_replaceable
+from heapfit.plan.plan_file import pointer_size_warning
+from heapfit.progress import Progress
+from heapfit.sweep import Sweep, usable_cores
+from heapfit.trace.excerpt import Survey, survey
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.names import different_names, source_name
+from heapfit.trace.stored import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where results go."""
+
+    folder: Path  # where they will lie
+    staging: Path  # where imported traces lie until then
+
+    def final(self, trace: Trace) -> Trace:
+        """The trace as it will lie in the folder, if it was imported; else where it is."""
+        is_imported = trace.path.parent == self.staging
+        return replace(trace, path=self.folder / trace.path.name) if is_imported else trace
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How a fit is asked for: where its results go, what is wanted, and who does the work."""
+
+    place: Place
+    options: FitOptions
+    sweep: Sweep | None = None  # None: all cores
+
+    @property
+    def threads(self) -> int:
+        """How many threads a fit itself may use."""
+        return usable_cores() if self.sweep is None else self.sweep.threads
+
+    def incumbent(self) -> SystemHeap | None:
+        """The heap that the options name; HeapfitError if there is no such."""
+        options = self.options
+        return None if options.now is None else heap_by_option(options.now, options.alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A source under its name, and what one read of it gave."""
+
+    name: str
+    source: Path
+    trace: Trace
+    read: LoadedTrace | Survey  # Survey: it is too long to be searched whole
+
+    @property
+    def survey(self) -> Survey | None:
+        """What is known of a recording too long to be searched."""
+        return self.read if isinstance(self.read, Survey) else None
+
+    @property
+    def loaded(self) -> LoadedTrace | None:
+        """A recording that is searched whole."""
+        return self.read if isinstance(self.read, LoadedTrace) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Recordings that all differ, as they were asked to be fitted."""
+
+    request: Request
+    recordings: tuple[Recording, ...]  # at least one
+    repeats: tuple[str, ...]  # a sentence for each recording that is left out
+
+    @property
+    def name(self) -> str:
+        """From the first source's file name."""
+        return source_name(self.recordings[0].source)
+
+    def warnings(self) -> Iterator[str]:
+        """What limits the recordings, each one sentence."""
+        yield from self.repeats
+        infos = [one.trace.info for one in self.recordings]
+        for info in infos:
+            yield from info.notes
+        for info in infos:
+            warning = pointer_size_warning(info.kind, info.pointer_bits)
+            if warning is not None:
+                yield warning
+
+
+def read_workload(
+    sources: Sequence[Path], request: Request, importing: Progress, reading: Progress
+) -> Workload:
+    """Every source as a recording; those with equal requests count as one."""
+    names = different_names(sources)
+    traces = _open(list(zip(sources, names, strict=True)), request, importing)
+    recordings = (
+        Recording(name, source, trace, _read(trace, request, reading))
+        for name, source, trace in zip(names, sources, traces, strict=True)
+    )
+    return Workload(request, *_without_repeats(recordings))
+
+
+def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:
+    """Every source as a trace, imported into the staging folder where it is none yet."""
+    place = request.place
+    traces = open_all(named, request.options.importing, place.staging, request.sweep, progress)
+    for (source, _), trace in zip(named, traces, strict=True):
+        if trace.path != source:
+            _require_place(source, place.final(trace).path)
+    return traces
+
+
+def _require_place(source: Path, output: Path) -> None:
+    """Refuses a trace that would replace the file it was imported from."""
+    if output.exists() and output.samefile(source):
+        raise HeapfitError(f"{output}: is the file to import (choose another output)")
+    require_replaceable(output)
+
+
+def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | Survey:
+    options = request.options
+    if trace.info.events > options.most_events:
+        return survey(trace, progress)
+    return replace(load_trace(trace, options.alignment, progress), threads=request.threads)
+
+
+def _without_repeats(
+    recordings: Iterable[Recording],
+) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+    """Those whose requests differ from all before, and a sentence for each of the others."""
+    first: dict[str, Recording] = {}
+    repeats = []
+    for recording in recordings:
+        earlier = first.setdefault(recording.read.content, recording)
+        if earlier is not recording:
+            repeats.append(f"{recording.name} asks for the same as {earlier.name}: one recording")
+    return tuple(first.values()), tuple(repeats)
