@@ -126,6 +126,7 @@ Allocators: TypeAlias = Annotated[
         metavar="NAME,...",
         help="Allocators to try, with commas between them, NAME or NAME:TUNABLE=VALUE,...; all: "
         "every one.",
+        rich_help_panel=SEARCHING,
     ),
 ]
 AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]

@@ -167,7 +167,12 @@ _BudgetSeconds: TypeAlias = Annotated[
         rich_help_panel=SEARCHING,
     ),
 ]
-_Search: TypeAlias = Annotated[int | None, SEARCH]
+_Search: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--search", metavar="MILLIONS", min=0, help=SEARCH.help, rich_help_panel=SEARCHING
+    ),
+]
 _Objective: TypeAlias = Annotated[
     str,
     typer.Option(
