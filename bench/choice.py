@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `heapfit design` chooses, beside every single allocator, on recorded programs and workloads.
+"""What `heapfit fit` chooses, beside every single allocator, on recorded programs and workloads.
 
 Recorded programs need HEAPFIT_CORPUS. Shown are R_safe over U_max of tlsf, of the best single
 allocator, of the plan that `design` takes, and of the best whose blocks are counted on the trace

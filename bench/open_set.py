@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/peers.md that a league made: open_set.py FOLDER, what `heapfit league` wrote.
+"""The tables of docs/peers.md that a league made: open_set.py FOLDER, what `heapfit compare` wrote.
 
 Shown is who learned nothing: ours, plug-ins and crates, and heaps of C libraries where a board
 measured them (`--board`).

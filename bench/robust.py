@@ -4,9 +4,9 @@
 
 Table 2 of Lee and Yi 2008 as phases, and 16 diverse sizes (`heapfit workload`, phases_*). Five
 designs: `tlsf` and `best_fit` as they are; the paper's method, greedy budgets of one trace over
-`tlsf`; every size at its worst case; and the designer's choice (`heapfit design TRACE...`, first
-row). The heap is the smallest found by bisection in which 99 % of the unseen traces run, and 1 %
-more too.
+`tlsf`; every size at its worst case; and the designer's choice (`heapfit fit --plans`, first row).
+The heap is the smallest found by bisection in which 99 % of the unseen traces run, and 1 % more
+too.
 """
 
 from __future__ import annotations

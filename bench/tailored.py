@@ -3,7 +3,7 @@
 
 Each program takes the layout that serves it best: chunk bounds in a map at 4 or 8 B, or a 4 B
 header; with a limit to the holes that requests are cut from, where that saves much. Trained, the
-same with two ends, as `heapfit design` learns them from the very trace. Stacks it learns from
+same with two ends, as `heapfit fit` learns them from the very trace. Stacks it learns from
 several runs only: here the trace stands for two, which one run cannot vouch for, so "best" leaves
 them out. Control structures, map, headers and rounding all count. Then synthetic traces: with two
 ends, and the best of all that `design` tries. The recordings need HEAPFIT_CORPUS. `--only WORD`

@@ -19,7 +19,6 @@ WORKLOADS = [info.name for info in _engine.workloads()]
 WORDS = {
     "compare": list_heap_names(),
     "adversary": ALLOCATORS,
-    "front": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
     "settings": [system.value for system in System],

@@ -23,7 +23,6 @@ _OFFERED: Final = {
     "heapfit.front_door": (
         "check",
         "compare",
-        "design_plans",
         "find_bounds",
         "find_front",
         "fit",

@@ -22,7 +22,6 @@ from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.jobs import Contestants
 from heapfit.design.front.design_front import Front, compare_all, front_of
-from heapfit.design.plan_files import Designs, design
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.design.space import named_configurations
@@ -46,7 +45,6 @@ from heapfit.sizing.systems import SettingsOptions
 from heapfit.sweep import Sweep
 from heapfit.trace import profile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
-from heapfit.trace.names import source_name
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 from heapfit.workloads import synthetic
@@ -162,18 +160,6 @@ def compare(
     with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return comparison.compare(loaded, contested_portfolio(loaded, contestants), progress)
-
-
-def design_plans(
-    source: Source,
-    folder: Path | str,
-    options: PlanOptions | None = None,
-    importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
-) -> Designs:
-    """Every candidate plan for the trace, measured and written to `folder` as NAME.toml."""
-    with _opened(source, importing, progress) as trace:
-        return design(trace, source_name(trace.path), Path(folder), options, progress)
 
 
 def find_front(

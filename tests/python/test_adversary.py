@@ -162,7 +162,7 @@ def test_a_plan_trained_on_a_trace_is_broken_and_compare_finds_the_same(tmp_path
 
 def test_a_plan_file_is_attacked_in_its_own_region(tmp_path: Path) -> None:
     table2(tmp_path / "four.heap", 800)
-    heapfit("design", "four.heap", "-o", "plans", folder=tmp_path)
+    heapfit("fit", "four.heap", "--plans", "plans", folder=tmp_path)
     path = tmp_path / "plans" / "best_fit.toml"
     plan_file = load_plan(path)
     assert plan_file.region is not None
@@ -173,7 +173,7 @@ def test_a_plan_file_is_attacked_in_its_own_region(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert f"{roomy.region:,}" in shown.stdout
     assert "best_fit: none of " in shown.stdout
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out/four/adversary").exists()
     closer = heapfit(*asked, "--region", str(plan_file.region), folder=tmp_path)
     assert "heapfit compare out/four/adversary/best_fit.parquet --plan" in closer.stdout
 

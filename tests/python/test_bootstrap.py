@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit, heapfit_json
+from small_traces import fit_json, heapfit
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -218,12 +218,20 @@ def test_a_short_trace_is_refused(tmp_path: Path) -> None:
         fit_model(made(tmp_path, "t2_w1", events=300))
 
 
-def test_design_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> None:
+def test_fit_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> None:
     made(tmp_path, "phases_w4", events=1000)
-    words = ("phases_w41.parquet", "--draw", "3", "--seed", "7", "--folds", "0")
-    told = heapfit_json("design", *words, folder=tmp_path)
+    words = ("phases_w41.parquet", "--draw", "3", "--seed", "7", "--folds", "0", "--plans", "all")
+    fitted = fit_json(*words, folder=tmp_path)
+    told = fitted["plans"]
+    assert [run["name"] for run in fitted["runs"]] == [
+        "phases_w41", "drawn-7", "drawn-8", "drawn-9"
+    ]  # fmt: skip
+    assert fitted["answer"]["recordings"] == 1
+    page = (tmp_path / "out/phases_w41/report.html").read_text()
+    assert "--draw 3 --seed 7" in page
+    assert "drawn-7.parquet" not in page
     assert (told["traces"], told["drawn"]["traces"], told["drawn"]["seed"]) == (4, 3, 7)
-    assert told["plans"][0].startswith("out/phases_w41-and-3-drawn/plans/")
+    assert told["plans"][0].startswith("all/")
     assert "cannot tell" in told["drawn"]["limits"]
     done = heapfit("workload", "phases_w41.parquet", "--seed", "9", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -234,7 +242,7 @@ def test_design_draws_traces_and_tells_what_they_cannot_tell(tmp_path: Path) -> 
 
 def test_two_traces_are_not_drawn_from(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    assert heapfit("design", "a", "a", "--draw", "5", folder=tmp_path).returncode == 2
+    assert heapfit("fit", "a", "a", "--draw", "5", folder=tmp_path).returncode == 2
 
 
 def test_the_bench_sets_drawn_beside_fresh_traces() -> None:

@@ -126,17 +126,16 @@ def test_counts_made_to_fit_violate_no_point(data: st.DataObject) -> None:
         assert (fitting >= wished).all()
 
 
-def test_design_tells_the_certificate_of_each_method(tmp_path) -> None:
+def test_fit_tells_the_certificate_of_each_method(tmp_path) -> None:
     table2(tmp_path / "four.heap")
-    exact = heapfit("design", "four.heap", "--budgets", "exact", "--search", "0", folder=tmp_path)
+    asked = ("fit", "four.heap", "--plans", "plans")
+    exact = heapfit(*asked, "--budgets", "exact", folder=tmp_path)
     assert "exact budgets for the 4 sizes with most bytes at the peak: " in exact.stdout
     assert "proven the most" in exact.stdout
-    tried = heapfit(
-        "design", "four.heap", "--budgets", "exhaustive", "--search", "0", folder=tmp_path
-    )
+    tried = heapfit(*asked, "--budgets", "exhaustive", folder=tmp_path)
     assert "budgeted_4_largest_exhaustive" in tried.stdout
     assert "greedy" not in exact.stdout + tried.stdout
-    both = heapfit("design", "four.heap", "--search", "0", folder=tmp_path)
+    both = heapfit(*asked, folder=tmp_path)
     assert "greedy budgets for the 4 sizes" in both.stdout
 
 

@@ -13,7 +13,6 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import out_text
-from heapfit.cli.printing.screen import Told
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
@@ -47,8 +46,8 @@ def echo(tmp_path_factory) -> Fit:
     return fit([ECHO], tmp_path_factory.mktemp("echo") / "out", None, tell)
 
 
-def printed(fitted: Fit, capsys, *, every_row: bool = False, reasons: bool = False) -> list[str]:
-    out_text(_parts(fitted, Told(every_row, reasons)))
+def printed(fitted: Fit, capsys) -> list[str]:
+    out_text(_parts(fitted))
     return capsys.readouterr().out.splitlines()
 
 
@@ -176,7 +175,7 @@ def test_the_first_six_lines_answer_for_every_kind_of_input(form, said, tmp_path
 
 def test_everything_else_is_there_when_asked_for(tmp_path):
     table2(tmp_path / "four.heap", events=600)
-    words = ("fit", "four.heap", "-o", "out", "--all", "--verbose")
+    words = ("fit", "four.heap", "-o", "out", "--all")
     whole = heapfit(*words, folder=tmp_path).stdout
     content = heapfit_json("fit", "four.heap", "-o", "out", folder=tmp_path)["fits"][0]
     for row in content["rows"]:

@@ -96,6 +96,16 @@ def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
     assert not home.exists()
 
 
+def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
+    fitted = heapfit.fit(walk, whole=True, front=True, allocators=("tlsf", "best_fit"))
+    plans = [heapfit.load_plan(path) for path in fitted.write_plans(tmp_path / "plans")]
+    assert {plan.r_safe for plan in plans} == {row.r_safe for row in fitted.rows}
+    front = fitted.front()
+    members = [heapfit.load_plan(path) for path in fitted.write_front(tmp_path / "front")]
+    assert [plan.r_safe for plan in members] == [one.measures.memory for one in front.members]
+    assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
+
+
 def test_a_saving_is_that_of_the_same_margin(walk, fitted):
     (needed,) = needs_of(heap_4(), [requests_of(walk)], [walk.largest_alignment]).memories
     saved = needed * 1.1 - fitted.region
@@ -109,7 +119,7 @@ def test_a_choice_that_there_is_not_is_refused(walk):
         heapfit.fit(walk, aligment=8)
 
 
-def test_a_result_prints_in_a_line_and_is_a_table(walk, tmp_path):
+def test_a_result_prints_in_a_line_and_is_a_table(walk):
     comparison = heapfit.compare(walk, ["tlsf", "first_fit"])
     traffic = ROOT / "examples/partitions/figure-5.toml"
     results = [
@@ -118,7 +128,6 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk, tmp_path):
         heapfit.profile_trace(walk),
         heapfit.find_bounds(walk),
         heapfit.find_front(walk, ["tlsf", "fixed_pool"]),
-        heapfit.design_plans(walk, tmp_path),
         heapfit.size_settings("freertos", walk),
         heapfit.size_traffic(traffic, heapfit.Aim(exact_alone=True)),
         heapfit.simulate(traffic, is_exact=True),

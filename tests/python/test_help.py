@@ -131,8 +131,8 @@ def test_the_man_page_is_one(tmp_path):
         ("compare x.heap tls", "tlsf"),
         ("workload t2_w", "t2_w1 t2_w2 t2_w3 t2_w4 t2_w5"),
         ("settings zep", "zephyr"),
-        ("fit --verb", "--verbose"),
-        ("fro", "front"),
+        ("fit --pl", "--plans"),
+        ("ver", "verify"),
     ],
 )
 def test_a_name_is_completed(typed, offered, completion, tmp_path):

@@ -28,7 +28,6 @@ FILES = [
     "check small.heap --plan plan.toml --markdown {}",
     "check small.heap --plan plan.toml --report {}",
     "compare small.heap tlsf --report {}",
-    "design small.heap --search 0 -o plans --report {}",
     "simulate scenario.toml --closed-form -o {}",
     "simulate scenario.toml --closed-form --report {}",
     "size small.heap --report {}",
@@ -39,8 +38,8 @@ FOLDERS = [
     ("fit small.heap -o {}", "plan.toml"),
     ("fit small.heap -o {}", "small.parquet"),
     ("fit small.heap -o {}", "code/mine.c"),
-    ("design small.heap --search 0 -o {}", "tlsf.toml"),
-    ("front small.heap tlsf -o {}", "front.html"),
+    ("fit small.heap -o fitted --plans {}", "tlsf.toml"),
+    ("fit small.heap -o fitted --allocators tlsf --front {}", "front.html"),
     ("generate plan.toml -o {}", "mine.c"),
     ("slotbuf 10 10 -o {}", "dist.dat"),
     ("slotbuf 10 10 -o {}", "slotbuf.html"),
@@ -75,6 +74,7 @@ def test_every_output_of_every_command_is_tried():
         if param.name in _WRITTEN
     }
     long = {"-o": "output", "--output": "output"}
+    long |= {"--plans": "plans_folder", "--front": "front_folder"}
     words = [line.format("X").split() for line in (*FILES, *(line for line, _ in FOLDERS))]
     tried = {(one[0], long.get(option, option.strip("-"))) for one in words for option in one[1:]}
     assert there <= tried | OTHERS
@@ -106,6 +106,7 @@ def test_a_foreign_file_in_a_folder_is_kept_with_all_beside_it(line, name, folde
     done = heapfit(*words, folder=folder)
     assert done.returncode == 1
     assert f"{name}: was " in done.stderr
+    shutil.rmtree(folder / "fitted", ignore_errors=True)  # what it fitted is kept
     assert contents(folder) == before
     mine.unlink()
     if name in REPEATED:

@@ -220,9 +220,8 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],
         ["compare", trace, "tlsf", "--workloads", "t2_w1:events=500", "--report", "compare.html"],
-        ["design", trace, "--search", "0", "-o", "plans", "--report", "design.html"],
+        ["fit", trace, "-o", "fit", "--plans", "plans", "--front", "front", "--allocators", "tlsf"],
         ["check", trace, "--plan", plan, "--report", "check.html"],
-        ["front", trace, "tlsf", "-o", "front"],
         ["size", trace, "--report", "size.html"],
         ["compare", trace, "--alignment", "8", "-o", "league"],
         ["reproduce", "000", "--small", "--report", "reproduce.html"],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit_json, table2
+from small_traces import fit_json, table2
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import certified_budgets
@@ -137,9 +137,10 @@ def test_an_interrupt_ends_it(loaded: LoadedTrace, exact: Plan) -> None:
     assert told == 20
 
 
-def test_design_adds_what_the_search_found(tmp_path: Path) -> None:
+def test_fit_adds_what_the_search_found(tmp_path: Path) -> None:
     table2(tmp_path / "t.heap", 1500)
-    rows = heapfit_json("design", "t.heap", "--search", "3", folder=tmp_path)["rows"]
+    asked = ("t.heap", "--search", "3", "--plans", "plans")
+    rows = fit_json(*asked, folder=tmp_path)["plans"]["rows"]
     by_name = {row["name"]: row for row in rows}
     found = by_name["searched"]
     others = [row["r_safe"] for name, row in by_name.items() if name != "searched"]

@@ -169,11 +169,11 @@ def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) ->
     assert stacks.region < before.region
 
 
-def test_design_tells_what_stacks_save_or_why_there_are_none(
+def test_fit_tells_what_stacks_save_or_why_there_are_none(
     runs: list[Trace], tmp_path: Path
 ) -> None:
     paths = [str(run.path) for run in runs]
-    several = heapfit("design", *paths, "--folds", "0", folder=tmp_path)
+    several = heapfit("fit", *paths, "--folds", "0", "--plans", "all", folder=tmp_path)
     assert "tailored_stacks.toml\n  saves " in several.stdout
-    one = heapfit("design", paths[0], "--search", "0", folder=tmp_path)
+    one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
     assert "tailored_stacks left out: one run is known" in one.stdout

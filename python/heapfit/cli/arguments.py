@@ -119,6 +119,16 @@ Sources: TypeAlias = Annotated[
 PlanArgument: TypeAlias = Annotated[
     Path, typer.Argument(help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
 ]
+Allocators: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allocators",
+        metavar="NAME,...",
+        help="Allocators to try, with commas between them, NAME or NAME:TUNABLE=VALUE,...; all: "
+        "every one.",
+        rich_help_panel=SEARCHING,
+    ),
+]
 AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]
 DROP_UNKNOWN = typer.Option(
     "--drop-unknown",
@@ -182,7 +192,7 @@ EffortOption: TypeAlias = Annotated[
     typer.Option(
         "--effort",
         help="How far plans are looked for: quick takes what needs no search, long tries "
-        "all that front and design search (docs/design.md).",
+        "all configurations and searches budgets, too (docs/design.md).",
         rich_help_panel=SEARCHING,
     ),
 ]

@@ -18,6 +18,7 @@ from heapfit.checks.run import Run, run_on
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
     Alignment,
+    Allocators,
     AsJson,
     ClusterAddress,
     DropUnknown,
@@ -38,13 +39,13 @@ from heapfit.cli.arguments import (
     take_size,
     typed_command,
 )
-from heapfit.cli.league import Foreign, LeagueRun, make_league
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
+from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import Contestants
 from heapfit.comparison.matrix import Matrix, compare_traces
@@ -71,7 +72,7 @@ LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
-_OTHERS = "Allocators of others"
+_OTHERS = "Plug-ins"
 _LEAGUE = "League"
 # Parameters that only one of the two has a use for.
 _OF_RANKINGS = (
@@ -93,10 +94,6 @@ _Words: TypeAlias = Annotated[
         f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
         f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
     ),
-]
-_Allocators: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--allocators", help="More allocators, with commas between them; all: every one."),
 ]
 _Workloads: TypeAlias = Annotated[
     list[str] | None,
@@ -187,7 +184,7 @@ _Designs: TypeAlias = Annotated[
 def command(
     context: typer.Context,
     words: _Words = None,
-    allocators: _Allocators = None,
+    allocators: Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
     plans: PlanPaths = None,

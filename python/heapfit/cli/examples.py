@@ -9,7 +9,10 @@ from typing import Final
 
 EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "fit": ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4"),
+        "fit": (
+            "heapfit fit run.heap",
+            "heapfit fit run.heap run2.heap --now heap_4 --plans plans",
+        ),
         "check": (
             "heapfit check run2.heap --plan plan.toml",
             "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
@@ -40,11 +43,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit compare run.heap tlsf first_fit:coalesce=0",
             "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
         ),
-        "design": (
-            "heapfit design run.heap --search 0",
-            "heapfit design run.heap run2.heap --objective q90",
-        ),
-        "front": ("heapfit front run.heap tlsf", "heapfit front run.heap --by ram,time tlsf"),
         "bounds": (
             "heapfit bounds run.heap --search 0",
             "heapfit bounds run.heap --search 1 -o run.csv",

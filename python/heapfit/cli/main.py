@@ -37,19 +37,14 @@ from heapfit.outputs import ours
 GROUPS = {
     "Fit a heap": ("fit", "check", "verify", "generate"),
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
-    "Compare, search and prove": (
-        "compare",
-        "design",
-        "front",
-        "bounds",
-        "adversary",
-        "allocators",
-    ),
+    "Compare and prove": ("compare", "bounds", "adversary", "allocators"),
     "Size packet pools": ("size", "settings", "simulate"),
 }
 COMMANDS = tuple(module for group in GROUPS.values() for module in group)
 # What was typed before, and what does it now.
 REPLACED = {
+    "design": "fit --plans FOLDER",
+    "front": "fit --front FOLDER",
     "league": "compare RECORDING... --output FOLDER",
     "size traffic": "size FILE",
     "size settings": "settings",
@@ -70,7 +65,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
 # Parameters of commands that name what is written.
-_WRITTEN = {"output", "report", "markdown"}
+_WRITTEN = {"output", "plans_folder", "front_folder", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far plans are looked for: one word that `fit`, `design` and `front` share.
+"""How far plans are looked for, in one word.
 
     quick      what needs no search: allocators as they are, pools and budgets by published rules
     standard   placements learned by replaying, budgets proven, every size tried of what may win
-    long       the configurations of `front` and the budgets that `design` searches, too
+    long       the configurations of a front and budgets searched by replaying, too
 
-With equal recordings and effort all three name the same plan and region (docs/design.md).
+With equal recordings and effort a fit names the same plan and region, whatever else it writes
+(docs/design.md).
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
 from heapfit.fitting.folder import place_parts, staged_results, start_writing_code
@@ -42,14 +43,6 @@ WORK = {
     "write": 31,
 }
 _WRITE = "write plan, code and report"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A source that could not be fitted."""
-
-    source: Path
-    reason: str  # one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +102,12 @@ def fit_in_memory(
 
 def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
     incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
+    options = request.options
+    if incumbent is not None and options.objective != LARGEST:
+        raise HeapfitError(f"--now {options.now}: is replaced by what serves every recording alone")
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
     return select_plan(workload, request, incumbent, progress)
-
-
-def try_fit(
-    source: Path,
-    folder: Path,
-    options: FitOptions | None = None,
-    progress: Progress = no_progress,
-    resources: Resources = ALONE,
-) -> Fit | Failure:
-    """As `fit`, for one of many sources apart: a failure must not stop the others."""
-    try:
-        return fit([source], folder, options, progress, resources)
-    except HeapfitError as error:
-        return Failure(source, str(error))
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:

@@ -13,17 +13,21 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
+from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import memories_needed
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
+from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
+from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
 from heapfit.fitting.folder import FitPaths, place_parts, staged_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
-from heapfit.plan.plan_file import PlanFile
+from heapfit.outputs.folder import staged_folder
+from heapfit.plan.plan_file import PlanFile, require_unedited
 from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -123,6 +127,28 @@ class FittedHeap(Tabular):
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
             write(placed, staging, shown, self.write_page, progress)
         return placed.paths
+
+    def write_plans(self, folder: Path | str) -> list[Path]:
+        """Writes every candidate as a plan file, as `heapfit fit --plans` does; returns where.
+
+        Those whose region was not searched, as `whole` is False, are without one.
+        """
+        with staged_folder(Path(folder), require_unedited) as staging:
+            paths = save_plans(self.found, staging)
+        return [Path(folder) / path.name for path in paths]
+
+    def front(
+        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = no_progress
+    ) -> Front:
+        """The Pareto front of the candidates of one recording; with `front` of the whole space."""
+        loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
+        return front_of_fit(self.found, loaded, by, progress)
+
+    def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
+        """Writes the front's plans, as `heapfit fit --front` does; returns where."""
+        with staged_folder(Path(folder), require_unedited) as staging:
+            paths = save_front(self.front(by), staging, self.plan.trained_on)
+        return [Path(folder) / path.name for path in paths]
 
     def _place_in(self, folder: Path) -> Fit:
         """The fit with the paths that its parts have in a folder."""

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heaps import SystemHeap, find_heap
+from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import MOST_FOLDS
+from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
+from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
@@ -39,11 +43,19 @@ class FitOptions:
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
 
+    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
+    objective: Objective = LARGEST  # of several recordings: what of their needs counts
+    folds: int = MOST_FOLDS  # of several recordings: parts that are left out by turns
+    front: bool = False  # every configuration of the design space is compared, for its front
+    allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
+    sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
+
     @property
     def plans(self) -> PlanOptions:
         """Those of the plans that are made."""
         return PlanOptions(
             self.alignment,
+            choice=self.budgets,
             call_sites=self.call_sites,
             sized=self.sized,
             exact=self.exact,

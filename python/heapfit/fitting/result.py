@@ -12,6 +12,8 @@ from heapfit.comparison.incumbents.replacement import Today
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.assessment import Assessment
 from heapfit.fitting.excerpt_search import ExcerptInfo
@@ -66,6 +68,7 @@ class Fit:
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached
+    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
     @property
     def source(self) -> Path:
@@ -112,6 +115,7 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         today=selection.today,
         excerpt=selection.excerpt,
         recalled=choice.recalled,
+        designs=choice.designs,
         work=assessment.work,
     )
 
@@ -129,4 +133,7 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    designs = choice.designs
+    if designs is not None and designs.objective != LARGEST:
+        warnings.append(f"the region serves {designs.objective.told}, other heaps' every one")
     return tuple(dict.fromkeys(warnings))

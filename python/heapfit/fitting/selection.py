@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.incumbents.heaps import SystemHeap
@@ -14,6 +15,7 @@ from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, WeightedProgress
+from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
@@ -67,6 +69,7 @@ def select_plan(
 def _choose(
     names: Sequence[str], searched: Sequence[LoadedTrace], request: Request, progress: Progress
 ) -> Choice:
-    if len(searched) == 1:
-        return choose_for_one(searched[0], names[0], request.options, progress)
-    return choose_for_several(searched, names, request.options, progress, request.sweep)
+    with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
+        if len(searched) == 1:
+            return choose_for_one(searched[0], names[0], request.options, progress, sweep)
+        return choose_for_several(searched, names, request.options, progress, sweep)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.result import Fit
 
 
@@ -14,7 +15,8 @@ def describe_saving(fit: Fit) -> Iterator[str]:
         yield _describe_replacement(fit)
         return
     region = fit.answer.size.region
-    if fit.excerpt is not None:  # the others were not replayed on all of it
+    is_alike = fit.excerpt is None and fit.options.objective == LARGEST
+    if not is_alike:  # the others were not replayed on all of it, or serve every recording
         return
     found = [row for row in fit.references if row.is_in_saving]
     told = [_compare_regions(region, row.region, row.title) for row in found if row.region]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranked rows: what compare, design and fit print of one trace."""
+"""Ranked rows: what compare and fit print of one trace."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Designs for several traces as design prints them."""
+"""Every candidate plan of several recordings, as `heapfit fit --plans` prints them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
 def robust_table(
-    designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
+    designs: RobustDesigns,
+    written: tuple[Sequence[Path], Path],  # plans, page
+    drawn: DrawnSet | None = None,
 ) -> Iterator[Part]:
     """The ranking, the curves, and what they mean."""
+    paths, page = written
+    yield Line("")
     yield Fields(_fields(designs, drawn))
     yield from _regions(designs)
     if designs.folds:
@@ -28,12 +32,13 @@ def robust_table(
     if drawn is not None:
         yield from _drawn_told(designs, drawn)
     sentences = verdicts(designs)
-    yield Fields({"verdicts": sentences, "plans": paths})
+    yield Fields({"verdicts": sentences, "plans": paths, "page": page})
     yield from map(Line, sentences)
     yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
         yield Line(str(path), is_copied=True)
         yield Line(f"  {row.reason}")
+    yield Line(str(page), is_copied=True)
     yield from left_out(designs.not_applicable)
 
 

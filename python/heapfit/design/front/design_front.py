@@ -207,13 +207,6 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
     return min(near, key=lambda pair: (pair[1].measures.memory or 0, pair[0], pair[1].name))[1]
 
 
-def preferred(front: Front, preference: Preference) -> Configuration:
-    """What to take: for least memory the verdict's plan, as `fit` does; else a member."""
-    if preference is Preference.RAM:
-        return verdict_of(front)
-    return chosen(front, preference)
-
-
 def verdict_of(front: Front) -> Configuration:
     """The configuration that the verdict names."""
     row = chosen_row(front.comparison)

@@ -31,13 +31,11 @@ from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import Judge, all_rows, rows_for_choice, worth_replaying
 from heapfit.errors import HeapfitError
-from heapfit.outputs.folder import staged_folder
 from heapfit.plan.plan_file import (
     PlanFile,
     SeenTrace,
     TrainedOn,
     file_name,
-    require_unedited,
     save_plan,
 )
 from heapfit.progress import Progress, no_progress
@@ -252,17 +250,12 @@ def _is_told(one: NotApplicable) -> bool:
 
 
 def save_robust_plans(
-    designs: RobustDesigns, name: str, names: Sequence[str], folder: Path
+    designs: RobustDesigns, trained_on: TrainedOn, folder: Path
 ) -> tuple[Path, ...]:
-    """Writes one plan file for each row into `folder`.
-
-    `name` is the traces' together, `names` are theirs, for people.
-    """
-    trained_on = trained_on_traces(designs, name, names)
+    """A plan file for each row, NAME.toml, into a folder that is there."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in designs.rows)
-    with staged_folder(folder, require_unedited) as staging:
-        for row, path in zip(designs.rows, paths, strict=True):
-            save_plan(staging / path.name, robust_plan_file(row, designs, trained_on))
+    for row, path in zip(designs.rows, paths, strict=True):
+        save_plan(path, robust_plan_file(row, designs, trained_on))
     return paths
 
 

@@ -45,11 +45,11 @@ class Asked:
     command: str = ""  # that was typed
 
 
-def write_design_page(path: Path, designs: Designs, trace: Trace, asked: Asked) -> None:
-    """Of one recording, which is read once more, and its winner replayed."""
-    shown, comparison = load_trace(trace, asked.alignment), designs.comparison
+def write_design_page(path: Path, designs: Designs, shown: LoadedTrace, asked: Asked) -> None:
+    """Of one recording, whose winner is replayed."""
+    comparison = designs.comparison
     case = drawn_case(shown, comparison, chosen_row(comparison), site_names(shown, asked.programs))
-    gathered = _content(case, opening_of(case, "design"), None, asked)
+    gathered = _content(case, opening_of(case, "fit --plans"), None, asked)
     text = content.render(_TEMPLATE, gathered, designs=designs, robust=None, names=())
     rendering.write_page(path, text)
 
@@ -89,7 +89,7 @@ def _content(case: Case, opening: Opening, risk: Risk | None, asked: Asked) -> C
         candidates=candidates_of(case),
         notes=case.shown.trace.info.notes,
         plan=PlanPart(plan_layers(case.winner.plan, case.winner.replay_region), ()),
-        commands=(Command("This design:", asked.command),),
+        commands=(Command("These plans:", asked.command),),
         own_links=(("plans", "All plans"),),
     )
 
@@ -115,7 +115,7 @@ def _opening(several: Several, case: Case, shown: str) -> Opening:
     if heap is not None:
         lead.insert(0, Figure("set the heap to", size(heap.region)))
         lead.insert(1, Figure("margin in it", f"{heap.margin:g} %"))
-    opening = opening_of(case, "design")
+    opening = opening_of(case, "fit --plans")
     drawn = designs.traces - designs.recordings
     told = f"and {count(drawn)} runs drawn from them" if drawn else "one plan for all of them"
     return replace(

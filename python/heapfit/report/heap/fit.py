@@ -170,8 +170,13 @@ def _list_commands(fit: Fit) -> tuple[Command, ...]:
 def _write_fit_command(fit: Fit) -> str:
     """With the options that decide the result; what has its standard value is said as well."""
     info, options = fit.trace.info, fit.options
-    sources = " ".join(_quote(run.source) for run in fit.runs)
+    designs = fit.designs
+    drawn = 0 if designs is None else designs.traces - designs.recordings
+    recorded = fit.runs[: len(fit.runs) - drawn]
+    sources = " ".join(_quote(run.source) for run in recorded)
     given = {
+        "--draw": drawn or None,
+        "--seed": options.budgets.seed if drawn and options.budgets is not None else None,
         "--queue": _quote(info.queue) if info.kind == "packets" else None,
         "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,

@@ -1,165 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit front`: the design space of a trace and its Pareto front."""
+"""The design space of a recording and its Pareto front, as `heapfit fit --front` prints them."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
-import typer
-
-from heapfit.cli.arguments import (
-    Alignment,
-    AlignmentOption,
-    AsJson,
-    CallSites,
-    ClusterAddress,
-    DropUnknown,
-    EffortOption,
-    Exact,
-    PointerBitsOption,
-    Prefer,
-    Queue,
-    Sized,
-    Source,
-    SramFile,
-    Workers,
-    import_options,
-)
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
-from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.cli.printing.ranking import LEFT_OUT
-from heapfit.cli.printing.verdict import verdict_first
+from heapfit.cli.printing.verdict import verdict_beside
 from heapfit.comparison.costs.instruction_model import Off
-from heapfit.comparison.costs.measures import ABOUT, Measures, parse_measures
+from heapfit.comparison.costs.measures import ABOUT, Measures
 from heapfit.design.effort import Effort
-from heapfit.design.front.design_front import (
-    ALL_MEASURES,
-    Configuration,
-    Front,
-    compare_all,
-    cost_of_choice,
-    front_of,
-    preferred,
-    save_front,
-)
+from heapfit.design.front.design_front import Configuration, Front, cost_of_choice
 from heapfit.design.front.pareto import Standing
-from heapfit.design.plan_files import trained_on_trace
-from heapfit.design.plan_options import PlanOptions
-from heapfit.design.space import named_configurations
-from heapfit.importers import opened_trace
-from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.outputs.folder import staged_folder
-from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import plan_table
-from heapfit.plan.plan_file import require_our_entry
-from heapfit.report.drawing.rendering import write_page
-from heapfit.report.front.page import render
-from heapfit.sweep import Sweep
-from heapfit.trace.loaded import load_trace
-from heapfit.trace.names import source_name
-
-_PAGE = "front.html"
-# What takes how much of the time, measured on five recordings.
-_WORK = {
-    "import": 7,
-    "read events": 2,
-    "learn placement": 7,
-    "compare": 72,
-    "try every size": 8,
-    "measure calls": 4,
-}
-_Allocators: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[ALLOCATOR[:TUNABLE=VALUE,...]...]",
-        help="Allocators whose configurations are tried; one with tunables stands alone [all "
-        "that ship].",
-    ),
-]
-_By: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        metavar="MEASURE,...",
-        help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-    ),
-]
-_Output: TypeAlias = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Folder for page and plans [out/NAME/front].")
-]
 
 
-def command(
-    source: Source,
-    allocators: _Allocators = None,
-    by: _By = None,
-    prefer: Prefer = None,
-    output: _Output = None,
-    sram: SramFile = None,
-    effort: EffortOption = Effort.STANDARD,
-    exact: Exact = False,
-    alignment: AlignmentOption = Alignment.BYTES_8,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    call_sites: CallSites = False,
-    sized: Sized = False,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure every configuration, find the Pareto front, write its plans and a page."""
-    measures = ALL_MEASURES if by is None else parse_measures(by)
-    table = load_sram(sram)
-    name = source_name(source)
-    folder = output or Path("out") / name / "front"
-    options = PlanOptions(
-        int(alignment), call_sites=call_sites, sized=sized, exact=exact, effort=effort
-    )
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    with (
-        progress_bar(_WORK) as progress,
-        Sweep(workers, cluster) as sweep,
-        opened_trace(source, importing, progress) as trace,
-    ):
-        loaded = load_trace(trace, options.alignment, progress)
-        portfolio = named_configurations(loaded, allocators or [], options, progress)
-        comparison = compare_all(loaded, portfolio, options.precision, sweep, progress)
-        front = front_of(comparison, loaded, measures, table, progress)
-        choice = None if prefer is None else preferred(front, prefer)
-    given = {"--by": by, "--prefer": prefer, "--sram": sram, "--alignment": alignment.value}
-    given |= {"--effort": effort.value}
-    flags = {"--exact": exact, "--call-sites": call_sites, "--sized": sized}
-    typed = _typed(source, allocators, given, [flag for flag, is_set in flags.items() if is_set])
-    text = render(front, name, choice, typed, table)
-    with staged_folder(folder, require_our_entry) as aside:
-        paths = save_front(front, aside, trained_on_trace(loaded, name))
-        write_page(aside / _PAGE, text)
-    placed = [folder / path.name for path in paths]
-    out_result(_parts(front, choice, effort, (placed, folder / _PAGE)), as_json)
-
-
-def _typed(
-    source: Path, allocators: list[str] | None, given: Mapping[str, object], flags: list[str]
-) -> str:
-    """The command, to be typed again."""
-    options = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
-    return shlex.join(["heapfit", "front", str(source), *(allocators or []), *options, *flags])
-
-
-def _parts(
+def front_parts(
     front: Front,
     choice: Configuration | None,
     effort: Effort,
     written: tuple[Sequence[Path], Path],  # plans, page
 ) -> Iterator[Part]:
+    """Every configuration, those of the front first, and what the figures mean."""
     paths, page = written
     configurations = front.configurations
     yield Fields({"u_max": front.comparison.u_max, "by": front.by})
-    yield from verdict_first(front.comparison, effort)
+    yield from verdict_beside(front.comparison, effort)
     yield Table(
         _columns(front), configurations, "configurations", sorted(configurations, key=_order)
     )
