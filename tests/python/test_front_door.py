@@ -16,8 +16,9 @@ import heapfit
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.incumbents.needs import needs_of
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.fitting.fit import fit
+from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.tabular import html_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,8 @@ def fitted(walk) -> heapfit.FittedHeap:
 
 
 def test_what_a_fit_writes_later_is_what_the_command_writes(walk, fitted, tmp_path):
-    fit([walk.path], tmp_path / "command", FitOptions(margin=10))
+    with_page = Resources(write_page=write_report)
+    fit([walk.path], tmp_path / "command", FitOptions(margin=10), resources=with_page)
     paths = fitted.write(tmp_path / "later")
     written = [path.relative_to(paths.folder) for path in paths.folder.rglob("*")]
     assert len(written) > 5
