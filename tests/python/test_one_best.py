@@ -79,8 +79,9 @@ def test_three_efforts_have_one_best_each(source, tmp_path):
 def test_exact_tries_every_size_with_any_effort(tmp_path):
     trace = short(SHORT[2], tmp_path)
     options = FitOptions(effort=Effort.QUICK, whole=True)
-    quick = choose_for_one(load_trace(trace), "a", options).comparison
-    exact = choose_for_one(load_trace(trace), "a", replace(options, exact=True)).comparison
+    loaded = load_trace(trace)
+    quick = choose_for_one(loaded, "a", options).comparison
+    exact = choose_for_one(loaded, "a", replace(options, exact=True)).comparison
     assert all(row.is_exhaustive for row in exact.rows)
     assert not all(row.is_exhaustive for row in quick.rows)
 
