@@ -28,8 +28,8 @@ from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
-from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.draw import resample_trace
+from heapfit.workloads.drawn_set import resample_traces
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
@@ -90,11 +90,12 @@ def measured(job: tuple[str, int, Size]) -> Recorded:
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = generate_workload(spec(seed), Path(folder) / "recorded.parquet")
-        known = [trace, *draw_set(trace, size.training, 1, Path(folder)).traces]
+        known = [trace, *resample_traces(trace, size.training, 1, Path(folder)).traces]
         training = [one.events() for one in known]
         model, path = fit_model(trace), Path(folder) / "unseen.parquet"
         drawn = [
-            draw_trace(model, DRAW_SEEDS + i, path, trace.info).events() for i in range(size.unseen)
+            resample_trace(model, DRAW_SEEDS + i, path, trace.info).events()
+            for i in range(size.unseen)
         ]
         plans = plans_of(trace)
     fresh = [generate_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]

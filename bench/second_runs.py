@@ -51,7 +51,7 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import HeapSize, MarginKind, kind_of
+from heapfit.comparison.margin import HeapSize, MarginKind, margin_kind
 from heapfit.comparison.trial import runs_in
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
@@ -444,7 +444,7 @@ class Program:
             for run in sorted(set(range(len(self.runs))) - set(known)):
                 growth = max(1, self.runs[run].profile.u_max / u_max)
                 percent = 100 * (self.region(run, plan) / (needed * growth) - 1)
-                kind = kind_of(plan, is_trained)
+                kind = margin_kind(plan, is_trained)
                 yield Need(self.recordings, self.name, name, kind, self.alignment, u_max, percent)
 
 

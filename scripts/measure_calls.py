@@ -35,7 +35,7 @@ from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import MeasuredCode, measured_codes, save_codes
+from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, save_codes
 from heapfit.comparison.costs.instruction_model import OPERATIONS
 from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio
 from heapfit.design.space import configurations
@@ -221,7 +221,7 @@ def main() -> None:
     wish = arguments.parse_args()
     codes = {
         code: measured
-        for code, measured in measured_codes().items()
+        for code, measured in read_codes().items()
         if wish.sizes or (wish.only and not re.search(wish.only, code))
     }
     with tempfile.TemporaryDirectory() as scratch:

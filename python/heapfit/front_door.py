@@ -20,7 +20,7 @@ from heapfit.bounds.trace_bounds import Bounds
 from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import contested_portfolio
@@ -28,7 +28,7 @@ from heapfit.design.space import named_configurations
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
 from heapfit.generate import generate
-from heapfit.importers import ImportOptions, open_any, opened_trace
+from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.progress import Progress, no_progress
 from heapfit.report.heap.fit import write_report
@@ -152,7 +152,7 @@ def compare(
     ...     [row.name for row in compare(walk, ["tlsf", "fixed_pool"]).rows]
     ['tlsf', 'fixed_pool']
     """
-    contestants = Contestants(
+    contestants = ComparisonRequest(
         tuple(one for one in plans if isinstance(one, str)),
         tuple(_plan_file(one) for one in plans if not isinstance(one, str)),
         alignment,
@@ -261,7 +261,7 @@ def _plan_file(plan: PlanFile | Path | str) -> PlanFile:
 @contextmanager
 def _opened(source: Source, importing: ImportOptions | None, progress: Progress) -> Iterator[Trace]:
     (one,) = sources_of(source)
-    with opened_trace(one, importing, progress) as trace:
+    with open_trace(one, importing, progress) as trace:
         yield trace
 
 

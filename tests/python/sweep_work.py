@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from heapfit.comparison.jobs import prepared_of
+from heapfit.comparison.jobs import prepare_trace
 from heapfit.comparison.measuring import EXACT
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
@@ -34,7 +34,7 @@ def busy_threads(name: str, path: Path) -> int:
 
     loaded = load_trace(Trace.open(path))
     portfolio = named_portfolio(loaded, [name], [])
-    job = prepared_of("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
+    job = prepare_trace("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
     watcher = threading.Thread(target=watch)
     watcher.start()
     begun.wait()

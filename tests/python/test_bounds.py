@@ -10,7 +10,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_lifetimes
-from heapfit.comparison.comparison import compare, comparison_of, ground_of
+from heapfit.comparison.comparison import common_ground, compare, comparison_of
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import named_portfolio
 from heapfit.errors import HeapfitError
@@ -166,7 +166,7 @@ def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
     portfolio = named_portfolio(loaded, ["tlsf", "tailored"], [])
     bounds = replace(quick_bounds(loaded), packing=10**9)
-    ground = ground_of(loaded, portfolio, bounds)
+    ground = common_ground(loaded, portfolio, bounds)
     rows = tuple(measure_candidate(one, loaded.events, ground) for one in portfolio.candidates)
     told = comparison_of(loaded.trace.info, ground, rows, portfolio, bounds).bounds
     assert told is not None

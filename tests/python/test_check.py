@@ -9,7 +9,7 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.checks.check import CheckOptions, Finding, check_recordings
+from heapfit.checks.check import CheckFinding, CheckOptions, check_recordings
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
@@ -279,7 +279,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
 def test_from_python_a_check_is_a_record(folder: Path) -> None:
     found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
     assert not found.holds
-    assert [one.findings for one in found.recordings] == [(), (Finding.RAN_OUT,)]
+    assert [one.findings for one in found.recordings] == [(), (CheckFinding.RAN_OUT,)]
     trace = open_any(folder / "leak.heap", ImportOptions(), folder)
     (leak,) = check_recordings([trace], plan_file(), CheckOptions((trace,))).recordings
     assert (leak.run.name, leak.growth) == ("leak", 0)

@@ -7,7 +7,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.comparison.costs.code_table import read_codes
 from heapfit.design.front.axes import AXES, place
 from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
@@ -101,7 +101,7 @@ def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
     assert set(place(younger).values()) == {UNKNOWN}
     label = code_label(younger)
     assert label == "tailored:layout=7"
-    assert label not in measured_codes()
+    assert label not in read_codes()
 
 
 def test_amounts_are_the_same_code_and_choices_are_not():

@@ -10,7 +10,7 @@ from small_traces import bimodal, fit_json, heapfit, heapfit_json
 from heapfit import _engine
 from heapfit.comparison.costs.measures import Measure, Measures
 from heapfit.comparison.measuring import EXACT
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.front.design_front import (
     Configuration,
     chosen,
@@ -56,7 +56,7 @@ def written(folder):
 
 
 def figures(one):
-    return [one.measures.of(measure) for measure in Measure]
+    return [one.measures.figure(measure) for measure in Measure]
 
 
 def test_the_members_are_those_that_nobody_dominates(front):
@@ -189,9 +189,9 @@ def test_of_equal_memory_the_least_of_what_is_preferred_decides(front):
 def test_every_preference_picks_from_the_front(front):
     for preference in Preference:
         choice = chosen(front, preference)
-        least = min(one.measures.of(Measure(preference.value)) for one in front.members)
+        least = min(one.measures.figure(Measure(preference.value)) for one in front.members)
         assert choice.is_on_front
-        assert choice.measures.of(Measure(preference.value)) <= 1.01 * least
+        assert choice.measures.figure(Measure(preference.value)) <= 1.01 * least
 
 
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
@@ -303,7 +303,7 @@ def test_the_page_has_every_configuration_in_a_table(page, front):
 
 
 def test_the_page_begins_with_what_to_set_a_heap_to(page, front):
-    chosen = chosen_row(front.comparison)
+    chosen = select_row(front.comparison)
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     head = text.index("Two measures at a time")
     assert 0 < text.index(f"{chosen.heap_size.region:,} bytes") < text.index(chosen.name) < head

@@ -12,7 +12,7 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.trial import least_size
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
@@ -64,7 +64,7 @@ def rows_of(page: Page, section: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def matrix(traces) -> Matrix:
     sources = [("first", traces[0]), ("drawn", parse_workload("t2_w1:events=300"))]
-    return compare_traces(sources, Contestants(("tlsf", "best_fit")), contested_portfolio)
+    return compare_traces(sources, ComparisonRequest(("tlsf", "best_fit")), contested_portfolio)
 
 
 def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_peak(

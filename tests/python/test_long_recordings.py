@@ -23,7 +23,7 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.progress import WeightedProgress, no_progress
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
-from heapfit.trace.excerpt import joined
+from heapfit.trace.excerpt import merge_windows
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -70,7 +70,7 @@ def only_the_beginning(found, events, more=()):
     """Windows that miss the peak, but for events that were refused."""
     del events
     around = [(max(one - 3_000, 0), min(one + 500, found.profile.events)) for one in more]
-    return joined([(0, 500), *around])
+    return merge_windows([(0, 500), *around])
 
 
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:

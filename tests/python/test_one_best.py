@@ -9,7 +9,7 @@ import pytest
 from small_traces import fit_json, heapfit
 
 import heapfit as heapfit_package
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import choose_for_one
@@ -49,7 +49,7 @@ def two(trace, effort):
 
 def require_one_best(choice, of_space):
     assert named(choice.winner) == named(of_space.winner)
-    assert named(chosen_row(choice.comparison)) == named(chosen_row(of_space.comparison))
+    assert named(select_row(choice.comparison)) == named(select_row(of_space.comparison))
     assert choice.answer == of_space.answer
 
 

@@ -70,8 +70,8 @@ class Bounds(Tabular):
 
 
 @dataclass(frozen=True, slots=True)
-class BesideResult:
-    """Bounds quick enough to stand beside every comparison. Sizes in bytes."""
+class ComparisonBounds:
+    """Bounds quick enough to print with every comparison. Sizes in bytes."""
 
     packing: int  # of lifetimes known beforehand: at most R of every plan beside it
     static: int  # sum S_i P_i,max
@@ -92,32 +92,32 @@ def find_bounds(
         u_max=profile.u_max,
         packing=packing,
         static=_static(profile),
-        least_of_any=least_of_any(Limits.of(profile)),
+        least_of_any=least_of_any(Limits.from_profile(profile)),
         worst_cases=any_order(lifetimes, profile, loaded.alignment),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class QuickBounds:
-    """What of a trace is needed to tell its bounds beside a result."""
+    """The parts of a trace's bounds that do not depend on a result."""
 
     packing: int
     static: int
     limits: Limits
 
-    def add_worst_case(self, best: Plan | None, placed: int) -> BesideResult:
+    def add_worst_case(self, best: Plan | None, placed: int) -> ComparisonBounds:
         """The bounds, with the worst case of the plan that needs least.
 
         `placed`: height of the lowest placement that a replay made of the trace.
         """
         worst = None if best is None else worst_case(best, self.limits)
-        return BesideResult(min(self.packing, placed), self.static, worst)
+        return ComparisonBounds(min(self.packing, placed), self.static, worst)
 
 
 def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
-    """The bounds that take little time beside the replays of a comparison."""
+    """The bounds that take little time, compared with the replays of a comparison."""
     packing = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
-    return QuickBounds(packing, _static(loaded.profile), Limits.of(loaded.profile))
+    return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
 
 
 def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:

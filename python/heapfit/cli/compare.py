@@ -13,8 +13,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.checks.margin import planned_peak
-from heapfit.checks.run import Run, run_on
+from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
     Alignment,
@@ -47,11 +47,11 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import contested_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, meant
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
@@ -226,7 +226,7 @@ def command(
         return
     refuse_options(context, _OF_LEAGUES, "it is of a league (--output)")
     specs = parse_workloads(workloads or [], seed)
-    contestants = Contestants(tuple(named), _loaded(plans), _only(given), precision_of(exact))
+    contestants = ComparisonRequest(tuple(named), _loaded(plans), _only(given), precision_of(exact))
     asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
     options = MatrixOptions(_step(granularity), load_sram(sram))
     _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
@@ -248,7 +248,7 @@ class _Ranked:
     """What a ranking came to."""
 
     matrix: Matrix
-    runs: Sequence[tuple[Run, PlanFile]]  # each trace in the region of each plan
+    runs: Sequence[tuple[PlanRun, PlanFile]]  # each trace in the region of each plan
     foreign: Sequence[LabelledRow]
 
 
@@ -258,7 +258,7 @@ class _Ranking:
 
     sources: Sequence[Path]
     specs: Sequence[WorkloadSpec]
-    contestants: Contestants
+    contestants: ComparisonRequest
     foreign: Foreign
     importing: ImportOptions
     report: Path | None
@@ -274,7 +274,7 @@ class _Ranking:
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
         with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
-                opened.enter_context(opened_trace(one, self.importing, progress))
+                opened.enter_context(open_trace(one, self.importing, progress))
                 for one in self.sources
             ]
             compared = _labelled(self.sources, traces, self.specs)
@@ -290,10 +290,10 @@ class _Ranking:
 
 def _runs(
     plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
-) -> list[tuple[Run, PlanFile]]:
+) -> list[tuple[PlanRun, PlanFile]]:
     """Each trace in the very region of each plan that sets one."""
     return [
-        (run_on(trace, one, source_name(source), progress), one)
+        (run_recording(trace, one, source_name(source), progress), one)
         for one in plans
         if one.region is not None
         for source, trace in zip(sources, traces, strict=True)
@@ -313,7 +313,7 @@ def _write_page(
     path: Path,
     matrix: Matrix,
     sources: Sequence[Trace | WorkloadSpec],
-    runs: Sequence[tuple[Run, PlanFile]],
+    runs: Sequence[tuple[PlanRun, PlanFile]],
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
@@ -382,16 +382,16 @@ def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterato
     yield from plugin_parts(ranked.foreign)
 
 
-def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
+def _held(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
     """Of each trace and plan, whether the one runs in the region that the other sets."""
-    columns: list[Column[tuple[Run, PlanFile]]] = [
+    columns: list[Column[tuple[PlanRun, PlanFile]]] = [
         Column("plan", value=lambda one: one[1].name),
         Column("trace", value=lambda one: one[0].name),
         Column("region", value=lambda one: one[1].region),
         Column("held", value=lambda one: one[0].refusal is None),
         Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
         Column("peak", value=lambda one: one[0].peak),
-        Column("planned_peak", value=lambda one: planned_peak(one[1])),
+        Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
     ]
     if runs:
         yield Table(columns, runs, "in_plans_regions")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
-from heapfit.comparison.incumbents.requests import as_served, requests_of
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
@@ -45,7 +45,7 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import named_values
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import numbered
+from heapfit.trace.names import make_distinct
 
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
@@ -149,10 +149,10 @@ def _searched(brief: Brief) -> list[Made]:
         replayed=searched.replayed,
         is_searched_further=brief.options.effort != Effort.LONG,
     )
-    return [once(candidate, brief.made)]
+    return [skip_duplicate(candidate, brief.made)]
 
 
-def contested_portfolio(loaded: LoadedTrace, contestants: Contestants) -> Portfolio:
+def contested_portfolio(loaded: LoadedTrace, contestants: ComparisonRequest) -> Portfolio:
     """What a comparison is asked for; all that a fit tries where nothing is named."""
     if not contestants.allocators and not contestants.plan_files:
         return standard_portfolio(loaded)
@@ -170,7 +170,7 @@ def named_portfolio(
     for named in allocators:
         made += _named(named, loaded)
     made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
-    names = numbered([one.name for one in made])
+    names = make_distinct([one.name for one in made])
     return sorted_out([replace(one, name=name) for one, name in zip(made, names, strict=True)])
 
 
@@ -213,7 +213,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> Made:
     """A system's heap, unless it has not what the trace asks for."""
     heap = find_heap(named, loaded.alignment)
     try:
-        as_served(heap, requests_of(loaded))
+        adapt_requests(heap, requests_of(loaded))
     except HeapfitError as error:
         return NotApplicable(named, str(error))
     reason = f"{heap.title}, {SIMULATED}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import Measure
-from heapfit.comparison.row import ranked
+from heapfit.comparison.row import rank_rows
 from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
 from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import save_robust_plans
@@ -21,7 +21,7 @@ from heapfit.trace.loaded import LoadedTrace
 
 def compared(fitted: Fit) -> Comparison:
     """All plans on the recording that is shown, ranked by memory whatever was preferred."""
-    return replace(fitted.comparison, rows=ranked(fitted.comparison.rows))
+    return replace(fitted.comparison, rows=rank_rows(fitted.comparison.rows))
 
 
 def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:

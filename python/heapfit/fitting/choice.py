@@ -11,9 +11,9 @@ from typing import NoReturn
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, Known, heap_size
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row, judged_rows, preferred_verdict, verdict
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.design.front.design_front import (
     chosen,
     compare_all,
@@ -204,7 +204,7 @@ def list_rivals(choice: Choice) -> list[Row]:
     winner = choice.winner
     rivals = [
         one
-        for one in judged_rows(choice.comparison)
+        for one in verdict_rows(choice.comparison)
         if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
     ]
     return sorted(rivals, key=lambda one: one.r_safe is None)
@@ -217,7 +217,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     compared = compare(choice.shown, alone, progress, options.plans.precision)
     (found,) = compared.rows
     others = [row for row in choice.comparison.rows if row is not rival]
-    rows, work = ranked([found, *others]), choice.comparison.work + compared.work
+    rows, work = rank_rows([found, *others]), choice.comparison.work + compared.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
     answer = _make_answer(winner.r_safe or 0, winner.known, options)
@@ -278,11 +278,11 @@ def _refuse_all(name: str, u_max: int) -> NoReturn:
     )
 
 
-def _make_answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
+def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
-def compute_size(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
+def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
     """What a heap is set to for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
 
@@ -293,11 +293,11 @@ def _apply_preference(
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
     if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
-        return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
+        return comparison, select_row(comparison, pools), verdict(comparison, pools)
     front = front_of(comparison, loaded, sram=options.sram, progress=progress)
     choice = chosen(front, prefer, may_count=pools)
     comparison = with_choice_first(comparison, choice)
-    sentence = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    sentence = describe_preference(choice.row, prefer, cost_of_choice(front, choice))
     return comparison, choice.row, sentence
 
 

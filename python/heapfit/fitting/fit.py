@@ -24,7 +24,7 @@ from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, no_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
 # folder of its code; None where there is none.
@@ -128,7 +128,7 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
     >>> [folder.as_posix() for folder in folders_apart([Path("a/x.heap"), Path("b/x.heap")], None)]
     ['out/x', 'out/x-2']
     """
-    return [(output or Path("out")) / name for name in different_names(sources)]
+    return [(output or Path("out")) / name for name in distinct_source_names(sources)]
 
 
 def write(

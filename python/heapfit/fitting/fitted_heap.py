@@ -15,7 +15,7 @@ import pyarrow as pa
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
@@ -95,7 +95,7 @@ class FittedHeap(Tabular):
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
-        now, memories, _ = memories_needed(
+        now, memories, _ = measure_memories(
             now, [requests_of(one) for one in traces], bases, progress
         )
         needs = [memory for memory in memories if memory is not None]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
@@ -64,7 +64,9 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
-    today: Today | None = None  # the incumbent heap beside the fitted one, where it was named
+    today: IncumbentVerdict | None = (
+        None  # the incumbent heap beside the fitted one, where it was named
+    )
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached

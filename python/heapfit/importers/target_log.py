@@ -34,7 +34,7 @@ _QUIET = ("-display", "none", "-monitor", "none", "-parallel", "none")
 
 @dataclass(frozen=True, slots=True)
 class TargetRecording:
-    """What frames told, and how that ended."""
+    """The trace of a target's frames, and how the recording ended."""
 
     trace: Trace
     ending: str  # in words
@@ -133,7 +133,7 @@ def _command(emulation: Emulation) -> list[str]:
 
 
 def _machine_of(image: Path) -> int:
-    """Of an ELF file's header."""
+    """The machine number in the header of an ELF file."""
     try:
         with image.open("rb") as file:
             head = file.read(20)

@@ -12,8 +12,8 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.portfolio import named_portfolio, standard_portfolio
 from heapfit.league.recordings import Recording
@@ -173,8 +173,8 @@ def _chosen(ground: _Ground, measured: Sequence[Row]) -> Row | None:
     if not unsized:
         return None
     info, u_max = ground.loaded.trace.info, ground.loaded.profile.u_max
-    comparison = Comparison(info, u_max, ground.loaded.alignment, ranked(unsized), ())
-    return replace(chosen_row(comparison), name=FIT)
+    comparison = Comparison(info, u_max, ground.loaded.alignment, rank_rows(unsized), ())
+    return replace(select_row(comparison), name=FIT)
 
 
 def _as_candidate(row: Row) -> Candidate:

@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import Progress, no_progress
 from heapfit.trace.content import content_hash
-from heapfit.trace.names import different_names
+from heapfit.trace.names import distinct_source_names
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 _RUN = re.compile(r"(.+)-\d+", re.DOTALL)
@@ -61,7 +61,7 @@ def opened_recordings(
     events = opening.events
     files = [file for source in sources for file in _files_of(source)]
     found = []
-    for number, (file, name) in enumerate(zip(files, different_names(files), strict=True)):
+    for number, (file, name) in enumerate(zip(files, distinct_source_names(files), strict=True)):
         progress("open recordings", number / len(files))
         trace = open_any(file, opening.importing, folder, name=f"whole-{name}")
         if events is not None and trace.info.events > events:

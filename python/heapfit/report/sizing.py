@@ -11,8 +11,8 @@ from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_ax
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
-from heapfit.sizing.separate_pools import AlonePools
-from heapfit.sizing.settings import share_told
+from heapfit.sizing.separate_pools import SeparatePools
+from heapfit.sizing.settings import share_text
 
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")
 _DASHES = ("solid", "dot", "dash")  # told apart where colours come again
@@ -32,7 +32,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         admission=_admitted(sizing.aim.admission),
         schemes=sizing.schemes,
         pools=None,
-        told=share_told,
+        told=share_text,
         command=command,
     )
     rendering.write_page(path, text)
@@ -49,12 +49,12 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         subject=source.name,
         unit="requests",
         verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
-        f"{share_told(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        f"{share_text(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
         admission=_admitted(sizing.admission),
         schemes=None,
         pools=sizing,
-        judged_on=sizing.unseen.told,
-        told=share_told,
+        judged_on=sizing.unseen.description,
+        told=share_text,
         command=command,
     )
     rendering.write_page(path, text)
@@ -144,7 +144,7 @@ def _together(sizing: PoolSizing) -> Trace:
     }
 
 
-def _pool_curve(name: str, sizings: Sequence[AlonePools], colour: str, dash: str) -> Trace:
+def _pool_curve(name: str, sizings: Sequence[SeparatePools], colour: str, dash: str) -> Trace:
     shares = [1 - one.admission for one in sizings]
     curve = marked_line(name, shares, [one.memory for one in sizings], colour)
     curve["line"]["dash"] = dash

@@ -26,13 +26,13 @@ _MOST_POINTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Keys that change together."""
+    """Keys of a scenario that change together, with their values."""
 
     values: Mapping[str, tuple[Value, ...]]
 
     @property
     def key(self) -> str:
-        """The first one, which names the axis."""
+        """The first key, which names the axis."""
         return next(iter(self.values))
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Axis:
 
 
 def read_grid(top: Table) -> tuple[Axis, ...]:
-    """The `[[grid]]` of a scenario."""
+    """Reads the `[[grid]]` tables of a scenario."""
     tables = top.tables("grid") if top.has("grid") else []
     axes = tuple(_read_axis(table) for table in tables)
     keys = [key for axis in axes for key in axis.values]
@@ -71,7 +71,7 @@ def steps(axes: Sequence[Axis]) -> Iterator[dict[str, Value]]:
 def with_values(
     document: Mapping[str, Any], values: Mapping[str, Value], top: Table
 ) -> dict[str, Any]:
-    """A copy of the document with these keys set; refuses a key whose table is not there."""
+    """A copy of the document with these keys set; rejects a key whose table does not exist."""
     changed = copy.deepcopy(dict(document))
     for path, value in values.items():
         *names, last = path.split(".")

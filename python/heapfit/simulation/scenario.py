@@ -40,7 +40,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of the grid."""
+    """One point of the grid: its values, its traffic and its schemes."""
 
     values: Mapping[str, Value]  # of the grid's keys
     traffic: Traffic
@@ -59,7 +59,7 @@ class Scenario:
     run: RunSettings
 
     def short_keys(self) -> dict[str, str]:
-        """The key of each axis, with as much of its end as tells it from the others."""
+        """The key of each axis, shortened to its end where that is unambiguous."""
         keys = [axis.key for axis in self.axes]
         return {key: _shortest_end(key, keys) for key in keys}
 
@@ -110,7 +110,7 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
 
 
 def _read_run(table: Table) -> RunSettings:
-    """What is not given has its standard value."""
+    """Reads the `[run]` table; missing keys have their standard values."""
     given = {key: read(table, key) for key, read in _RUN.items() if table.has(key)}
     table.finish()
     return RunSettings(**given)

@@ -16,14 +16,14 @@ _FEW = 4  # requests
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What the traffic is offered to."""
+    """A plan in a region, to which traffic is offered."""
 
     name: str
     plan: Plan
     region: int  # bytes
 
     def capacity(self) -> int:
-        """Bytes that the empty heap could hand out: its free blocks together."""
+        """Bytes that an empty heap can allocate: the sum of its free blocks."""
         idle = _engine.SlotWorkload(slots=1, least=1, most=1, seed=0)
         free = _engine.SlotBuffer(self.plan.engine(), self.region, idle).free_sizes()
         return int(free.sum(dtype="uint64"))
@@ -43,7 +43,7 @@ class Scheme:
 
 
 def read_scheme(name: str, table: Table) -> Scheme:
-    """A `[schemes.NAME]` table. Without a region it gets the least in which its plan starts."""
+    """Reads a `[schemes.NAME]` table. The standard region is the least in which its plan starts."""
     plan = read_plan(table.table("plan"))
     try:
         smallest = plan.engine().smallest_region

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace shows without any allocator: sizes, live bytes and blocks over time, lifetimes."""
+"""The profile of a trace without any allocator: sizes, lifetimes, live bytes over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.trace.stored import Trace, prefix_errors
 from heapfit.trace.tabular import Tabular
 
 Counts: TypeAlias = NDArray[np.uint64]
@@ -71,7 +71,7 @@ def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
 
 
 def profile_events(events: _engine.EventArray, progress: Progress = no_progress) -> Profile:
-    """As `profile_trace`, of a trace that is in memory."""
+    """Profiles a trace that is in memory."""
     engine = _engine.Profile(SAMPLES)
     progress("profile", 0.0)
     engine.feed(events)
@@ -80,7 +80,7 @@ def profile_events(events: _engine.EventArray, progress: Progress = no_progress)
 
 
 def profile_of(engine: _engine.Profile) -> Profile:
-    """What the engine's pass has found so far."""
+    """The profile of what the engine's pass has read so far."""
     result = engine.result()
     return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
 
@@ -102,7 +102,7 @@ def _feed(engine: _engine.Profile | _engine.SizeSeries, trace: Trace, progress: 
     done = 0
     progress("profile", 0.0)
     for events in trace.event_batches():
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             engine.feed(events)
         done += len(events)
         progress("profile", done / trace.info.events)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from heapfit import _engine
 from heapfit.outputs.file import staged_file
 from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.trace.stored import Trace, prefix_errors
 
 SCHEMA_VERSION = 1
 _METADATA_KEY = b"heapfit_series"
@@ -24,7 +24,7 @@ _CLIMBING = ("event", "time")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What was written."""
+    """A series that was written to a file."""
 
     path: Path
     rows: int
@@ -57,7 +57,7 @@ def _batches(
     progress("series", 0.0)
     for columns in trace.batches(("op", "object", "size", "alignment", "time")):
         events = _engine.EventArray(done)
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
             found = changes.feed(events)
         event = found.take_events()

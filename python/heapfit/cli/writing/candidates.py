@@ -25,7 +25,7 @@ from heapfit.report.front.page import render
 from heapfit.report.heap import design as page
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import DrawnSet
+from heapfit.workloads.drawn_set import ResampledTraces
 
 _PLANS_PAGE, _FRONT_PAGE = "plans.html", "front.html"
 
@@ -45,7 +45,7 @@ class CandidateFolders:
 
 
 def write_candidates(
-    fitted: Fit, folders: CandidateFolders, drawn: DrawnSet | None
+    fitted: Fit, folders: CandidateFolders, drawn: ResampledTraces | None
 ) -> Iterator[Part]:
     """Writes what is asked for, and tells of it."""
     if folders.plans is None and folders.front is None:
@@ -58,7 +58,7 @@ def write_candidates(
 
 
 def _write_plans(
-    fitted: Fit, shown: LoadedTrace, folder: Path, drawn: DrawnSet | None
+    fitted: Fit, shown: LoadedTrace, folder: Path, drawn: ResampledTraces | None
 ) -> list[Part]:
     options = fitted.options
     asked = page.Asked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.comparison.candidate import Candidate, NotApplicable, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicate
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import Patience, certified_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
@@ -28,7 +28,7 @@ def budget_candidates(
             candidates.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None
-                else once(
+                else skip_duplicate(
                     Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), candidates
                 )
             )

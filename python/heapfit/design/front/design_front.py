@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.comparison import Comparison, refuse_nothing
+from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.measures import ABOUT, Measure, Measures, measures_of
-from heapfit.comparison.jobs import Prepared, measured_rows, prepared_of
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, Measures, measures_of
+from heapfit.comparison.jobs import PreparedTrace, measure_rows, prepare_trace
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row
 from heapfit.design.front.axes import place
 from heapfit.design.front.pareto import Place, Standing, places
 from heapfit.design.front.preference import Preference
@@ -91,7 +91,7 @@ class Front(Tabular):
 
     def least(self, measure: Measure) -> float | None:
         """Of all configurations."""
-        known = [one.measures.of(measure) for one in self.configurations]
+        known = [one.measures.figure(measure) for one in self.configurations]
         return min((value for value in known if value is not None), default=None)
 
     def energy_over_least(self, configuration: Configuration) -> float | None:
@@ -114,18 +114,18 @@ def compare_all(
     size is to be tried: then its row has `r_safe_at_least`, and no R_safe.
     """
     if not portfolio.candidates:
-        refuse_nothing(portfolio.not_applicable)
-    prepared = prepared_of("the trace", loaded.trace, loaded, portfolio)
+        reject_empty_portfolio(portfolio.not_applicable)
+    prepared = prepare_trace("the trace", loaded.trace, loaded, portfolio)
     sweep = sweep or Sweep(workers=1)
     first, others = _in_two(loaded, portfolio.candidates, precision)
     some = replace(portfolio, candidates=tuple(portfolio.candidates[i] for i in first))
     usual = WITHOUT_EVERY_SIZE if others else precision
-    (rows,) = measured_rows([replace(prepared, portfolio=some)], usual, sweep, progress)
+    (rows,) = measure_rows([replace(prepared, portfolio=some)], usual, sweep, progress)
     known = dict(zip(first, rows, strict=True))
     if others:
         known |= _left(loaded, prepared, rows, others)
-        (rows,) = measured_rows([prepared], precision, sweep, progress, [known])
-    return prepared.compared(rows)
+        (rows,) = measure_rows([prepared], precision, sweep, progress, [known])
+    return prepared.comparison(rows)
 
 
 def _in_two(
@@ -148,10 +148,12 @@ def _tells(candidate: Candidate, loaded: LoadedTrace) -> bool:
 
 
 def _left(
-    loaded: LoadedTrace, prepared: Prepared, rows: Sequence[Row], others: Sequence[int]
+    loaded: LoadedTrace, prepared: PreparedTrace, rows: Sequence[Row], others: Sequence[int]
 ) -> dict[int, Row]:
     """The rows of those that need no search, by their numbers."""
-    named = ranked([row for row in rows if not row.is_searched_further and not row.is_cut_to_trace])
+    named = rank_rows(
+        [row for row in rows if not row.is_searched_further and not row.is_cut_to_trace]
+    )
     least = max((row.r_safe or 0 for row in named[:1]), default=0)
     rivals = Rivals(loaded, prepared.ground, rows, least)
     found = ((i, rivals.left(prepared.portfolio.candidates[i])) for i in others)
@@ -172,7 +174,7 @@ def front_of(
         progress(step, done / len(comparison.rows))
         costs.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
-    standings = places([[one.of(measure) for measure in by] for one in costs])
+    standings = places([[one.figure(measure) for measure in by] for one in costs])
     numbers = {row.name: number for number, row in enumerate(comparison.rows)}
     standings = [
         one if row.beaten_by is None else Place(Standing.DOMINATED, numbers[row.beaten_by])
@@ -196,7 +198,7 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
     members = front.members
     if not may_count:
         members = tuple(one for one in front.configurations if not one.row.is_cut_to_trace)
-    known = [(value, one) for one in members if (value := one.measures.of(measure)) is not None]
+    known = [(value, one) for one in members if (value := one.measures.figure(measure)) is not None]
     if not known:
         raise HeapfitError(
             f"--prefer {preference}: no candidate has a figure for it "
@@ -209,7 +211,7 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
 
 def verdict_of(front: Front) -> Configuration:
     """The configuration that the verdict names."""
-    row = chosen_row(front.comparison)
+    row = select_row(front.comparison)
     return next(one for one in front.configurations if one.row is row)
 
 
@@ -221,11 +223,11 @@ def cost_of_choice(front: Front, choice: Configuration) -> str:
     """What the choice has more of than the least on the front, measure by measure."""
     more = []
     for measure in ALL_MEASURES:
-        known = [one.measures.of(measure) for one in front.members]
+        known = [one.measures.figure(measure) for one in front.members]
         least = min((value for value in known if value is not None), default=None)
-        value = choice.measures.of(measure)
+        value = choice.measures.figure(measure)
         if value is not None and least and not _is_near(value, least):
-            more.append(f"{ABOUT[measure].title} {value / least - 1:+.0%}")
+            more.append(f"{MEASURE_TEXTS[measure].title} {value / least - 1:+.0%}")
     if not more:
         return "the least of everything"
     return f"over the least of each: {', '.join(more)}"

@@ -21,8 +21,8 @@ from typing import Final
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.comparison.measuring import Ground, beaten
+from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.measuring import Ground, try_limit
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
@@ -84,7 +84,7 @@ class Rivals:
         if rival is None:
             return None
         limit = max(rival.r_safe, self._least)
-        row = beaten(candidate, events, self._ground, limit)
+        row = try_limit(candidate, events, self._ground, limit)
         if row.r_safe_at_least is None:
             return None
         work = row.work + Work(regions=roomy.events, metered=len(events))
@@ -101,12 +101,12 @@ class Rivals:
 
     def _costs(self, plan: Plan, region: int) -> _Costs | None:
         """None for a code that was not measured."""
-        code = measured_codes().get(code_label(plan))
+        code = read_codes().get(code_label(plan))
         if code is None:
             return None
         events = self._loaded.events_for(plan)
         calls = _engine.call_costs(plan.engine(), events, region, self._ground.base_alignment)
-        modelled = code.model.of(calls)
+        modelled = code.model.estimate(calls)
         if modelled is None:
             return None
         loads, stores = (int((calls[one] * calls["calls"]).sum()) for one in ("loads", "stores"))

@@ -62,7 +62,7 @@ def learn_sites(
 
     None if the trace tells of fewer than two sites.
     """
-    depths = [loaded.by_caller(), loaded] if loaded.trace.chains else [loaded]
+    depths = [loaded.reduce_to_callers(), loaded] if loaded.trace.chains else [loaded]
     each = [_learned(one, start, most_events, seed, progress) for one in depths]
     found = [one for one, _ in each if one is not None]
     best = next((one for one in found if not _is_saved(loaded, one, found[-1])), None)

@@ -20,9 +20,9 @@ import numpy as np
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.comparison.comparison import Comparison, measure, refuse_nothing
+from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
 from heapfit.comparison.incumbents.heaps import SIMULATED, is_simulated
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.row import Row
 from heapfit.design.plan_files import plan_file_of, trained_on_trace
@@ -90,7 +90,7 @@ class Attacks:
 
 def attack_plans(
     trace: Trace,
-    attacked: Contestants,
+    attacked: ComparisonRequest,
     options: AdversaryOptions,
     progress: Progress = no_progress,
     sweep: Sweep | None = None,
@@ -105,11 +105,13 @@ def attack_plans(
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
-        refuse_nothing(portfolio.not_applicable)
-    comparison = measure(loaded, portfolio, counted(progress, "compare", len(portfolio.candidates)))
+        reject_empty_portfolio(portfolio.not_applicable)
+    comparison = measure_portfolio(
+        loaded, portfolio, counted(progress, "compare", len(portfolio.candidates))
+    )
     candidates = {one.name: one for one in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
-    limits = Limits.of(loaded.profile)
+    limits = Limits.from_profile(loaded.profile)
     targets = []
     for row in comparison.rows:
         region = options.region or regions.get(row.name) or row.r_safe
@@ -269,7 +271,7 @@ def _stored(target: _Target, found: _Found, folder: Path, progress: Progress) ->
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)
     portfolio, broken = Portfolio((target.candidate,), ()), Precision(also=found.region)
-    (measured,) = measure(loaded, portfolio, progress, broken).rows
+    (measured,) = measure_portfolio(loaded, portfolio, progress, broken).rows
     return BadSequence(
         trace=trace.path,
         plan=plan_path,

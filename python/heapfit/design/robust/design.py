@@ -22,9 +22,9 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.margin import HeapSize, Known, heap_size
-from heapfit.comparison.verdict import are_worth_it
-from heapfit.comparison.work import NO_WORK, Work, work_of
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.verdict import are_pools_worth_it
+from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Replays, Runs, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective
@@ -112,7 +112,7 @@ class RobustDesigns:
         return next((row for row in before if taken(row, plain)), plain)
 
     def _is_worth_it(self, row: RobustRow, plain: RobustRow) -> bool:
-        return are_worth_it(row.needed, plain.needed, self.u_max_objective)
+        return are_pools_worth_it(row.needed, plain.needed, self.u_max_objective)
 
     def _holds(self, row: RobustRow, plain: RobustRow) -> bool:
         if self.recordings < self.traces or not row.held or not all(row.held):
@@ -123,9 +123,9 @@ class RobustDesigns:
             for pools, heap, u_max in needs
         )
 
-    def known(self, row: RobustRow) -> Known:
+    def known(self, row: RobustRow) -> MarginBasis:
         """What the row's margin rests on."""
-        return Known(self.recordings, self.u_max_objective, row.kind)
+        return MarginBasis(self.recordings, self.u_max_objective, row.kind)
 
     def heap_size(
         self, row: RobustRow, peak: int | None = None, margin: float | None = None
@@ -202,7 +202,7 @@ def _designed(
         rows=tuple(rows),
         not_applicable=(*filter(_is_told, whole.portfolio.not_applicable), *hopeless),
         recalled=len(replays.recalled),
-        work=work_of([replays.work, *(fold.portfolio.work for fold in (whole, *parts))]),
+        work=total_work([replays.work, *(fold.portfolio.work for fold in (whole, *parts))]),
     )
 
 

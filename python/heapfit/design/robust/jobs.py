@@ -27,8 +27,8 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, no_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.replay_cache.answers import Answers, key_of
-from heapfit.trace.replay_cache.fleet import KeptFleet
+from heapfit.trace.replay_cache.answers import Answers, answer_key
+from heapfit.trace.replay_cache.fleet import CachedFleet
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
@@ -123,14 +123,14 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
 
 
 @contextmanager
-def _fleet(runs: Sequence[LoadedTrace], making: _Making) -> Iterator[_engine.Fleet | KeptFleet]:
+def _fleet(runs: Sequence[LoadedTrace], making: _Making) -> Iterator[_engine.Fleet | CachedFleet]:
     """All traces, of which trials are kept if that is asked for."""
     arrays = tuple(run.events for run in runs)
     if making.kept is None:
         yield _engine.Fleet(arrays)
         return
     with closing(Answers(making.kept)) as answers:
-        yield KeptFleet(arrays, making.contents, answers)
+        yield CachedFleet(arrays, making.contents, answers)
 
 
 class Replays:
@@ -233,7 +233,7 @@ class Replays:
     def _key(self, work: Replaying, key: tuple[Any, ...], value: tuple[Any, ...]) -> bytes:
         """Of the answer to one question about a plan on a trace."""
         content = self._runs.contents[key[1]]
-        return key_of(work.__name__, key[0], self.base_alignment, value[1], content)
+        return answer_key(work.__name__, key[0], self.base_alignment, value[1], content)
 
     def _done(
         self, step: str, work: Replaying, wanted: dict[Any, tuple[Any, ...]], times: int

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.trace.chains import chains_joined
+from heapfit.trace.chains import join_chains
 from heapfit.trace.operations import FREE, is_allocation, is_end
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
@@ -34,7 +34,7 @@ def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
         pointer_bits=widths.pop() if len(widths) == 1 else 0,
         kind=kinds.pop() if len(kinds) == 1 else "heap",
     )
-    chains = chains_joined([trace.chains for trace in traces])
+    chains = join_chains([trace.chains for trace in traces])
     return write_trace(path, _batches(traces), info, lambda: chains)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
@@ -33,7 +33,7 @@ def robust_portfolio(
     portfolio = _of_one(joined, options, progress)
     candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
     budgeted = [one for one in portfolio.candidates if _is_over_standard(one)]
-    candidates += [once(_over_best_fit(one), portfolio.candidates) for one in budgeted]
+    candidates += [skip_duplicate(_over_best_fit(one), portfolio.candidates) for one in budgeted]
     names = {one.name for one in budgeted}
     candidates += [
         replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")

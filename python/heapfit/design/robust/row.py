@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.comparison.margin import MarginKind, kind_of
+from heapfit.comparison.margin import MarginKind, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -41,7 +41,7 @@ class RobustRow:
     @property
     def kind(self) -> MarginKind:
         """Which margin it needs."""
-        return kind_of(self.plan, self.is_trained)
+        return margin_kind(self.plan, self.is_trained)
 
     @property
     def needed(self) -> int | None:

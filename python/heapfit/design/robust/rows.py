@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.margin import Known, heap_size, kind_of
+from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
 from heapfit.design.robust.objective import Objective
@@ -179,7 +179,7 @@ def _has_held(one: Candidate, part: Fold, trace: int, region: int | None, judge:
         return False
     u_max = judge.replays.u_max
     most = max(u_max[i] for i in part.seen)
-    known = Known(len(part.seen), most, kind_of(one.plan, one.trained_on_this_trace))
+    known = MarginBasis(len(part.seen), most, margin_kind(one.plan, one.trained_on_this_trace))
     return needed <= heap_size(region, known, u_max[trace]).region
 
 
@@ -220,7 +220,7 @@ def _ranked(rows: Sequence[RobustRow], judge: Judge) -> list[RobustRow]:
     u_max = judge.objective.of(judge.replays.u_max) or 0
 
     def key(row: RobustRow) -> tuple[float, float, str]:
-        known = Known(judge.recordings, u_max, row.kind)
+        known = MarginBasis(judge.recordings, u_max, row.kind)
         needed = math.inf if row.needed is None else heap_size(row.needed, known).region
         return needed, row.region or math.inf, row.name
 

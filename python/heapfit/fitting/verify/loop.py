@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.checks.run import run_on
+from heapfit.checks.run import run_recording
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
@@ -155,7 +155,7 @@ class _Loop:
     def _fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
-        replayed = run_on(recorded.trace, plan, f"run {number}")
+        replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
         self.runs.done(f"run {number}")
         assert recorded.log is not None, "a firmware's recordings keep their logs"

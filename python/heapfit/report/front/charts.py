@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.comparison.costs.measures import ABOUT, Measure
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.design.front.axes import NONE
 from heapfit.design.front.design_front import Configuration, Front
 from heapfit.design.front.pareto import Standing
@@ -72,7 +72,7 @@ def axis_titles() -> dict[Measure, str]:
     """Each measure with its unit."""
     return {
         measure: f"{about.title}, {about.unit}" if about.unit else about.title
-        for measure, about in ABOUT.items()
+        for measure, about in MEASURE_TEXTS.items()
     } | {
         Measure.ACCESSES: "accesses a call, mean",
         Measure.TIME: "instructions a call, mean",
@@ -97,7 +97,7 @@ def _columns(front: Front) -> dict[str, dict[str, object]]:
             "values": [
                 front.energy_over_least(one) if measure is Measure.ENERGY else figure
                 for one in front.configurations
-                for figure in (one.measures.of(measure),)
+                for figure in (one.measures.figure(measure),)
             ],
         }
         for measure in Measure
@@ -111,8 +111,8 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
         "mode": "markers",
         "name": name,
         "meta": list(numbers),
-        "x": [one.of(Measure.RAM) for one in first],  # until others are chosen (front.js)
-        "y": [one.of(Measure.TIME) for one in first],
+        "x": [one.figure(Measure.RAM) for one in first],  # until others are chosen (front.js)
+        "y": [one.figure(Measure.TIME) for one in first],
         "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],
         "hovertemplate": "%{text}<extra></extra>",

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.checks.check import Check, Checked, Source
-from heapfit.checks.margin import planned_peak
-from heapfit.comparison.trial import need_of
-from heapfit.importers import opened_trace
+from heapfit.checks.check import Check, CheckedRecording, Source
+from heapfit.checks.margin import peak_of_plan
+from heapfit.comparison.trial import least_region
+from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan_file import PlanFile
@@ -55,7 +55,7 @@ def render(check: Check, sources: Sequence[Source], command: str) -> str:
     shown, needed = None, []
     with ExitStack() as opened:
         for number, (source, one) in enumerate(zip(sources, check.recordings, strict=True)):
-            trace = opened.enter_context(opened_trace(source, check.options.importing))
+            trace = opened.enter_context(open_trace(source, check.options.importing))
             loaded = load_trace(trace, check.plan.plan.alignment)
             needed.append(_needed(loaded, check.plan, one))
             shown = loaded if number == place else shown
@@ -72,7 +72,7 @@ def _shown(check: Check) -> int:
     return refused[0] if refused else max(peaks, key=lambda i: check.recordings[i].run.peak)
 
 
-def _needed(loaded: LoadedTrace, plan: PlanFile, checked: Checked) -> Needed:
+def _needed(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording) -> Needed:
     is_seen = plan.trained_on.has_seen(loaded.content)
     if checked.needed is not None:
         return Needed(checked.needed.r_safe, is_seen)
@@ -81,7 +81,7 @@ def _needed(loaded: LoadedTrace, plan: PlanFile, checked: Checked) -> Needed:
     low = min(checked.run.peak, region)
     unit = _engine.REGION_UNIT
     sizes = sorted({(low + (region - low) * i // _SIZES) // unit * unit for i in range(_SIZES)})
-    return Needed(need_of(trial, trial.run(region), [*sizes, region]), is_seen)
+    return Needed(least_region(trial, trial.run(region), [*sizes, region]), is_seen)
 
 
 def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
@@ -136,7 +136,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[Needed]) -> Open
         trust=(
             Figure("recordings", count(len(recordings)), "each replayed in this very region"),
             Figure("the plan has seen", count(seen), "of these"),
-            Figure("planned peak", size(planned_peak(plan) or None), "that the region is for"),
+            Figure("planned peak", size(peak_of_plan(plan) or None), "that the region is for"),
             Figure("margin", margin, "of the region, beyond that peak"),
             content.pointers_told(infos),
         ),
@@ -164,7 +164,9 @@ def _sentence(check: Check, needed: Sequence[Needed]) -> str:
     return f"{opening}first at event {count(refusal.event)}{more}."
 
 
-def _peak(shown: LoadedTrace, heap: Subject, checked: Checked, sites: dict[int, str]) -> Peak:
+def _peak(
+    shown: LoadedTrace, heap: Subject, checked: CheckedRecording, sites: dict[int, str]
+) -> Peak:
     """The moment of the refusal, if there is one."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.checks.run import Run
+from heapfit.checks.run import PlanRun
 from heapfit.comparison.jobs import Source
 from heapfit.comparison.matrix import Matrix
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.case import Case, drawn_case
@@ -41,7 +41,7 @@ class Compared:
 
     matrix: Matrix
     sources: Sequence[Source]  # of the matrix's columns, in their order
-    held: Sequence[tuple[Run, PlanFile]] = ()  # traces in the very regions that plans set
+    held: Sequence[tuple[PlanRun, PlanFile]] = ()  # traces in the very regions that plans set
     programs: Sequence[Path] = ()  # recorded ones, for the names of call sites
     command: str = ""  # that was typed
 
@@ -97,7 +97,7 @@ def _case(compared: Compared, folder: Path) -> Case:
         source = generate_workload(source, folder / f"{source.name}.parquet")
     shown = load_trace(source, comparison.rows[0].alignment)
     sites = site_names(shown, compared.programs)
-    return drawn_case(shown, comparison, chosen_row(comparison), sites)
+    return drawn_case(shown, comparison, select_row(comparison), sites)
 
 
 def _opening(case: Case, matrix: Matrix) -> Opening:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.comparison import measure
+from heapfit.comparison.comparison import measure_portfolio
 from heapfit.comparison.measuring import Precision
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import RobustRow
@@ -48,7 +48,7 @@ class Asked:
 def write_design_page(path: Path, designs: Designs, shown: LoadedTrace, asked: Asked) -> None:
     """Of one recording, whose winner is replayed."""
     comparison = designs.comparison
-    case = drawn_case(shown, comparison, chosen_row(comparison), site_names(shown, asked.programs))
+    case = drawn_case(shown, comparison, select_row(comparison), site_names(shown, asked.programs))
     gathered = _content(case, opening_of(case, "fit --plans"), None, asked)
     text = content.render(_TEMPLATE, gathered, designs=designs, robust=None, names=())
     rendering.write_page(path, text)
@@ -103,7 +103,9 @@ def _measured(several: Several, shown: LoadedTrace, asked: Asked) -> Case:
         Candidate(row.name, row.plan, row.reason, row.is_trained)
         for row in (chosen, *beside[:_MOST_BESIDE])
     ]
-    comparison = measure(shown, Portfolio(tuple(candidates), ()), precision=asked.precision)
+    comparison = measure_portfolio(
+        shown, Portfolio(tuple(candidates), ()), precision=asked.precision
+    )
     winner = next(row for row in comparison.rows if row.name == chosen.name)
     return drawn_case(shown, comparison, winner, site_names(shown, asked.programs))
 

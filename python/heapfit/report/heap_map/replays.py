@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap, heap_4
-from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests, requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
@@ -182,7 +182,7 @@ def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
         return None
     if row.heap is not None:
         requests = requests_of(shown)
-        served = as_served(row.heap, requests)
+        served = adapt_requests(row.heap, requests)
         replayed = _Served(row.heap, requests, served, served.engine(), base)
         return replayed.subject(row.name, row.replay_region)
     return planned(row.name, row.plan, shown, (row.replay_region, base))
@@ -217,7 +217,7 @@ def _todays(case: Case) -> list[Subject]:
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
     requests, base = requests_of(shown), shown.largest_alignment
     try:
-        served = as_served(heap, requests)
+        served = adapt_requests(heap, requests)
     except HeapfitError:
         return []
     replayed = _Served(heap, requests, served, served.engine(), base)
