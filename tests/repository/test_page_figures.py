@@ -134,7 +134,7 @@ def test_the_readme_tells_of_peers_what_their_page_does() -> None:
         0
     ]
     assert f"on all of {programs} recorded programs" in page("README.md")
-    assert f"on {plain} as it is" in page("README.md")
+    assert f"on {plain} without fitting" in page("README.md")
 
 
 def test_the_readme_tells_the_medians_of_the_page_of_peers() -> None:
@@ -142,7 +142,7 @@ def test_the_readme_tells_the_medians_of_the_page_of_peers() -> None:
     espressif, _, dlmalloc, _, plain, _ = re.findall(r"[\d.]+", peers.split("| median |")[1])[:6]
     sized = re.findall(r"[\d.]+", peers.split("| median |")[2])[2]
     for told, figure in {
-        "dlmalloc | there is memory to spare, and {} times": dlmalloc,
+        "there is memory to spare, and you can afford {} times": dlmalloc,
         "memory decides: {} times the peak at best": espressif,
         "`tailored` needs {} and": plain,
         "neither header nor map: {} in the median": sized,
