@@ -16,10 +16,10 @@ HEAD = f"""\
 # Allocators
 
 Each allocator is one header and one source. Those in `core/` may ship in firmware; those in
-`baselines/` are for comparison only. The header describes how its allocator works. `heapfit
-allocators` prints this page's figures. It also prints those of allocators in `papers/src`, which
-only the reproduction of a paper needs, if they are named. A tunable is a line of a plan; if the
-line is absent, the standard value is used.
+`baselines/` are for comparison only. The header describes how its allocator works.
+`heapfit allocators` prints this page's figures. It also prints those of allocators in `papers/src`,
+which only the reproduction of a paper needs, if they are named. A tunable is a line of a plan; if
+the line is absent, the standard value is used.
 
 Figures are of the standard plan. n is the largest request in units of the smallest block, M the
 most bytes live at once. The smallest region is one that serves a single block of

@@ -35,14 +35,15 @@ cell has the worst result of an allocator's plans:
 | `C` `O` | a live block's bytes changed; two live blocks overlap or one lies outside the region |
 | `S` `H` | crash; hang |
 
-Allocators of `core/` must show `.` or `r` from the [safety level](hardening.md) that the last column
-of this list names; results below that level are printed only. Baselines, the allocators for
+Allocators of `core/` must show `.` or `r` from the [safety level](hardening.md) that the last
+column of this list names; results below that level are printed only. Baselines, the allocators for
 comparison, follow their originals. For them only A to E are required, at every level. They are not
 tried at level 3, which would guard them as well.
 
 Level 2 reports damage before another byte is allocated. Level 3 reports it before the damaged
 memory is allocated again, and an attack G that is not reported counts as `X` there. The attacks B
-are on calloc. They are made on generated heaps, which have one (`tests/python/test_generate_calls.py`)."""
+are on calloc. They are made on generated heaps, which have one
+(`tests/python/test_generate_calls.py`)."""
 
 
 FAULTS = """\

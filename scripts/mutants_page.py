@@ -59,8 +59,8 @@ BRANCHES = """\
 
 The table has the share of branches that tests take at safety level 1. The tests are the unit tests,
 the contract suite (20,000 steps per allocator) and calls on damaged heaps
-(`tests/attack/damaged_words.c`, 20,000 per allocator). A branch is one outcome of a condition in the
-source. Each term of `&&` and `||` counts; copies of an inlined function count once.
+(`tests/attack/damaged_words.c`, 20,000 per allocator). A branch is one outcome of a condition in
+the source. Each term of `&&` and `||` counts; copies of an inlined function count once.
 
 Conditions with only one outcome at this level are excluded:
 
