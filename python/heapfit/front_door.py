@@ -23,8 +23,8 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.portfolio import contested_portfolio
-from heapfit.design.space import named_configurations
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
 from heapfit.generate import generate
@@ -159,7 +159,7 @@ def compare(
     )
     with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        return comparison.compare(loaded, contested_portfolio(loaded, contestants), progress)
+        return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
 
 
 def find_front(
@@ -177,7 +177,7 @@ def find_front(
     options = options or PlanOptions()
     with _opened(source, importing, progress) as trace:
         loaded = load_trace(trace, options.alignment, progress)
-        space = named_configurations(loaded, allocators, options, progress)
+        space = configurations_by_name(loaded, allocators, options, progress)
         compared = compare_all(loaded, space, options.precision, progress=progress)
         return front_of(compared, loaded, progress=progress)
 

@@ -17,7 +17,7 @@ from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.trial import least_size
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of
-from heapfit.design.portfolio import contested_portfolio
+from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.space import portfolio_of
 from heapfit.fitting.fitted_heap import fit_heap
@@ -64,7 +64,7 @@ def rows_of(page: Page, section: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def matrix(traces) -> Matrix:
     sources = [("first", traces[0]), ("drawn", parse_workload("t2_w1:events=300"))]
-    return compare_traces(sources, ComparisonRequest(("tlsf", "best_fit")), contested_portfolio)
+    return compare_traces(sources, ComparisonRequest(("tlsf", "best_fit")), comparison_portfolio)
 
 
 def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_peak(

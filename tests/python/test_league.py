@@ -11,7 +11,7 @@ from page_reader import Page
 from small_traces import bimodal, heapfit
 
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league import (
     League,
@@ -90,7 +90,7 @@ def test_a_plain_row_has_the_regions_of_a_comparison(league: League) -> None:
     (row,) = rows_of(league, recording="echo-2", entrant="tlsf", learned=PLAIN)
     (recording,) = (one for one in league.recordings if one.name == "echo-2")
     loaded = load_trace(Trace.open(recording.path), 8)
-    (candidate,) = named_portfolio(loaded, ["tlsf"], []).candidates
+    (candidate,) = build_portfolio(loaded, ["tlsf"], []).candidates
     expected = measure_candidate(candidate, loaded.events, Ground(loaded.profile.u_max, 8))
     assert (row.r_min, row.r_safe, row.step) == (expected.r_min, expected.r_safe, expected.step)
     assert row.accesses == expected.accesses_per_operation

@@ -15,7 +15,7 @@ import pytest
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.trial import runs_from_file
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
@@ -176,7 +176,7 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
     trace = record_emulated(image, tmp_path / "run.parquet").trace
     loaded = load_trace(trace, 8)
     assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000
-    (compared,) = compare(loaded, named_portfolio(loaded, ["tailored"], [])).rows
+    (compared,) = compare(loaded, build_portfolio(loaded, ["tailored"], [])).rows
     assert compared.r_safe < 0.9 * measure_incumbent(heap_4(), [loaded], no_progress).most
 
 

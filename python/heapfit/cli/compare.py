@@ -49,7 +49,7 @@ from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
-from heapfit.design.portfolio import contested_portfolio
+from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, meant
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
@@ -279,7 +279,7 @@ class _Ranking:
             ]
             compared = _labelled(self.sources, traces, self.specs)
             matrix = compare_traces(
-                compared, self.contestants, contested_portfolio, sweep, progress
+                compared, self.contestants, comparison_portfolio, sweep, progress
             )
             runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
             rows = _measured(compared, foreign, alignment, board, progress)

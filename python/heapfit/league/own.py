@@ -15,7 +15,7 @@ from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import select_row
 from heapfit.design.placement.tailored_plans import layouts
-from heapfit.design.portfolio import named_portfolio, standard_portfolio
+from heapfit.design.portfolio import build_portfolio, standard_portfolio
 from heapfit.league.recordings import Recording
 from heapfit.league.rows import (
     BASELINE,
@@ -125,7 +125,7 @@ def _interface(info: _engine.AllocatorInfo) -> str:
 def plain_rows(job: PlainJob) -> list[LeagueRow]:
     """A row for each allocator, and for each layout of tailored."""
     ground = _Ground.of(job.recording, job.alignment)
-    named = named_portfolio(ground.loaded, job.allocators, []).candidates
+    named = build_portfolio(ground.loaded, job.allocators, []).candidates
     wanted = {one.plan.allocator for one in named}
     more = [
         Candidate(name, plan, "a layout", trained_on_this_trace=False)
@@ -154,7 +154,7 @@ def design_rows(job: DesignJob) -> list[LeagueRow]:
 def _candidates(loaded: LoadedTrace, allocators: Sequence[str]) -> list[Candidate]:
     """Those of fit, then those made for allocators of pools by name; each plan once."""
     pools = [info.name for info in find_allocators(allocators) if takes_pools(info)]
-    made = [*standard_portfolio(loaded).candidates, *named_portfolio(loaded, pools, []).candidates]
+    made = [*standard_portfolio(loaded).candidates, *build_portfolio(loaded, pools, []).candidates]
     return list(_each_once(one for one in made if one.plan.allocator in allocators))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.design.front.axes import NONE
 from heapfit.design.front.design_front import Configuration, Front
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
 from heapfit.report.drawing.number_text import count, figure_text, rate
 
@@ -39,8 +39,8 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
     """All configurations: those of the front by allocator, the others grey."""
     allocators = list(dict.fromkeys(one.row.plan.allocator for one in front.members))
     data = [
-        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _HOLLOW),
-        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _GREY),
+        _points("not comparable", front, _numbers(front, Dominance.UNKNOWN), _HOLLOW),
+        _points("dominated", front, _numbers(front, Dominance.DOMINATED, Dominance.SAME), _GREY),
         _STAIRS,
     ]
     for i, allocator in enumerate(allocators):
@@ -59,7 +59,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
         layout={
             "hovermode": "closest",
             "hoverlabel": {"align": "left"},
-            "meta": {"measures": _columns(front), "front": _numbers(front, Standing.FRONT)},
+            "meta": {"measures": _columns(front), "front": _numbers(front, Dominance.FRONT)},
             "xaxis": {"title": {"text": ""}},
             "yaxis": {"title": {"text": ""}},
             "margin": {"l": 12, "r": 24, "t": 30, "b": 12},
@@ -84,7 +84,7 @@ def _number(front: Front, choice: Configuration) -> int:
     return [one.name for one in front.configurations].index(choice.name)
 
 
-def _numbers(front: Front, *standings: Standing) -> list[int]:
+def _numbers(front: Front, *standings: Dominance) -> list[int]:
     return [i for i, one in enumerate(front.configurations) if one.place.standing in standings]
 
 

@@ -12,7 +12,7 @@ from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.comparison.verdict import describe_extended_search, verdict
 from heapfit.design.front.axes import AXES
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.fitting.answer import Answer
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
@@ -153,7 +153,7 @@ def _deviation(off: ModelError | None) -> str:
 
 
 def _better(front: Front, configuration: Configuration) -> str:
-    if configuration.place.standing is Standing.UNKNOWN:
+    if configuration.place.standing is Dominance.UNKNOWN:
         missing = [
             MEASURE_TEXTS[measure].title
             for measure in front.by
@@ -163,7 +163,7 @@ def _better(front: Front, configuration: Configuration) -> str:
     if configuration.place.by is None:
         return ""
     name = front.configurations[configuration.place.by].name
-    return f"as {name}" if configuration.place.standing is Standing.SAME else name
+    return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
 def _offs(front: Front) -> tuple[str, ...]:
