@@ -114,7 +114,7 @@ def _make_sized(brief: MakerInput) -> list[PortfolioEntry]:
     options = brief.options
     if not options.sized:
         return []
-    plain = [one for name in (ALLOCATOR, LIMITED) for one in _make_by_name(name, brief.loaded)]
+    plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, brief.loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
     return [*plain, learn_sized_ends(brief.loaded, options.budgets.seed, brief.progress)]
@@ -136,7 +136,7 @@ def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
         return []
     name, seed = "searched", choice.seed
     made = [one for one in brief.made if isinstance(one, Candidate) and one.trained_on_this_trace]
-    starts = [*(one.plan for one in made), *search_starts(brief.loaded, brief.progress)]
+    starts = [*(entry.plan for entry in made), *search_starts(brief.loaded, brief.progress)]
     searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
         return [NotApplicable(name, "no plan that it tried serves the trace")]
@@ -169,9 +169,9 @@ def build_portfolio(
     for named in allocators:
         made += _make_by_name(named, loaded)
     made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
-    names = make_distinct([one.name for one in made])
+    names = make_distinct([entry.name for entry in made])
     return split_applicable(
-        [replace(one, name=name) for one, name in zip(made, names, strict=True)]
+        [replace(entry, name=name) for entry, name in zip(made, names, strict=True)]
     )
 
 
@@ -189,8 +189,8 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
 def split_applicable(made: Sequence[PortfolioEntry]) -> Portfolio:
     """The portfolio of these entries: the candidates, and the plans that do not apply."""
     return Portfolio(
-        tuple(one for one in made if isinstance(one, Candidate)),
-        tuple(one for one in made if isinstance(one, NotApplicable)),
+        tuple(entry for entry in made if isinstance(entry, Candidate)),
+        tuple(entry for entry in made if isinstance(entry, NotApplicable)),
     )
 
 
@@ -207,7 +207,7 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
         raise HeapfitError(
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
-    return [_set_tunables(one, scalars) for one in _make_pool_designs(allocator, loaded)]
+    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(allocator, loaded)]
 
 
 def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
@@ -229,12 +229,14 @@ def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEnt
     return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]
 
 
-def _set_tunables(one: PortfolioEntry, scalars: dict[str, int]) -> PortfolioEntry:
+def _set_tunables(entry: PortfolioEntry, scalars: dict[str, int]) -> PortfolioEntry:
     """The entry with these tunables set, and named after them."""
-    name = _label(one.name, scalars)
-    if isinstance(one, NotApplicable):
-        return replace(one, name=name)
-    return replace(one, name=name, plan=replace(one.plan, scalars={**one.plan.scalars, **scalars}))
+    name = _label(entry.name, scalars)
+    if isinstance(entry, NotApplicable):
+        return replace(entry, name=name)
+    return replace(
+        entry, name=name, plan=replace(entry.plan, scalars={**entry.plan.scalars, **scalars})
+    )
 
 
 def _label(name: str, scalars: dict[str, int]) -> str:

@@ -54,7 +54,7 @@ def configurations(
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
     made = every_plan(loaded, options or PlanOptions(), progress, allocators)
-    kept = [one for one in made if isinstance(one, Candidate) or one.same_as is None]
+    kept = [entry for entry in made if isinstance(entry, Candidate) or entry.same_as is None]
     return split_applicable(kept)
 
 
@@ -69,19 +69,19 @@ def every_plan(
     named = build_portfolio(loaded, list(_grid_names()), [])
     further = _extra_candidates(standard.candidates, named.candidates)
     is_further = options.effort != Effort.LONG
-    candidates = [*standard.candidates, *(_mark(one, is_further) for one in further)]
+    candidates = [*standard.candidates, *(_mark(candidate, is_further) for candidate in further)]
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
-    usual = {one.name for one in standard.candidates}
+    usual = {candidate.name for candidate in standard.candidates}
     judged = [one if one.name in usual else _skip_slow(one, loaded) for one in _drop_equal(wanted)]
     if allocators is not None:
         return judged
-    left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
-    return [*(one for one in left_out.values() if ":" not in one.name), *judged]
+    left_out = {entry.name: entry for entry in (*standard.not_applicable, *named.not_applicable)}
+    return [*(entry for entry in left_out.values() if ":" not in entry.name), *judged]
 
 
 def _extra_candidates(standard: Sequence[Candidate], named: Sequence[Candidate]) -> list[Candidate]:
     """The candidates beyond the standard ones: the grid, then pools over each other heap."""
-    over = [other for one in (*standard, *named) for other in _vary_shared_heap(one)]
+    over = [other for candidate in (*standard, *named) for other in _vary_shared_heap(candidate)]
     return [*named, *over]
 
 
@@ -99,10 +99,10 @@ def configurations_by_name(
     space = Portfolio((), ())
     if wanted:
         space = configurations(loaded, options, progress, wanted)
-    missing = wanted - {one.plan.allocator for one in space.candidates}
+    missing = wanted - {candidate.plan.allocator for candidate in space.candidates}
     alone = build_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     both = split_applicable(_drop_equal([*space.candidates, *alone.candidates]))
-    asked = [drop_standard_values(one.plan) for one in alone.candidates]
+    asked = [drop_standard_values(candidate.plan) for candidate in alone.candidates]
     candidates = [
         _mark(one, one.is_searched_further and drop_standard_values(one.plan) not in asked)
         for one in both.candidates
@@ -114,28 +114,28 @@ def _mark(candidate: Candidate, is_searched_further: bool) -> Candidate:
     return replace(candidate, is_searched_further=is_searched_further)
 
 
-def _skip_slow(one: PortfolioEntry, loaded: LoadedTrace) -> PortfolioEntry:
+def _skip_slow(entry: PortfolioEntry, loaded: LoadedTrace) -> PortfolioEntry:
     """The candidate, or NotApplicable if its search is so long that its replays would not end.
 
     Judged by accesses, not by a clock, so that every machine tries the same configurations.
     """
     events = len(loaded.events)
-    if isinstance(one, NotApplicable) or events <= SHORT:
-        return one
+    if isinstance(entry, NotApplicable) or events <= SHORT:
+        return entry
     base = loaded.trace.base_alignment_for(loaded.alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
-    trial = _engine.Trial(one.plan.engine(), loaded.events, base)
-    replayed = one.replayed + events  # at most
+    trial = _engine.Trial(entry.plan.engine(), loaded.events, base)
+    replayed = entry.replayed + events  # at most
     if not trial.exceeds(region, MOST_ACCESSES * events):
-        return replace(one, replayed=replayed)
+        return replace(entry, replayed=replayed)
     why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
-    return NotApplicable(one.name, why, replayed=replayed)
+    return NotApplicable(entry.name, why, replayed=replayed)
 
 
 def _grid_names() -> Iterator[str]:
     """The names of all combinations of tunables, as a user types them, standard values omitted."""
     for info in filter(is_for_any_program, _engine.allocators()):
-        tunables = {one.name: one for one in info.tunables}
+        tunables = {tunable.name: tunable for tunable in info.tunables}
         names = [name for name, _ in info.grid]
         for values in product(*(values for _, values in info.grid)):
             # Designs of pools have values of their own, so here all values are written.

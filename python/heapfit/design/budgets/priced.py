@@ -55,9 +55,9 @@ def _solve(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple[
     """
     blocks = points.blocks[added]
     bounds = [np.unique(np.append(column, 0)) for column in blocks.T]
-    owners = np.repeat(np.arange(len(sizes)), [len(one) - 1 for one in bounds])
-    starts = np.concatenate([one[:-1] for one in bounds]) if bounds else np.zeros(0, np.int64)
-    lengths = np.concatenate([np.diff(one) for one in bounds]) if bounds else starts
+    owners = np.repeat(np.arange(len(sizes)), [len(edges) - 1 for edges in bounds])
+    starts = np.concatenate([edges[:-1] for edges in bounds]) if bounds else np.zeros(0, np.int64)
+    lengths = np.concatenate([np.diff(edges) for edges in bounds]) if bounds else starts
     serves = starts < blocks[:, owners]
     matrix = np.hstack([serves * sizes[owners], np.ones((len(added), 1))])
     costs = np.append(sizes[owners], 1 + price).astype(np.float64)

@@ -174,11 +174,11 @@ def front_of(
         progress(step, done / len(comparison.rows))
         costs.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
-    standings = rank_points([[one.figure(measure) for measure in by] for one in costs])
+    standings = rank_points([[cost.figure(measure) for measure in by] for cost in costs])
     numbers = {row.name: number for number, row in enumerate(comparison.rows)}
     standings = [
-        one if row.beaten_by is None else Rank(Dominance.DOMINATED, numbers[row.beaten_by])
-        for one, row in zip(standings, comparison.rows, strict=True)
+        rank if row.beaten_by is None else Rank(Dominance.DOMINATED, numbers[row.beaten_by])
+        for rank, row in zip(standings, comparison.rows, strict=True)
     ]
     measured = zip(comparison.rows, costs, standings, strict=True)
     configurations = tuple(
@@ -223,7 +223,7 @@ def cost_of_choice(front: Front, choice: Configuration) -> str:
     """How far the choice lies above the least on the front, measure by measure, in words."""
     more = []
     for measure in ALL_MEASURES:
-        known = [one.measures.figure(measure) for one in front.members]
+        known = [member.measures.figure(measure) for member in front.members]
         least = min((value for value in known if value is not None), default=None)
         value = choice.measures.figure(measure)
         if value is not None and least and not _is_near(value, least):
@@ -242,8 +242,8 @@ def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparis
 def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
     """Writes a plan file for each member of the front; returns their paths."""
     paths = []
-    for one in front.members:
-        plan_file = plan_file_of(one.row, front.comparison, trained_on)
+    for member in front.members:
+        plan_file = plan_file_of(member.row, front.comparison, trained_on)
         paths.append(folder / f"{plan_file.name}.toml")
         save_plan(paths[-1], plan_file)
     return paths

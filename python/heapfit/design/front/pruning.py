@@ -92,7 +92,7 @@ class Rivals:
 
     def _find_better(self, costs: _Costs) -> _Rival | None:
         """The rival of least memory that costs clearly less."""
-        better = (one for one in self._rivals if one.costs.are_clearly_less(costs))
+        better = (rival for rival in self._rivals if rival.costs.are_clearly_less(costs))
         return next(better, None)
 
     def _rival(self, row: Row) -> _Rival | None:
@@ -109,5 +109,5 @@ class Rivals:
         modelled = code.model.estimate(calls)
         if modelled is None:
             return None
-        loads, stores = (int((calls[one] * calls["calls"]).sum()) for one in ("loads", "stores"))
+        loads, stores = (int((calls[kind] * calls["calls"]).sum()) for kind in ("loads", "stores"))
         return _Costs(loads, stores, modelled.mean, modelled.longest, code.size)

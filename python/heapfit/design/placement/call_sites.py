@@ -51,4 +51,4 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
                 float(lives[own].mean()),
             )
         )
-    return tuple(sorted(sites, key=lambda one: (-one.requests, one.site)))
+    return tuple(sorted(sites, key=lambda call_site: (-call_site.requests, call_site.site)))

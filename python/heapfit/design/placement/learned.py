@@ -127,7 +127,7 @@ def guesses(lifetimes: ClassLifetimes) -> list[int]:
     """Sets of classes to cut from the end: the first by life, age at peak, live share or size."""
     placements = set()
     for key in (lifetimes.life, lifetimes.age_at_peak, lifetimes.live_share, lifetimes.classes):
-        order = [one for _, one in sorted(zip(key, lifetimes.classes, strict=True))]
+        order = [size_class for _, size_class in sorted(zip(key, lifetimes.classes, strict=True))]
         placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
     return sorted(placements)
 
@@ -183,12 +183,12 @@ class PlacementSearch:
         limit = self.best.region + _round_up(self._loaded.profile.u_max // _NEAR)
         near = self._select_serving([PlacedLayout(layout, 0, 0) for layout in layouts], limit)
         placings = [
-            PlacedLayout(one.layout, high, 0)
-            for one in near
-            for high in guesses(class_lifetimes(blocks, one.layout))
+            PlacedLayout(placing.layout, high, 0)
+            for placing in near
+            for high in guesses(class_lifetimes(blocks, placing.layout))
         ]
-        for one in self._select_improving(placings)[:_REFINED]:
-            if self._has_work() and self._try(one.layout, one.high):
+        for placing in self._select_improving(placings)[:_REFINED]:
+            if self._has_work() and self._try(placing.layout, placing.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
@@ -250,7 +250,7 @@ class PlacementSearch:
         has_gained = True
         while has_gained:
             has_gained = False
-            order = [1 << one for one in self._random.sample(classes, len(classes))]
+            order = [1 << size_class for size_class in self._random.sample(classes, len(classes))]
             for next_ones in self._with_following(order):
                 has_gained |= self._turn_over(next_ones)
             if self._marked is None:
@@ -267,8 +267,8 @@ class PlacementSearch:
         assert best is not None
         if not self._has_work():
             return False
-        turned = [replace(best, high=best.high ^ one) for one in next_ones]
-        self._expect([one.plan for one in turned], max(best.region - self._grain, 0))
+        turned = [replace(best, high=best.high ^ classes) for classes in next_ones]
+        self._expect([placing.plan for placing in turned], max(best.region - self._grain, 0))
         return self._try(best.layout, turned[0].high)
 
     def _with_following(self, items: Iterable[T]) -> Iterator[list[T]]:
@@ -277,7 +277,7 @@ class PlacementSearch:
 
     def _expect(self, plans: Sequence[Plan], region: int) -> None:
         """Announces plans: the first is tried now, the others next unless it is better."""
-        if self._cache.following > 0 and all(self._is_by_size(one) for one in plans):
+        if self._cache.following > 0 and all(self._is_by_size(plan) for plan in plans):
             self._cache.expect(plans, region)
 
     def _draw_classes(self, classes: Sequence[int]) -> int:
@@ -285,7 +285,7 @@ class PlacementSearch:
         count = self._random.randrange(2, 6)
         if self._random.random() < 0.5:
             first = self._random.randrange(len(classes))
-            return sum(1 << one for one in classes[first : first + count])
+            return sum(1 << size_class for size_class in classes[first : first + count])
         return sum(1 << one for one in self._random.sample(classes, min(count, 3, len(classes))))
 
     def _has_work(self) -> bool:

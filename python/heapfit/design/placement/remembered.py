@@ -63,8 +63,8 @@ class TrialCache:
 
     def expect(self, plans: Sequence[Plan], region: int) -> None:
         """Announces the plans that are tried next in this region, unless something changes."""
-        unknown = [one for one in plans if self.find(one, region) is None]
-        replays = {_key(one, region): partial(self._replay, one, region) for one in unknown}
+        unknown = [plan for plan in plans if self.find(plan, region) is None]
+        replays = {_key(plan, region): partial(self._replay, plan, region) for plan in unknown}
         self._ahead.expect(replays)
 
     def replay(self, plan: Plan, region: int) -> _engine.TrialResult:
@@ -84,9 +84,9 @@ class TrialCache:
     def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
         """The known result of a plan in a region; None if it has to be replayed."""
         high = _high_of(plan)
-        for one in self._known.get((_layout_of(plan), region), ()):
-            if (one.high ^ high) & one.classes == 0:
-                return one.result
+        for known in self._known.get((_layout_of(plan), region), ()):
+            if (known.high ^ high) & known.classes == 0:
+                return known.result
         return None
 
     def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:

@@ -63,9 +63,9 @@ def learn_sites(
     None if the trace has fewer than two sites.
     """
     depths = [loaded.reduce_to_callers(), loaded] if loaded.trace.chains else [loaded]
-    each = [_learn_with_sites(one, start, most_events, seed, progress) for one in depths]
-    found = [one for one, _ in each if one is not None]
-    best = next((one for one in found if not _is_saved(loaded, one, found[-1])), None)
+    each = [_learn_with_sites(depth, start, most_events, seed, progress) for depth in depths]
+    found = [placed for placed, _ in each if placed is not None]
+    best = next((placed for placed in found if not _is_saved(loaded, placed, found[-1])), None)
     return best, sum(replayed for _, replayed in each)
 
 
@@ -124,7 +124,7 @@ def _tags_of_blocks(
 
 def _tags_by_class(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
     """The bits of the tags whose bytes the classes cut from the end for the greater part."""
-    class_is_high = np.array([classes >> one & 1 for one in range(CLASSES)], bool)
+    class_is_high = np.array([classes >> size_class & 1 for size_class in range(CLASSES)], bool)
     is_high = class_is_high[classes_of_sizes(blocks.sizes, layout)]
     weights = np.maximum(blocks.sizes, 1).astype(float)
     high = np.bincount(tags, weights * is_high, MOST_TAGS + 1)

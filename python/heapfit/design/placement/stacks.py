@@ -61,7 +61,7 @@ def learn_stacks(
     search = _StackSearch(loaded, most_events, seed, progress)
     stacks = common_stacks(loaded.runs, start.layout.scalars["alignment"])
     least = loaded.profile.u_max // _LEAST_BYTES
-    found = search.run_from(start, [one for one in stacks if one.size * one.count >= least])
+    found = search.run_from(start, [stack for stack in stacks if stack.size * stack.count >= least])
     return found, search.replayed
 
 

@@ -54,7 +54,7 @@ class BestClasses:
     @property
     def fewest_bytes(self) -> PoolClasses | None:
         """The classes that take least memory, whatever their number."""
-        return min(self.least_peaks, key=lambda one: one.peaks, default=None)
+        return min(self.least_peaks, key=lambda classes: classes.peaks, default=None)
 
 
 def best_classes(loaded: LoadedTrace) -> BestClasses:
@@ -67,11 +67,11 @@ def best_classes(loaded: LoadedTrace) -> BestClasses:
     requested = max(int(rounded.requested.sum()), 1)
 
     def classes(last: list[int]) -> PoolClasses:
-        ranges = list(zip([0, *[one + 1 for one in last[:-1]]], last, strict=True))
+        ranges = list(zip([0, *[end + 1 for end in last[:-1]]], last, strict=True))
         return PoolClasses(
             tuple(bounds[last].tolist()),
-            sum(int(waste[one]) for one in ranges) / requested,
-            sum(int(peaks[one]) for one in ranges),
+            sum(int(waste[index_range]) for index_range in ranges) / requested,
+            sum(int(peaks[index_range]) for index_range in ranges),
         )
 
     return BestClasses(

@@ -109,7 +109,7 @@ def attack_plans(
     comparison = measure_portfolio(
         loaded, portfolio, counted(progress, "compare", len(portfolio.candidates))
     )
-    candidates = {one.name: one for one in portfolio.candidates}
+    candidates = {candidate.name: candidate for candidate in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
     limits = Limits.from_profile(loaded.profile)
     targets = []
@@ -122,11 +122,11 @@ def attack_plans(
     with staged_folder(options.folder, require_our_entry) as staging:
         found = _search_targets(targets, limits, options, (sweep or Sweep(1), progress))
         attacks = [
-            _move_files(_attack(target, one, staging, progress), options.folder)
-            for target, one in zip(targets, found, strict=False)
-            if target.is_proven or one is not None
+            _move_files(_attack(target, result, staging, progress), options.folder)
+            for target, result in zip(targets, found, strict=False)
+            if target.is_proven or result is not None
         ]
-    is_stopped = len(attacks) < len(targets) or any(one.is_stopped for one in attacks)
+    is_stopped = len(attacks) < len(targets) or any(attack.is_stopped for attack in attacks)
     return Attacks(
         limits.live,
         least_of_any(limits),
@@ -224,8 +224,8 @@ def _search_targets(
                 return [found.get(k) for k in range(i + 1)]
         return [found.get(i) for i in range(len(targets))]
 
-    def take(number: int, one: _Outcome) -> tuple[Job, ...]:
-        found[[*wanted][number]] = one
+    def take(number: int, result: _Outcome) -> tuple[Job, ...]:
+        found[[*wanted][number]] = result
         return ()
 
     jobs = [

@@ -160,9 +160,9 @@ def design_loaded(
 ) -> RobustDesigns:
     """Makes and measures every candidate from recordings that are loaded already."""
     _require_several(recordings)
-    traces = [one.trace for one in recordings]
-    contents = tuple(one.content for one in recordings)
-    peaks = tuple(one.profile.u_max for one in recordings)
+    traces = [recording.trace for recording in recordings]
+    contents = tuple(recording.content for recording in recordings)
+    peaks = tuple(recording.profile.u_max for recording in recordings)
     return _design_runs(TraceSet(traces, contents, peaks, options.kept), options, progress, sweep)
 
 
@@ -244,9 +244,9 @@ def _split_traces(
     )
 
 
-def _is_worth_listing(one: NotApplicable) -> bool:
+def _is_worth_listing(entry: NotApplicable) -> bool:
     """True unless it only says that two settings of a grid are one plan."""
-    return one.same_as is None or ":" not in one.name
+    return entry.same_as is None or ":" not in entry.name
 
 
 def save_robust_plans(

@@ -54,7 +54,7 @@ class Fold:
     def plan(self, name: str) -> Plan | None:
         """The plan of a candidate, or of the one it equals here; None if it cannot be made."""
         same = {one.name: one.same_as for one in self.portfolio.not_applicable if one.same_as}
-        plans = {one.name: one.plan for one in self.portfolio.candidates}
+        plans = {candidate.name: candidate.plan for candidate in self.portfolio.candidates}
         while name in same:
             name = same[name]
         return plans.get(name)
@@ -112,7 +112,7 @@ def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = no_progress)
             )
         alignment = making.options.alignment
         each = [load_trace(trace, alignment) for trace in traces]
-        runs = tuple(one for one in each if not is_drawn(one.trace))
+        runs = tuple(loaded_trace for loaded_trace in each if not is_drawn(loaded_trace.trace))
         loaded = replace(load_trace(joined, alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
@@ -253,7 +253,7 @@ class Replays:
                 jobs.append(Job(name, work, argument, (trace.path,), events * len(some)))
                 keys += some
         results = self._sweep.run(step, jobs, self._progress)
-        return dict(zip(keys, (one for some in results for one in some), strict=True))
+        return dict(zip(keys, (answer for some in results for answer in some), strict=True))
 
 
 def _u_max(_: None, path: Path) -> int:
@@ -276,7 +276,7 @@ def _regions(
         )
         for plan, is_exact in plans
     ]
-    return [(one.r_safe, one.events) for one in searches]
+    return [(search.r_safe, search.events) for search in searches]
 
 
 def _proofs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:
@@ -306,7 +306,7 @@ def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[
         _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).run(region)
         for plan, region in tries
     ]
-    return [(one.runs, one.events) for one in tried]
+    return [(result.runs, result.events) for result in tried]
 
 
 def _chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:

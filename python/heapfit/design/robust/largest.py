@@ -56,7 +56,7 @@ def _select_unproven(
         for pairs, region in zip(left, most, strict=True)
         if region is not None
     ]
-    replays.prove(one for some in asked for one in some)
+    replays.prove(question for some in asked for question in some)
     return [
         [
             (plan, trace)

@@ -32,13 +32,13 @@ def robust_portfolio(
     """All candidates for the traces that `joined` consists of."""
     portfolio = _base_portfolio(joined, options, progress)
     candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
-    budgeted = [one for one in portfolio.candidates if _is_over_standard(one)]
+    budgeted = [candidate for candidate in portfolio.candidates if _is_over_standard(candidate)]
     candidates += [skip_duplicate(_move_to_best_fit(one), portfolio.candidates) for one in budgeted]
     names = {one.name for one in budgeted}
     candidates += [
-        replace(one, name=f"{one.name}_{SHARED}", same_as=f"{one.same_as}_{SHARED}")
-        for one in portfolio.not_applicable
-        if one.same_as in names
+        replace(entry, name=f"{entry.name}_{SHARED}", same_as=f"{entry.same_as}_{SHARED}")
+        for entry in portfolio.not_applicable
+        if entry.same_as in names
     ]
     return Portfolio(
         tuple(one for one in candidates if isinstance(one, Candidate)),
@@ -75,11 +75,11 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     ]
 
 
-def _is_over_standard(one: Candidate) -> bool:
+def _is_over_standard(candidate: Candidate) -> bool:
     """True for budgets over the standard shared heap that are no setting of a grid."""
-    plan = one.plan
+    plan = candidate.plan
     return (
-        ":" not in one.name
+        ":" not in candidate.name
         and plan.allocator == greedy_budgets.ALLOCATOR
         and plan.shared is not None
         and plan.shared.allocator == special_pools.SHARED

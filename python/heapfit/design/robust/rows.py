@@ -54,14 +54,14 @@ def split_hopeless(
     least = min(needs, default=math.inf)
     kept: list[Candidate] = []
     hopeless: list[NotApplicable] = []
-    for one, need in zip(candidates, needs, strict=True):
+    for candidate, need in zip(candidates, needs, strict=True):
         if math.isinf(need) or need <= _HOPELESS * least:
-            kept.append(one)
+            kept.append(candidate)
         else:
             why = (
                 f"{need:,} B for trace {highest + 1}, {need / least:.2f} times what the best needs"
             )
-            hopeless.append(NotApplicable(one.name, why))
+            hopeless.append(NotApplicable(candidate.name, why))
     return kept, hopeless
 
 
@@ -88,14 +88,14 @@ def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Ro
     looked_at = [by_name[row.name] for row in rows[: first + 1]]
     judge.replays.measure(pair for one in looked_at for pair in _pairs_for_choice(one, judge))
     whole = [_measure_row(one, judge) for one in looked_at]
-    for i, one in enumerate(looked_at):
+    for i, candidate in enumerate(looked_at):
         if whole[i].is_cut:
             seen = [
-                _require_all([(part.plan(one.name), trace) for trace in part.seen])
+                _require_all([(part.plan(candidate.name), trace) for trace in part.seen])
                 for part in judge.parts
             ]
             most = largest_regions(seen, judge.replays)
-            whole[i] = replace(whole[i], held=_check_holdout(one, most, judge))
+            whole[i] = replace(whole[i], held=_check_holdout(candidate, most, judge))
     return [*whole, *rows[first + 1 :]]
 
 
@@ -111,13 +111,13 @@ def _rank_by_largest(candidates: Sequence[Candidate], judge: RowJudge) -> list[R
     )
 
 
-def _row(one: Candidate, judge: RowJudge) -> RobustRow:
+def _row(candidate: Candidate, judge: RowJudge) -> RobustRow:
     """The row of a candidate of which no region is known yet."""
     return RobustRow(
-        name=one.name,
-        reason=one.reason,
-        plan=one.plan,
-        is_trained=one.trained_on_this_trace,
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
+        is_trained=candidate.trained_on_this_trace,
         regions=(),
         region=None,
         unseen_regions=(),
@@ -128,14 +128,14 @@ def _row(one: Candidate, judge: RowJudge) -> RobustRow:
     )
 
 
-def _measure_row(one: Candidate, judge: RowJudge) -> RobustRow:
+def _measure_row(candidate: Candidate, judge: RowJudge) -> RobustRow:
     """The row of a candidate with its region on each trace."""
-    regions = tuple(judge.replays.region(one.plan, trace) for trace in judge.whole.seen)
+    regions = tuple(judge.replays.region(candidate.plan, trace) for trace in judge.whole.seen)
     unseen = _sort_by_trace(
-        judge, [judge.evaluate(plan, [trace]) for plan, trace in _unseen_pairs(one, judge)]
+        judge, [judge.evaluate(plan, [trace]) for plan, trace in _unseen_pairs(candidate, judge)]
     )
     return replace(
-        _row(one, judge),
+        _row(candidate, judge),
         regions=regions,
         region=judge.objective.evaluate(regions),
         unseen_regions=unseen,
@@ -143,43 +143,49 @@ def _measure_row(one: Candidate, judge: RowJudge) -> RobustRow:
     )
 
 
-def _count_run_out(one: Candidate, judge: RowJudge) -> tuple[int, ...]:
+def _count_run_out(candidate: Candidate, judge: RowJudge) -> tuple[int, ...]:
     """How many hold-out traces run out of memory at each margin; empty without folds."""
     count = [0] * len(MARGINS)
     for part in judge.parts:
-        trials = _trials(one, part, judge)
+        trials = _trials(candidate, part, judge)
         for i in range(len(MARGINS)):
             tried = trials[i * len(part.unseen) : (i + 1) * len(part.unseen)]
             count[i] += len(part.unseen) - sum(judge.replays.runs(*trial) for trial in tried)
     return tuple(count) if judge.parts else ()
 
 
-def _trials(one: Candidate, part: Fold, judge: RowJudge) -> list[tuple[Plan, int, int]]:
+def _trials(candidate: Candidate, part: Fold, judge: RowJudge) -> list[tuple[Plan, int, int]]:
     """A fold's plan on its hold-out traces, in the region of the others, for each margin."""
-    plan = part.plan(one.name)
+    plan = part.plan(candidate.name)
     seen = judge.evaluate(plan, part.seen)
     if not plan or not seen:
         return []
     return [(plan, trace, with_margin(seen, margin)) for margin in MARGINS for trace in part.unseen]
 
 
-def _check_holdout(one: Candidate, seen: Sequence[int | None], judge: RowJudge) -> tuple[bool, ...]:
+def _check_holdout(
+    candidate: Candidate, seen: Sequence[int | None], judge: RowJudge
+) -> tuple[bool, ...]:
     """True for each trace that runs in the heap set without it; `seen`: the folds' regions."""
     held = [
-        _fits(one, part, trace, region, judge)
+        _fits(candidate, part, trace, region, judge)
         for part, region in zip(judge.parts, seen, strict=True)
         for trace in part.unseen
     ]
     return _sort_by_trace(judge, held)
 
 
-def _fits(one: Candidate, part: Fold, trace: int, region: int | None, judge: RowJudge) -> bool:
-    needed = judge.evaluate(part.plan(one.name), [trace])
+def _fits(
+    candidate: Candidate, part: Fold, trace: int, region: int | None, judge: RowJudge
+) -> bool:
+    needed = judge.evaluate(part.plan(candidate.name), [trace])
     if region is None or needed is None:
         return False
     u_max = judge.replays.u_max
     most = max(u_max[i] for i in part.seen)
-    known = MarginBasis(len(part.seen), most, margin_kind(one.plan, one.trained_on_this_trace))
+    known = MarginBasis(
+        len(part.seen), most, margin_kind(candidate.plan, candidate.trained_on_this_trace)
+    )
     return needed <= heap_size(region, known, u_max[trace]).region
 
 
@@ -198,15 +204,17 @@ def _pairs(candidates: Sequence[Candidate], folds: Sequence[Fold]) -> Iterator[P
                 yield from ((plan, trace) for trace in (*fold.seen, *fold.unseen))
 
 
-def _pairs_for_choice(one: Candidate, judge: RowJudge) -> Iterator[Pair]:
+def _pairs_for_choice(candidate: Candidate, judge: RowJudge) -> Iterator[Pair]:
     """The plans and traces of a row that may be chosen."""
-    yield from ((one.plan, trace) for trace in judge.whole.seen)
-    yield from ((plan, trace) for plan, trace in _unseen_pairs(one, judge) if plan is not None)
+    yield from ((candidate.plan, trace) for trace in judge.whole.seen)
+    yield from (
+        (plan, trace) for plan, trace in _unseen_pairs(candidate, judge) if plan is not None
+    )
 
 
-def _unseen_pairs(one: Candidate, judge: RowJudge) -> list[tuple[Plan | None, int]]:
+def _unseen_pairs(candidate: Candidate, judge: RowJudge) -> list[tuple[Plan | None, int]]:
     """Each trace with the plan that was made without it; None where none could be made."""
-    return [(part.plan(one.name), trace) for part in judge.parts for trace in part.unseen]
+    return [(part.plan(candidate.name), trace) for part in judge.parts for trace in part.unseen]
 
 
 def _require_all(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:

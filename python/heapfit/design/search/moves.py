@@ -151,10 +151,10 @@ class Moves:
 
     def _widen(self, budgets: dict[int, Budget], budget: Budget, above: int) -> None:
         """Extends a budget to all sizes above `above`, with the blocks that they have."""
-        taken = [one for one in budgets.values() if above < one.size < budget.size]
-        for one in taken:
-            del budgets[one.size]
-        count = budget.count + sum(one.count for one in taken)
+        taken = [other for other in budgets.values() if above < other.size < budget.size]
+        for other in taken:
+            del budgets[other.size]
+        count = budget.count + sum(other.count for other in taken)
         budgets[budget.size] = self._clamp_budget(Budget(budget.size, above, count))
 
     def _clamp_budget(self, budget: Budget) -> Budget:

@@ -70,8 +70,8 @@ class PooledDesign:
         shared = Plan(self.shared.allocator, {**scalars, **dict(self.shared.scalars)})
         if not self.budgets:
             return shared
-        if all(one.above == one.size - alignment for one in self.budgets):
-            exact = tuple(Pool(one.size, one.count, is_exact=True) for one in self.budgets)
+        if all(budget.above == budget.size - alignment for budget in self.budgets):
+            exact = tuple(Pool(budget.size, budget.count, is_exact=True) for budget in self.budgets)
             return Plan(greedy_budgets.ALLOCATOR, scalars, exact, shared)
         return Plan(
             special_pools.ALLOCATOR, {**scalars, **_TO_SHARED}, tuple(self._general()), shared

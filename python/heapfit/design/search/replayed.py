@@ -93,8 +93,8 @@ class _BudgetSearch:
 
     def run(self, starts: Sequence[Plan]) -> None:
         """Searches over the fast allocator, then over each of the others."""
-        pooled = (one for one in starts if one.pools)
-        designs = dict.fromkeys([_NONE, *(design_from_plan(one, FAST) for one in pooled)])
+        pooled = (plan for plan in starts if plan.pools)
+        designs = dict.fromkeys([_NONE, *(design_from_plan(plan, FAST) for plan in pooled)])
         self._climb(designs, round(self._most_events * (1 - _FAST_SHARE)))
         rest = max(self._events_left, 0)
         others = dict.fromkeys([*map(SharedHeap.from_plan, self._heap_plans(starts)), *OTHERS])
@@ -105,14 +105,14 @@ class _BudgetSearch:
         """The starts without pools whose allocator can be shared, at the trace's alignment."""
         names = {shared.allocator for shared in OTHERS}
         alignment = self._loaded.alignment
-        return [one for one in starts if one.allocator in names and one.alignment == alignment]
+        return [plan for plan in starts if plan.allocator in names and plan.alignment == alignment]
 
     def _climb(self, starts: Iterable[PooledDesign], leave: int) -> None:
         """Changes each start, the best first and longest, until `leave` events of work are left."""
         begun = [one for start in starts if (one := self._measure_start(start)) is not None]
-        for one in sorted(begun, key=lambda one: one[1]):
+        for measured in sorted(begun, key=lambda pair: pair[1]):
             others = leave + max(self._events_left - leave, 0) // _OTHER_STARTS
-            self._change(one, others)
+            self._change(measured, others)
         if self.best is not None:
             self._change(self.best, leave)
 
@@ -156,11 +156,11 @@ class _BudgetSearch:
         """Looks for designs over `shared` that run in less than the best."""
         if self.best is None:
             return
-        designs = [replace(one, shared=shared) for one in (*reversed(self._good), _NONE)]
+        designs = [replace(design, shared=shared) for design in (*reversed(self._good), _NONE)]
         best: tuple[PooledDesign, int] | None = None
         limit = self.best[1] - _STEP
-        for one in designs:
-            best, limit = self._lower(one, limit, best)
+        for design in designs:
+            best, limit = self._lower(design, limit, best)
         keep = leave + _SCAN * len(self._loaded.events)
         in_vain = 0
         while self._events_left > keep and in_vain < _PATIENCE:
