@@ -15,7 +15,7 @@ from heapfit.design.budgets.choice import Method
 from heapfit.design.budgets.integer import BudgetSolution, improve_budgets
 from heapfit.design.budgets.program import BudgetLimits
 from heapfit.errors import HeapfitError
-from heapfit.progress import no_progress
+from heapfit.progress import ignore_progress
 
 ALLOC, FREE = 0, 4
 
@@ -46,7 +46,9 @@ def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.Ev
 def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> BudgetSolution:
     """HiGHS from nothing: no budget at all, and a bound that says nothing."""
     nothing = np.zeros(len(points.sizes), np.int64)
-    return improve_budgets(points, nothing, points.u_max * len(points.sizes), seconds, no_progress)
+    return improve_budgets(
+        points, nothing, points.u_max * len(points.sizes), seconds, ignore_progress
+    )
 
 
 # Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.

@@ -26,7 +26,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import TrainedOn, file_name, load_plan
+from heapfit.plan.plan_file import TrainingRecord, file_name, load_plan
 from heapfit.report.front.page import render
 from heapfit.trace.loaded import load_trace
 
@@ -208,7 +208,7 @@ def test_a_preference_nobody_has_a_figure_for_is_refused(front):
 
 
 def test_a_plan_file_for_each_member_runs_in_its_region(front, loaded, tmp_path):
-    trained = TrainedOn("packets", "sha256:" + 64 * "0", 600)
+    trained = TrainingRecord("packets", "sha256:" + 64 * "0", 600)
     paths = save_front(front, tmp_path, trained)
     assert len(set(paths)) == len(front.members)
     for path, one in zip(paths, front.members, strict=True):

@@ -28,7 +28,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, load_plan, save_plan
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC
@@ -146,7 +146,7 @@ def test_tags_lead_to_the_same_placements_as_the_size_classes_that_say_the_same(
 
 
 def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: PlacedLayout) -> None:
-    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+    about = TrainingRecord("shift", "sha256:" + 64 * "0", 5)
     told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
     save_plan(tmp_path / "plan.toml", told)
     assert load_plan(tmp_path / "plan.toml").plan.sites == by_site.plan.sites
@@ -157,7 +157,7 @@ def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: PlacedLayout) -> N
 def test_a_plan_file_with_a_bad_site_is_refused(
     tmp_path: Path, by_site: PlacedLayout, line: str
 ) -> None:
-    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+    about = TrainingRecord("shift", "sha256:" + 64 * "0", 5)
     told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
     path = tmp_path / "plan.toml"
     save_plan(path, told)

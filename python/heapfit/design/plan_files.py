@@ -12,7 +12,7 @@ from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
-from heapfit.plan.plan_file import PlanFile, TrainedOn, file_name, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, file_name, save_plan
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -39,7 +39,7 @@ def designs_of(comparison: Comparison, paths: tuple[Path, ...], loaded: LoadedTr
 
 
 def save_candidates(
-    comparison: Comparison, trained_on: TrainedOn, folder: Path
+    comparison: Comparison, trained_on: TrainingRecord, folder: Path
 ) -> tuple[Path, ...]:
     """Writes a plan file of each row, NAME.toml, into a folder that exists; returns their paths."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
@@ -48,13 +48,13 @@ def save_candidates(
     return paths
 
 
-def training_record(loaded: LoadedTrace, name: str) -> TrainedOn:
+def training_record(loaded: LoadedTrace, name: str) -> TrainingRecord:
     """The record, in a plan file, of the trace that its plan was made from."""
-    return TrainedOn(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
+    return TrainingRecord(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
 
 
 def plan_file_of(
-    row: Row, comparison: Comparison, trained_on: TrainedOn, size: HeapSize | None = None
+    row: Row, comparison: Comparison, trained_on: TrainingRecord, size: HeapSize | None = None
 ) -> PlanFile:
     """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""
     size = size or row.heap_size

@@ -42,8 +42,8 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
-from heapfit.plan.values import named_values
-from heapfit.progress import Progress, no_progress
+from heapfit.plan.values import parse_values
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import make_distinct
 
@@ -86,7 +86,7 @@ def makers() -> dict[str, CandidateMaker]:
 def standard_portfolio(
     loaded: LoadedTrace,
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     classes: BestClasses | None = None,
 ) -> Portfolio:
     """The candidates of all makers. `classes`: the best size classes, if they are known already."""
@@ -200,7 +200,7 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
     allocator = info.name
-    scalars = named_values(named, settings, "TUNABLE")
+    scalars = parse_values(named, settings, "TUNABLE")
     if not takes_pools(info):
         return [_make_plain_candidate(info, scalars, loaded)]
     if "alignment" in scalars:
@@ -223,7 +223,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return budget_candidates(loaded, PUBLISHED_BUDGETS, no_progress)
+        return budget_candidates(loaded, PUBLISHED_BUDGETS, ignore_progress)
     if allocator == static_pools.ALLOCATOR:
         return [worst_case_candidate(allocator, loaded)]
     return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]

@@ -26,7 +26,7 @@ from heapfit.design.portfolio import (
 )
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 SHORT = 20_000  # events; on no shorter trace is a configuration too slow
@@ -37,7 +37,7 @@ _ROOM = 4  # times U_max, for heaps that fragment over time
 def portfolio_of(
     loaded: LoadedTrace,
     options: PlanOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     classes: BestClasses | None = None,
 ) -> Portfolio:
     """The candidates of a verdict, by its effort. `classes`: as for the standard portfolio."""
@@ -49,7 +49,7 @@ def portfolio_of(
 def configurations(
     loaded: LoadedTrace,
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
@@ -61,7 +61,7 @@ def configurations(
 def every_plan(
     loaded: LoadedTrace,
     options: PlanOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     allocators: Container[str] | None = None,
 ) -> list[PortfolioEntry]:
     """All configurations, and an entry for each that equals an earlier one of another name."""
@@ -89,7 +89,7 @@ def configurations_by_name(
     loaded: LoadedTrace,
     names: Sequence[str],
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Portfolio:
     """The configurations of these allocators; NAME:TUNABLE=VALUE,... is one alone; no name: all."""
     if not names:

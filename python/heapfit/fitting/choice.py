@@ -37,7 +37,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
@@ -72,7 +72,7 @@ def choose_for_one(
     loaded: LoadedTrace,
     name: str,
     options: FitOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
     """From one recording: no plan whose blocks were counted on it, unless asked for.
@@ -132,7 +132,7 @@ def choose_for_several(
     recordings: Sequence[LoadedTrace],
     names: Sequence[str],
     options: FitOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
     """From several recordings, each left out once to see whether the plan holds on it.

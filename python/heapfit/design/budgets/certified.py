@@ -16,7 +16,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
 from heapfit.design.budgets.integer import improve_budgets
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
 MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
@@ -58,7 +58,7 @@ class SolverLimits:
     """How long HiGHS may run where branch and bound did not end, and its progress callback."""
 
     seconds: float = STANDARD_SECONDS  # a gap may remain then
-    progress: Progress = no_progress
+    progress: Progress = ignore_progress
 
 
 def find_budgets(

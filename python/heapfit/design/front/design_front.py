@@ -26,8 +26,8 @@ from heapfit.design.front.pruning import Rivals
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.plan.energy import Sram, load_sram
-from heapfit.plan.plan_file import TrainedOn, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.plan.plan_file import TrainingRecord, save_plan
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -106,7 +106,7 @@ def compare_all(
     portfolio: Portfolio,
     precision: Precision = STANDARD_PRECISION,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Comparison:
     """Compares every configuration on the trace; by default in this process.
 
@@ -165,7 +165,7 @@ def front_of(
     loaded: LoadedTrace,
     by: Sequence[Measure] = ALL_MEASURES,
     sram: Sram | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Front:
     """The Pareto front of a comparison's rows, by the measures `by`."""
     step, table = "measure calls", sram or load_sram()
@@ -239,7 +239,7 @@ def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparis
     return replace(comparison, rows=(choice.row, *others))
 
 
-def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
+def save_front(front: Front, folder: Path, trained_on: TrainingRecord) -> list[Path]:
     """Writes a plan file for each member of the front; returns their paths."""
     paths = []
     for member in front.members:

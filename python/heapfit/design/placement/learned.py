@@ -27,7 +27,7 @@ from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
 from heapfit.design.placement.remembered import CachedTrial, TrialCache
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
@@ -101,7 +101,7 @@ def learn_placement(
     layouts: Sequence[Plan],
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Placement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.
 

@@ -33,7 +33,7 @@ from heapfit.design.placement.class_lifetimes import (
 )
 from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import may_be_tagged
 
@@ -56,7 +56,7 @@ def learn_sites(
     start: PlacedLayout,
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[PlacedLayout | None, int]:
     """The best found from `start`, with sites, and the events replayed for it.
 

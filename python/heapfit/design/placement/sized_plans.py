@@ -10,7 +10,7 @@ from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, learn_placement
 from heapfit.design.placement.tailored_plans import candidate_if_better
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "sized"
@@ -20,7 +20,7 @@ TWO_ENDS = "sized_two_ends"
 
 
 def learn_sized_ends(
-    loaded: LoadedTrace, seed: int = 1, progress: Progress = no_progress
+    loaded: LoadedTrace, seed: int = 1, progress: Progress = ignore_progress
 ) -> Candidate | NotApplicable:
     """The candidate with learned ends, over plain `sized` or HOLE_LIMIT, whichever is better."""
     scalars = {"alignment": loaded.alignment}

@@ -23,7 +23,7 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.live_points import live_points
 from heapfit.design.placement.learned import PlacedLayout, PlacementSearch
 from heapfit.plan.plan import Plan, Pool
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 # Settings of the search. From docs/decisions/0015:
@@ -52,7 +52,7 @@ def learn_stacks(
     start: PlacedLayout,
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[PlacedLayout, int]:
     """The best layout with stacks found from `start`, or `start`, and the events replayed.
 

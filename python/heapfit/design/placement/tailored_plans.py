@@ -23,7 +23,7 @@ from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "tailored"
@@ -72,7 +72,7 @@ class _Settings:
 def make_tailored_candidates(
     loaded: LoadedTrace,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     call_sites: bool = False,
 ) -> list[Candidate | NotApplicable]:
     """The candidates of `tailored`, learned ones included, but for the plain allocator.

@@ -28,10 +28,10 @@ from heapfit.comparison.row import Row
 from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import require_our_entry, save_plan
-from heapfit.progress import Progress, counted, no_progress
+from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
@@ -92,7 +92,7 @@ def attack_plans(
     trace: Trace,
     attacked: ComparisonRequest,
     options: AdversaryOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Attacks:
     """Attacks each named plan; a sequence that breaks one is stored, with the plan.
@@ -107,7 +107,7 @@ def attack_plans(
     if not portfolio.candidates:
         reject_empty_portfolio(portfolio.not_applicable)
     comparison = measure_portfolio(
-        loaded, portfolio, counted(progress, "compare", len(portfolio.candidates))
+        loaded, portfolio, count_steps(progress, "compare", len(portfolio.candidates))
     )
     candidates = {candidate.name: candidate for candidate in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
@@ -119,7 +119,7 @@ def attack_plans(
             raise HeapfitError(f"{row.name}: no region serves the trace itself (give --region)")
         about = (loaded, comparison, row, candidates[row.name], options.trace_name)
         targets.append(_Target(*about, region, worst_case(row.plan, limits)))
-    with staged_folder(options.folder, require_our_entry) as staging:
+    with stage_folder(options.folder, require_our_entry) as staging:
         found = _search_targets(targets, limits, options, (sweep or Sweep(1), progress))
         attacks = [
             _move_files(_attack(target, result, staging, progress), options.folder)

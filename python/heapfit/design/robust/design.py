@@ -33,12 +33,12 @@ from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, spli
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import (
     PlanFile,
-    SeenTrace,
-    TrainedOn,
+    TrainingRecord,
+    TrainingTrace,
     file_name,
     save_plan,
 )
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
@@ -142,7 +142,7 @@ class RobustDesigns:
 def design_robust(
     traces: Sequence[Trace],
     options: RobustOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
     """Makes and measures every candidate; HeapfitError with fewer than two traces."""
@@ -155,7 +155,7 @@ def design_robust(
 def design_loaded(
     recordings: Sequence[LoadedTrace],
     options: RobustOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
     """Makes and measures every candidate from recordings that are loaded already."""
@@ -250,7 +250,7 @@ def _is_worth_listing(entry: NotApplicable) -> bool:
 
 
 def save_robust_plans(
-    designs: RobustDesigns, trained_on: TrainedOn, folder: Path
+    designs: RobustDesigns, trained_on: TrainingRecord, folder: Path
 ) -> tuple[Path, ...]:
     """Writes a plan file of each row, NAME.toml, into a folder that exists; returns their paths."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in designs.rows)
@@ -259,17 +259,19 @@ def save_robust_plans(
     return paths
 
 
-def joint_training_record(designs: RobustDesigns, name: str, names: Sequence[str]) -> TrainedOn:
+def joint_training_record(
+    designs: RobustDesigns, name: str, names: Sequence[str]
+) -> TrainingRecord:
     """The record, in a plan file, of the traces that its plan was made from."""
     joined = designs.joined
-    seen = (SeenTrace(*one) for one in zip(names, designs.contents, strict=True))
-    return TrainedOn(name, designs.content, joined.events, joined.kind, tuple(seen))
+    seen = (TrainingTrace(*one) for one in zip(names, designs.contents, strict=True))
+    return TrainingRecord(name, designs.content, joined.events, joined.kind, tuple(seen))
 
 
 def robust_plan_file(
     row: RobustRow,
     designs: RobustDesigns,
-    trained_on: TrainedOn,
+    trained_on: TrainingRecord,
     size: HeapSize | None = None,
 ) -> PlanFile:
     """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""

@@ -24,7 +24,7 @@ from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.replay_cache.answers import Answers, answer_key
@@ -84,7 +84,7 @@ def make_folds(
     parts: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     options: PlanOptions,
     sweep: Sweep,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> list[Fold]:
     """A fold for each pair of traces seen and hold-out traces."""
     kept = runs.kept if sweep.is_on_this_machine else None
@@ -101,7 +101,7 @@ def make_folds(
     return sweep.run("make plans", jobs, progress)
 
 
-def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = no_progress) -> Fold:
+def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         traces = [Trace.open(path) for path in paths]
         joined = join_traces(Path(folder) / "joined.parquet", traces)

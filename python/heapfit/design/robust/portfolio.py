@@ -18,7 +18,7 @@ from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.portfolio import split_applicable, standard_portfolio
 from heapfit.design.space import every_plan
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 SHARED = "best_fit"
@@ -27,7 +27,7 @@ _WORST_CASE = "every size set aside for the most of it in any of the traces"
 
 
 def robust_portfolio(
-    joined: LoadedTrace, options: PlanOptions, progress: Progress = no_progress
+    joined: LoadedTrace, options: PlanOptions, progress: Progress = ignore_progress
 ) -> Portfolio:
     """All candidates for the traces that `joined` consists of."""
     portfolio = _base_portfolio(joined, options, progress)

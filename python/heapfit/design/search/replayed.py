@@ -21,7 +21,7 @@ from heapfit import _engine
 from heapfit.design.search.moves import BudgetSizes, Moves
 from heapfit.design.search.pooled_design import PooledDesign, SharedHeap, design_from_plan
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 FAST = SharedHeap("best_fit")  # ignores where its region ends
@@ -58,7 +58,7 @@ def search_plans(
     starts: Sequence[Plan],
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> BudgetSearchResult | None:
     """The best of `starts` and of what `most_events` replayed events find from there.
 

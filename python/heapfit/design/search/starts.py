@@ -15,7 +15,7 @@ from heapfit.design.budgets.greedy_budgets import classes_with_most, live_at_pea
 from heapfit.design.budgets.live_points import live_points
 from heapfit.design.budgets.priced import price_budgets
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 CLASSES = 16  # as for budgets alone: greedy_budgets.py
@@ -26,7 +26,7 @@ _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is 
 _MOST_POINTS = 20_000  # moments of the trace
 
 
-def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
+def search_starts(loaded: LoadedTrace, progress: Progress = ignore_progress) -> list[Plan]:
     """The plans with budgets over `tlsf` that a search starts from; equal for equal traces."""
     plans: list[Plan] = []
     choices = [choice for choice in _choices(loaded) if choice]

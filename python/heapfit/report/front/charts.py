@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of a design space: a point for each configuration, over two measures of the reader's.
+"""The chart of a design space: a point for each configuration, over two measures to choose.
 
 Which two, and the front over them, is up to front.js; here is all it needs.
 """
@@ -15,7 +15,7 @@ from heapfit.design.front.pareto import Dominance
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
 from heapfit.report.drawing.number_text import count, figure_text, rate
 
-_SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
+_SYMBOLS = ("circle", "diamond", "square")  # to distinguish points of the same colour
 _GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
 _HOLLOW = {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
 _RING = {
@@ -49,7 +49,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
             for number, one in enumerate(front.configurations)
             if one.is_on_front and one.row.plan.allocator == allocator
         ]
-        data.append(_points(figure_text(allocator), front, numbers, _coloured(i)))
+        data.append(_points(figure_text(allocator), front, numbers, _mark_style(i)))
     if choice is not None:
         data.append(_points("chosen", front, [_number(front, choice)], _RING))
     return Chart(
@@ -89,7 +89,7 @@ def _numbers(front: Front, *standings: Dominance) -> list[int]:
 
 
 def _columns(front: Front) -> dict[str, dict[str, object]]:
-    """Of each measure its title and the figure of every configuration."""
+    """The title of each measure, and its figure for every configuration."""
     titles = axis_titles()
     return {
         measure.value: {
@@ -139,7 +139,7 @@ def _hover(front: Front, configuration: Configuration) -> str:
     return "<br>".join(lines)
 
 
-def _coloured(place: int) -> Trace:
+def _mark_style(place: int) -> Trace:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],
